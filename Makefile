@@ -1,0 +1,96 @@
+# Needs Python 3.10 to 3.13 and make; everything else comes through pip.
+
+PYTHON      ?= python3
+TORCH_INDEX ?=
+PIP_ARGS    ?= --quiet
+PYTEST_ARGS ?=
+
+VENV    := .venv
+LOWEST  := .venv-lowest
+BIN     := $(VENV)/bin
+INSTALL  = $(BIN)/python -m pip install $(PIP_ARGS) -c constraints.txt
+
+# A stamp says that a step is done; it lives in the environment it speaks of.
+BASE_STAMP   := $(VENV)/.stamp-base
+TORCH_STAMP  := $(VENV)/.stamp-torch
+DEMO_STAMP   := $(VENV)/.stamp-demo
+TEST_STAMP   := $(VENV)/.stamp-test
+CHECK_STAMP  := $(VENV)/.stamp-check
+LOWEST_STAMP := $(LOWEST)/.stamp
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test check test-lowest clean
+
+help: ## Show this list
+	@echo "Usage: make TARGET [VARIABLE=value …]"
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "  PYTHON        the interpreter to build the environment with ($(PYTHON))"
+	@echo "  TORCH_INDEX   a wheel index to take torch from; without it, pip's own."
+	@echo "                Without a GPU https://download.pytorch.org/whl/cpu saves gigabytes"
+	@echo "  PIP_ARGS      more arguments for pip ($(PIP_ARGS)); empty shows its progress"
+	@echo "  PYTEST_ARGS   more arguments for pytest"
+
+demo: $(DEMO_STAMP) ## Install into .venv what the demo needs and run it
+	$(BIN)/oprag demo
+
+test: $(TEST_STAMP) ## Run all tests
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(CHECK_STAMP) ## Lint, check the format, and check the types strictly
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test-lowest: $(LOWEST_STAMP) ## Run the adapters' tests on the lowest framework versions
+	$(LOWEST)/bin/python -m pytest tests/langchain tests/llamaindex $(PYTEST_ARGS)
+
+clean: ## Remove the environments, caches and build output
+	rm -rf $(VENV) $(LOWEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# $(call make_venv,FOLDER): pip learnt dependency groups in 25.1.
+define make_venv
+@$(PYTHON) -c 'import sys; ok = (3, 10) <= sys.version_info[:2] < (3, 14); \
+	sys.exit(None if ok else "oprag needs Python 3.10 to 3.13, and $(PYTHON) is " \
+	+ sys.version.split()[0] + ". Name another one: make PYTHON=python3.12 …")'
+@echo "Setting up $(1) …"
+$(PYTHON) -m venv $(1)
+$(1)/bin/python -m pip install $(PIP_ARGS) --upgrade "pip>=25.1"
+endef
+
+$(BASE_STAMP):
+	$(call make_venv,$(VENV))
+	@touch $@
+
+# First and alone, so that nothing else decides which build is taken; what torch
+# itself needs comes with the next step, from the usual index.
+$(TORCH_STAMP): $(BASE_STAMP) constraints.txt
+	@echo "Installing torch …"
+	$(INSTALL) --no-deps $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
+	@touch $@
+
+$(DEMO_STAMP): $(TORCH_STAMP) pyproject.toml
+	@echo "Installing what the demo needs (some minutes) …"
+	$(INSTALL) -e ".[demo]"
+	@touch $@
+
+$(TEST_STAMP): $(TORCH_STAMP) pyproject.toml
+	@echo "Installing what the tests need (some minutes) …"
+	$(INSTALL) -e ".[all]" --group test
+	@touch $@
+
+$(CHECK_STAMP): $(TEST_STAMP)
+	@echo "Installing the linter and the type checker …"
+	$(INSTALL) --group lint --group types
+	@touch $@
+
+$(LOWEST_STAMP): pyproject.toml constraints-lowest.txt
+	$(call make_venv,$(LOWEST))
+	@echo "Installing the lowest framework versions (some minutes) …"
+	$(LOWEST)/bin/python -m pip install $(PIP_ARGS) -c constraints-lowest.txt \
+		-e ".[langchain,llamaindex,chroma]" --group test-adapters
+	@touch $@
