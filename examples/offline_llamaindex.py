@@ -1,0 +1,72 @@
+"""Stand-ins that let the LlamaIndex examples run without a network or a key.
+
+In an application their places are taken by your LLM and your embedding model.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.llms import (
+    CompletionResponse,
+    CompletionResponseGen,
+    CustomLLM,
+    LLMMetadata,
+)
+from llama_index.core.llms.callbacks import llm_completion_callback
+from pydantic import Field
+
+
+class WordEmbedding(BaseEmbedding):
+    """Texts that share words are near each other: enough to retrieve by."""
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        vector = [0.0] * 256
+        for word in text.lower().split():
+            vector[zlib.crc32(word.strip(".,;?").encode()) % 256] += 1.0
+        length = math.sqrt(sum(x * x for x in vector)) or 1.0
+        return [x / length for x in vector]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+class RecordingLLM(CustomLLM):
+    """Gives one reply and remembers what it was sent."""
+
+    reply: str
+    prompts: list[str] = Field(default_factory=list)
+
+    @property
+    def metadata(self) -> LLMMetadata:
+        """A window large enough for the examples."""
+        return LLMMetadata(context_window=8_000, num_output=256)
+
+    @llm_completion_callback()
+    def complete(
+        self,
+        prompt: str,
+        formatted: bool = False,  # noqa: ARG002, FBT001, FBT002 -- the base class's signature
+        **kwargs: Any,  # noqa: ARG002 -- as above
+    ) -> CompletionResponse:
+        """Remember the prompt and give the reply."""
+        self.prompts.append(prompt)
+        return CompletionResponse(text=self.reply)
+
+    @llm_completion_callback()
+    def stream_complete(
+        self,
+        prompt: str,
+        formatted: bool = False,  # noqa: FBT001, FBT002 -- the base class's signature
+        **kwargs: Any,
+    ) -> CompletionResponseGen:
+        """Give the whole reply as one delta."""
+        response = self.complete(prompt, formatted=formatted, **kwargs)
+        response.delta = response.text
+        yield response

@@ -1,0 +1,130 @@
+"""The two data types: the `Chunk` that was retrieved, the `Passage` that is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+__all__ = ["Chunk", "Passage", "Span"]
+
+_NO_METADATA: Mapping[str, Any] = {}
+
+
+class Span(NamedTuple):
+    """Characters `[start, end)` of a text: Python `str` offsets, end exclusive."""
+
+    start: int
+    end: int
+
+
+class Chunk(NamedTuple):
+    """One retrieved chunk and where it stands in its document.
+
+    A named tuple rather than a frozen dataclass because hundreds are made for
+    every query and it is built three times as fast; sort it by explicit keys
+    only.
+    """
+
+    text: str
+    """The chunk's text as it was retrieved."""
+    document: str
+    """Key of the document: equal for all chunks of one document."""
+    rank: int
+    """Place in the retriever's order, 0 = best. The relevance signal."""
+    position: tuple[float, ...] | None = None
+    """Sort key inside the document, None when unknown.
+
+    The length is the same for all chunks of one document: `(part, start, end)`
+    for character offsets, `(part, ordinal)` for counted chunks, `(part,)` where
+    only a page or row is known, or whatever the user's own keys give.
+    """
+    span: Span | None = None
+    """Characters in the source (of the part, where there are parts), or None."""
+    part: int | None = None
+    """Page, row or part that `span` is relative to, as its metadata numbers it;
+    None when the document is one text."""
+    score: float | None = None
+    """As the retriever reported it: carried along, never compared between stores."""
+    token_count: int | None = None
+    """Tokens of the text as it is sent to a model; None when not counted yet."""
+    name: str | None = None
+    """The document's own name (a path, a URL), for citations and look-ups."""
+    metadata: Mapping[str, Any] = _NO_METADATA
+    """The metadata it came with, not copied."""
+    source: Any = None
+    """The framework's object it came from, not copied."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the text has the length of the span, so that offsets hold in it.
+
+        False where the text was replaced after the span was taken (a sentence
+        window, a summary) and where there is no span.
+        """
+        return self.span is not None and self.span[1] - self.span[0] == len(self.text)
+
+    def with_tokens(self, token_count: int) -> Chunk:
+        """The same chunk with its tokens counted."""
+        return Chunk(*self[:7], token_count, *self[8:])
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One or more neighbouring chunks of one document, in reading order."""
+
+    text: str
+    """The text to read. Equal to the source at `spans[0]` when `exact`."""
+    document: str
+    """Key of the document."""
+    chunks: tuple[Chunk, ...]
+    """The chunks it is made of, in reading order, at least one."""
+    spans: tuple[Span, ...]
+    """Spans of the source it covers, ascending, apart from one another; relative
+    to the part where there is one. Empty when only ordinals or pages are known."""
+    exact: bool
+    """Whether `text` is one unbroken slice of the source."""
+
+    @property
+    def rank(self) -> int:
+        """Best (lowest) rank of its chunks."""
+        return min(chunk.rank for chunk in self.chunks)
+
+    @property
+    def part(self) -> int | None:
+        """Page, row or part that the spans are relative to, or None."""
+        return self.chunks[0].part
+
+    @property
+    def name(self) -> str:
+        """The document's own name, or its key where it has none."""
+        return self.chunks[0].name or self.document
+
+    @property
+    def citation(self) -> str:
+        """Where the passage stands, for people: name, page or part, characters.
+
+        `contract.txt, page 3, characters 120-480`. Characters are end
+        exclusive. A page is given by its printed label where the metadata has
+        one, else counted from 1.
+        """
+        return ", ".join([self.name, *self._place()])
+
+    def _place(self) -> list[str]:
+        first = self.chunks[0]
+        place = []
+        if self.part is not None:
+            label = first.metadata.get("page_label")
+            if label is not None:
+                place.append(f"page {label}")
+            elif first.metadata.get("page") is not None:
+                place.append(f"page {self.part + 1}")
+            else:
+                place.append(f"part {self.part}")
+        if self.spans:
+            spans = " and ".join(f"{start}-{end}" for start, end in self.spans)
+            place.append(f"characters {spans}")
+        elif first.position is not None and len(first.position) > 1:
+            places = ".".join(str(number) for number in first.position[1:])
+            place.append(f"chunk {places}")
+        return place

@@ -1,0 +1,119 @@
+"""All the ways to lay pieces over a text so that they cover it without a gap.
+
+A splitter that loses nothing leaves no gap: each piece begins inside the one
+before it or right after it, and none ends earlier than the one before it. That,
+from the first character to the last, usually leaves a single way even where the
+text repeats itself. Text and pieces are without white space here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+__all__ = ["Range", "cover"]
+
+Range = tuple[int, int]
+"""The first and the last of the starts that a piece may have, both included."""
+
+_LIMIT = 64
+"""Starts of one piece that are kept apart; of more, only the first and the last."""
+
+
+def cover(
+    text: str, pieces: Sequence[str], first: int, last: int, back: int = 0
+) -> list[Range] | None:
+    """Find where each piece can stand if the pieces cover the text without a gap.
+
+    How much any two pieces overlap is not known, but what all overlaps add up to
+    is: the lengths of the pieces less the length of what they cover. So where
+    nothing overlaps there is one way only, however often the text repeats.
+
+    Args:
+        text: The text, without white space.
+        pieces: The pieces in order, at least one, none empty.
+        first: Where the first piece starts, in characters of `text`.
+        last: Where the last piece starts.
+        back: How much earlier than the piece before it a piece may end.
+
+    Returns:
+        For each piece the first and the last of its starts in all the ways; where
+        they are equal its place is proved. In text so periodic that a piece has
+        more than 64 starts they may lie further apart than that, never closer.
+        None when there is no way at all.
+    """
+    overlap = sum(map(len, pieces)) - (last + len(pieces[-1]) - first)
+    latest = first
+    windows = [(first, first)]
+    ways: list[list[Range]] = []
+    for i, piece in enumerate(pieces):
+        limit = 1 if ways and _is_open(ways[-1]) else _LIMIT
+        window = _common(windows, [(latest - overlap, latest)])
+        starts = _starts(text, piece, window, limit)
+        if not starts:
+            return None
+        ways.append(starts)
+        latest += len(piece)
+        longer = len(pieces[i + 1]) - len(piece) if i + 1 < len(pieces) else 0
+        windows = _joined([(lo - longer - back, hi + len(piece)) for lo, hi in starts])
+    if ways[-1][0][0] != last:
+        return None
+    ways[-1] = [(last, last)]
+    return _narrowed(text, pieces, ways, back)
+
+
+def _narrowed(
+    text: str, pieces: Sequence[str], ways: list[list[Range]], back: int
+) -> list[Range] | None:
+    """Drop, from the end backwards, the starts that do not lead to it."""
+    for i in range(len(pieces) - 2, -1, -1):
+        is_open = _is_open(ways[i])
+        # A single start led to all the starts of the next piece.
+        if is_open or len(ways[i]) > 1:
+            size = len(pieces[i])
+            longer = len(pieces[i + 1]) - size
+            windows = _joined(
+                [(lo - size, hi + longer + back) for lo, hi in ways[i + 1]]
+            )
+            ways[i] = _common(ways[i], windows)
+            if is_open:
+                ways[i] = _starts(text, pieces[i], ways[i], 1)
+            if not ways[i]:
+                return None
+    return [(starts[0][0], starts[-1][1]) for starts in ways]
+
+
+def _starts(text: str, piece: str, windows: Sequence[Range], limit: int) -> list[Range]:
+    """Find the starts of a piece in the windows: each alone, or all as one range."""
+    starts: list[Range] = []
+    for lo, hi in windows:
+        end = hi + len(piece)
+        start = text.find(piece, max(lo, 0), end)
+        while start >= 0:
+            starts.append((start, start))
+            if len(starts) > limit:
+                end = windows[-1][1] + len(piece)
+                return [(starts[0][0], text.rfind(piece, start, end))]
+            start = text.find(piece, start + 1, end)
+    return starts
+
+
+def _is_open(starts: Sequence[Range]) -> bool:
+    """Whether there may be more starts between the first and the last."""
+    return starts[0][0] != starts[0][1]
+
+
+def _common(ranges: Sequence[Range], others: Sequence[Range]) -> list[Range]:
+    """Cut two ascending lists of ranges down to what they have in common."""
+    cuts = [(max(a, c), min(b, d)) for a, b in ranges for c, d in others]
+    return [(lo, hi) for lo, hi in cuts if lo <= hi]
+
+
+def _joined(ranges: Iterable[Range]) -> list[Range]:
+    """Join ascending ranges that overlap."""
+    joined: list[Range] = []
+    for lo, hi in ranges:
+        if joined and lo <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], hi)
+        else:
+            joined.append((lo, hi))
+    return joined

@@ -1,0 +1,249 @@
+"""Every error and warning of the project, in one tree.
+
+::
+
+    OpragError (Exception)
+    ├── PositionError (ValueError)            a chunk's place is unknown or doubtful
+    │   ├── MissingPositionError              no usable position in the metadata
+    │   ├── AmbiguousPositionError            one position, several different texts
+    │   ├── UnscopedPositionError             offsets that restart per section or parent
+    │   ├── InvalidSpanError                  negative, reversed or past the end
+    │   └── ConflictingTextError              overlapping spans that disagree
+    ├── MissingDocumentError (ValueError)     a chunk names no document
+    ├── DocumentNotFoundError (LookupError)   no full text by this name
+    ├── BudgetTooSmallError (ValueError)      not even the best chunk fits
+    ├── ContextWindowError (ValueError)       a prompt does not fit the model's window
+    ├── RoutingError (RuntimeError)           Self-Route cannot go on
+    │   └── RungFailedError                   the model failed for good on a rung
+    ├── InvalidOptionError (ValueError)       an option has no such value
+    ├── InputMismatchError (ValueError)       lists belong together, differ in length
+    ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
+    ├── SentenceDataError (LookupError)       no trained sentence model is installed
+    ├── EmbeddingModelError (LookupError)     an embedding model cannot be found or used
+    └── MissingDependencyError (ImportError)  an optional package is not installed
+
+    OpragWarning (UserWarning)
+    ├── UnfilledBudgetWarning                 fewer chunks were available than fit
+    ├── ApproximateTokenCountWarning          no exact tokenizer could be loaded
+    └── RoutingCostWarning                    routing costs more than the full documents
+
+Each error also is the builtin that a caller without knowledge of this package
+would catch. The facts stand on attributes, not only in the message, and errors
+survive pickling, so they cross process boundaries whole.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "AmbiguousPositionError",
+    "ApproximateTokenCountWarning",
+    "BudgetTooSmallError",
+    "ConflictingTextError",
+    "ContextWindowError",
+    "DocumentNotFoundError",
+    "EmbeddingModelError",
+    "InputMismatchError",
+    "InvalidOptionError",
+    "InvalidSpanError",
+    "MissingDependencyError",
+    "MissingDocumentError",
+    "MissingPositionError",
+    "OpragError",
+    "OpragWarning",
+    "PositionError",
+    "RoutingCostWarning",
+    "RoutingError",
+    "RungFailedError",
+    "SentenceDataError",
+    "TokenizerError",
+    "UnfilledBudgetWarning",
+    "UnscopedPositionError",
+]
+
+
+class OpragError(Exception):
+    """Base of all errors raised by oprag.
+
+    Args:
+        message: What was found and what to do about it.
+        **facts: Set as attributes of the error, by the names the subclass
+            declares.
+    """
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self._facts = facts
+        for name, value in facts.items():
+            setattr(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild from message and facts (the default would drop the facts)."""
+        return _rebuild, (type(self), self.message, self._facts)
+
+
+def _rebuild(cls: type[OpragError], message: str, facts: dict[str, Any]) -> OpragError:
+    return cls(message, **facts)
+
+
+class PositionError(OpragError, ValueError):
+    """Where a chunk stands in its document is unknown or doubtful."""
+
+    document: str
+    """The document's key, as the chunks name it."""
+
+
+class MissingPositionError(PositionError):
+    """A chunk carries no position that can be used."""
+
+    rank: int
+    """Rank of the first such chunk (0 = best)."""
+    keys: tuple[str, ...]
+    """The metadata keys that were found on it, sorted."""
+
+
+class AmbiguousPositionError(PositionError):
+    """Different texts claim the same position, so their order is unknown."""
+
+    position: tuple[float, ...]
+    """The position that is claimed more than once."""
+    ranks: tuple[int, ...]
+    """Ranks of the chunks that claim it."""
+
+
+class UnscopedPositionError(PositionError):
+    """Offsets count from the start of a section or parent that is not ordered."""
+
+    keys: tuple[str, ...]
+    """The metadata keys that show that there are several sections."""
+
+
+class InvalidSpanError(PositionError):
+    """A span is negative, reversed, or reaches past the end of its source."""
+
+    start: int
+    """First character, as found."""
+    end: int
+    """One past the last character, as found."""
+
+
+class ConflictingTextError(PositionError):
+    """Two spans overlap but their texts disagree where they do."""
+
+    spans: tuple[tuple[int, int], tuple[int, int]]
+    """The two spans, in characters, end exclusive."""
+
+
+class MissingDocumentError(OpragError, ValueError):
+    """A chunk does not say which document it belongs to."""
+
+    rank: int
+    """Rank of the first such chunk (0 = best)."""
+    keys: tuple[str, ...]
+    """The metadata keys that were found on it, sorted."""
+
+
+class DocumentNotFoundError(OpragError, LookupError):
+    """A source of full texts does not have a document of this name."""
+
+    document: str
+    """The name that was asked for."""
+
+
+class BudgetTooSmallError(OpragError, ValueError):
+    """Not even the best chunk fits the token budget."""
+
+    token_budget: int
+    """The budget that was given, in tokens."""
+    needed: int
+    """Tokens that the best chunk takes."""
+
+
+class ContextWindowError(OpragError, ValueError):
+    """A prompt does not fit the context window of the model."""
+
+    window: int | None
+    """The window in tokens; None when it is not known and the provider said so."""
+    needed: int | None
+    """Tokens that the prompt takes, with the room for the answer; None: not counted."""
+
+
+class RoutingError(OpragError, RuntimeError):
+    """Self-Route cannot go on: its steps were taken out of turn, or one failed."""
+
+
+class RungFailedError(RoutingError):
+    """The model failed for good on a rung; the rungs before it had declined.
+
+    The failure itself is the `__cause__`.
+    """
+
+    rung: str
+    """Name of the rung that failed."""
+    usage: dict[str, Any]
+    """The ledger up to the failure, as `Ledger.to_dict` gives it: what the rungs
+    before decided and cost."""
+
+
+class InvalidOptionError(OpragError, ValueError):
+    """An option has a value that it cannot have."""
+
+    option: str
+    """The option's name."""
+    value: Any
+    """The value that was given."""
+
+
+class InputMismatchError(OpragError, ValueError):
+    """Lists that belong together differ in length."""
+
+    lengths: dict[str, int]
+    """Length of each list by its name."""
+
+
+class TokenizerError(OpragError, ValueError):
+    """A tokenizer cannot be used for what was asked of it, or not be loaded."""
+
+    tokenizer: str
+    """The tokenizer as it was named."""
+
+
+class SentenceDataError(OpragError, LookupError):
+    """No trained sentence model could be found."""
+
+    language: str
+    """The language that was asked for."""
+
+
+class EmbeddingModelError(OpragError, LookupError):
+    """An embedding model cannot be found, reached, or trusted."""
+
+    model: str
+    """The model as it was named."""
+
+
+class MissingDependencyError(OpragError, ImportError):
+    """An optional package is needed and not installed."""
+
+    package: str
+    """The import name of the package."""
+    extra: str
+    """The extra of oprag that installs it."""
+
+
+class OpragWarning(UserWarning):
+    """Base of all warnings given by oprag."""
+
+
+class UnfilledBudgetWarning(OpragWarning):
+    """The retriever gave fewer chunks than the token budget has room for."""
+
+
+class ApproximateTokenCountWarning(OpragWarning):
+    """Tokens are estimated because no exact tokenizer could be loaded."""
+
+
+class RoutingCostWarning(OpragWarning):
+    """Routing costs more than sending the full documents at once would."""

@@ -1,0 +1,70 @@
+"""How many chunks to ask a store for, so that a token budget can be filled.
+
+The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
+starve any budget. Without I/O: the adapters do the asking, sync or async.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FetchPlan", "unfilled_message"]
+
+_SHORT_CHUNK = 64
+"""Tokens that a short chunk has: half of OP-RAG's 128."""
+_LEAST = 16
+_GROWTH = 2
+
+
+class FetchPlan:
+    """Asks for as many chunks as would fill the budget, then for twice as many.
+
+    Args:
+        token_budget: Tokens to fill; at least 1.
+
+    Example:
+        >>> plan = FetchPlan(token_budget=8_192)
+        >>> plan.k
+        128
+        >>> plan.wants_more(returned=128, used_all=True)
+        True
+        >>> plan.k
+        256
+        >>> plan.wants_more(returned=150, used_all=True)  # the store has no more
+        False
+    """
+
+    def __init__(self, token_budget: int) -> None:
+        self.k = max(_LEAST, -(-token_budget // _SHORT_CHUNK))
+        """Chunks to ask for next."""
+        self.exhausted = False
+        """Whether the store gave fewer chunks than it was asked for."""
+
+    def wants_more(self, *, returned: int, used_all: bool) -> bool:
+        """Whether to ask again, now for `k` chunks (which this doubles).
+
+        Args:
+            returned: Chunks that the store gave for the last `k`.
+            used_all: Whether all of them fitted the budget.
+        """
+        self.exhausted = returned < self.k
+        if self.exhausted or not used_all:
+            return False
+        self.k *= _GROWTH
+        return True
+
+
+def unfilled_message(
+    component: str, token_budget: int, chunks: int, setting: str
+) -> str:
+    """Text of the warning for a budget that the retriever cannot fill.
+
+    Args:
+        component: Class name of the oprag component.
+        token_budget: The budget, in tokens.
+        chunks: Chunks that came.
+        setting: What to change, as the user would write it.
+    """
+    return (
+        f"{component}: all {chunks} retrieved chunks fit into token_budget="
+        f"{token_budget}, so the retriever, not the budget, decided how much the model "
+        f"reads. To let it fetch more: {setting}."
+    )

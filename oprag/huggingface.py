@@ -1,0 +1,99 @@
+"""Hugging Face tokenizers: loading them by name, and using them undisturbed."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from oprag.errors import TokenizerError
+from oprag.optional import require
+
+if TYPE_CHECKING:
+    import tokenizers
+
+__all__ = ["load_huggingface", "private_copy", "splits_at_white_space"]
+
+
+def load_huggingface(name: str) -> tokenizers.Tokenizer:
+    """Load a fast Hugging Face tokenizer by its name or folder.
+
+    Files that are already on this machine are used as they are; only when there
+    are none is the hub asked.
+
+    Returns:
+        The tokenizer with truncation and padding switched off.
+
+    Raises:
+        MissingDependencyError: transformers is not installed.
+        TokenizerError: There is no such tokenizer, or it is not a fast one.
+    """
+    transformers = require(
+        "transformers", extra="embeddings", purpose=f"The tokenizer {name!r}"
+    )
+    try:
+        try:
+            loaded = transformers.AutoTokenizer.from_pretrained(
+                name, local_files_only=True
+            )
+        except (OSError, ValueError):  # not here, or not all of it
+            loaded = transformers.AutoTokenizer.from_pretrained(name)
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        message = (
+            f"No tokenizer could be loaded by the name {name!r} "
+            f"({type(error).__name__}: {error}). It must be an encoding of tiktoken, "
+            '"approximate", a folder with a Hugging Face tokenizer, or a name on the '
+            "Hugging Face hub that is cached or can be reached; a tokenizer object "
+            "or a callable from text to a number of tokens works too."
+        )
+        raise TokenizerError(message, tokenizer=name) from error
+    return private_copy(loaded, name)
+
+
+def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:
+    """Copy a Hugging Face tokenizer, truncation and padding switched off.
+
+    A copy, because the original belongs to the caller, and a model that uses it
+    sets truncation and padding anew with every call.
+
+    Args:
+        tokenizer: Of `transformers`, or a `tokenizers.Tokenizer`.
+        name: What to call it in errors.
+
+    Raises:
+        TokenizerError: A slow tokenizer, or one without a vocabulary.
+    """
+    backend = tokenizer
+    if hasattr(tokenizer, "is_fast"):
+        if not tokenizer.is_fast:
+            message = (
+                f"The tokenizer {name!r} is a slow one ({type(tokenizer).__name__}): "
+                "it gives no offsets. Load its fast version, or pass a callable such "
+                "as lambda text: len(tokenizer.tokenize(text))."
+            )
+            raise TokenizerError(message, tokenizer=name)
+        backend = tokenizer.backend_tokenizer
+    if backend.get_vocab_size() == 0:  # transformers makes these when files are missing
+        message = (
+            f"The tokenizer {name!r} has no vocabulary and would count 0 tokens in "
+            "every text; its files were probably not found. Load it from a complete "
+            "folder."
+        )
+        raise TokenizerError(message, tokenizer=name)
+    copied: tokenizers.Tokenizer = copy.deepcopy(backend)
+    copied.no_truncation()
+    copied.no_padding()
+    return copied
+
+
+def splits_at_white_space(tokenizer: tokenizers.Tokenizer) -> bool:
+    """Whether words on both sides of white space are tokenised independently.
+
+    Known of WordPiece with BERT's own normaliser and splitter, as long as no added
+    token holds white space. False also where it is only not known.
+    """
+    steps = (tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model)
+    kinds = tuple(type(step).__name__ for step in steps)
+    added = tokenizer.get_added_tokens_decoder().values()
+    return kinds == ("BertNormalizer", "BertPreTokenizer", "WordPiece") and not any(
+        any(map(str.isspace, token.content)) for token in added
+    )

@@ -1,0 +1,170 @@
+"""Which document a chunk belongs to, read out of any metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from oprag.errors import MissingDocumentError
+from oprag.hit import Hit
+from oprag.metadata import DOC_KEY, DOC_URI
+
+__all__ = [
+    "PART_KEYS",
+    "SECTION_KEYS",
+    "DocumentKey",
+    "MissingDocument",
+    "look_up",
+    "read_documents",
+]
+
+DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
+"""A metadata key, an attribute name, a callable on the framework's object, or a
+list of these of which the first that gives a value counts."""
+
+MissingDocument: TypeAlias = Literal["error", "one"]
+
+PART_KEYS = (
+    "part_index",
+    "page",
+    "page_number",
+    "page_label",
+    "row",
+    "seq_num",
+    "loc.pageNumber",
+)
+"""Keys of readers that make one framework document per page, row or record.
+
+`page` stands before `page_label`: a label may be a roman numeral.
+"""
+
+SECTION_KEYS = (
+    *(f"Header {level}" for level in range(1, 7)),
+    *(f"h{level}" for level in range(1, 7)),
+    "header_path",
+    "section",
+)
+"""Keys of splitters that cut a document into sections first."""
+
+_FILE_KEYS = ("file_path", "source")
+_ID_KEYS = ("ref_doc_id", "document_id", "doc_id", "source", "file_path", "url")
+_SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
+_NO_NAME = ("", "None")
+"""LlamaIndex writes the string "None" where a node has no source."""
+
+
+def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
+    """Value of a user's key: called, or a metadata key, a path, an attribute.
+
+    Args:
+        metadata: Looked in first, by `key` as it stands, then along its dots
+            (`loc.lines.from` also finds `{"loc": {"lines": {"from": 3}}}`).
+        subject: The framework's object: passed to a callable, and asked for an
+            attribute of that name last. With None a callable gets the metadata.
+        key: A callable or a string.
+
+    Returns:
+        The value, or None when there is none.
+    """
+    if callable(key):
+        return key(metadata if subject is None else subject)
+    value = metadata.get(key)
+    if value is None and "." in key:
+        value = _along(metadata, key.split("."))
+    return getattr(subject, key, None) if value is None else value
+
+
+def _along(metadata: Mapping[str, Any], path: list[str]) -> Any:
+    value: Any = metadata
+    for step in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(step)
+    return value
+
+
+def read_documents(
+    hits: Sequence[Hit],
+    *,
+    document_key: DocumentKey | None = None,
+    missing_document: MissingDocument = "error",
+) -> list[tuple[str, str]]:
+    """Key and name of the document of each hit.
+
+    Precedence: the user's key; `doc_key`; `file_path` or `source` where a page,
+    row or section key shows that the reader gave each part an id of its own;
+    then `ref_doc_id`, `document_id`, `doc_id`, `source`, `file_path`, `url`.
+    Empty strings and LlamaIndex's string "None" are no identity.
+
+    Args:
+        hits: Best first.
+        document_key: Where the user keeps the identity; None for the known keys.
+        missing_document: `"error"`, or `"one"`: all hits without an identity
+            belong to one document, whose key is the empty string.
+
+    Returns:
+        One `(key, name)` per hit. The name is `doc_uri` where the metadata has
+        it, else the key.
+
+    Raises:
+        MissingDocumentError: A hit has no identity and `missing_document` is
+            `"error"`.
+    """
+    keys = None if document_key is None else _as_list(document_key)
+    documents = []
+    for rank, hit in enumerate(hits):
+        if keys is None:
+            key = hit.metadata.get(DOC_KEY)
+            if type(key) is not str or key in _NO_NAME:
+                key = _known_key(hit)
+        else:
+            key = _first_name(look_up(hit.metadata, hit.subject, k) for k in keys)
+        if key is None:
+            if missing_document == "error":
+                raise _missing(hit, rank, document_key)
+            key = ""
+        documents.append((key, hit.metadata.get(DOC_URI) or key))
+    return documents
+
+
+def _as_list(document_key: DocumentKey) -> Sequence[Any]:
+    if isinstance(document_key, str) or callable(document_key):
+        return [document_key]
+    return document_key
+
+
+def _known_key(hit: Hit) -> str | None:
+    metadata = hit.metadata
+    if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
+        key = _first_name(metadata.get(name) for name in _FILE_KEYS)
+        if key is not None:
+            return key
+    if hit.document is not None and hit.document not in _NO_NAME:
+        return hit.document
+    return _first_name(metadata.get(name) for name in _ID_KEYS)
+
+
+def _first_name(values: Any) -> str | None:
+    for value in values:
+        if value is not None and (name := str(value)) not in _NO_NAME:
+            return name
+    return None
+
+
+def _missing(
+    hit: Hit, rank: int, document_key: DocumentKey | None
+) -> MissingDocumentError:
+    found = tuple(sorted(map(str, hit.metadata)))
+    wanted = (
+        f"document_key={document_key!r} gives nothing on it"
+        if document_key is not None
+        else "none of the known keys (doc_key, file_path, source, ref_doc_id, "
+        "document_id, doc_id, url) names one"
+    )
+    message = (
+        f"The chunk at rank {rank} does not say which document it belongs to: "
+        f"{wanted}. Metadata keys found: {', '.join(found) or 'none'}. "
+        "Pass document_key= to name the key, attribute or function that holds it, "
+        'or missing_document="one" if all such chunks are of one document.'
+    )
+    return MissingDocumentError(message, rank=rank, keys=found)

@@ -1,0 +1,140 @@
+"""The flat metadata that oprag writes on every chunk, and its key names.
+
+Only strings and integers are written, absent values are left out, and no name
+is one that a framework reserves: every vector store keeps such metadata as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from typing import Protocol
+
+__all__ = [
+    "CHAR_END",
+    "CHAR_START",
+    "CHUNK_INDEX",
+    "DOC_KEY",
+    "DOC_URI",
+    "N_CHUNKS",
+    "OWN_KEYS",
+    "PART_INDEX",
+    "TOKEN_COUNT",
+    "TOKEN_COUNTER",
+    "CountedSpan",
+    "chunk_id",
+    "chunk_metadata",
+    "document_key",
+]
+
+DOC_KEY = "doc_key"
+"""SHA-256 of the document's name, hex: safe in every store's filters."""
+DOC_URI = "doc_uri"
+"""The document's own name: for people and look-ups, never for filters."""
+CHUNK_INDEX = "chunk_index"
+"""Number of the chunk in its document, from 0, running on over the parts."""
+N_CHUNKS = "n_chunks"
+"""Chunks of the whole document, over all parts."""
+CHAR_START = "char_start"
+"""First character of the chunk, relative to its part."""
+CHAR_END = "char_end"
+"""One past the last character of the chunk, relative to its part."""
+PART_INDEX = "part_index"
+"""Number of the part (page, section), from 0; absent when there is only one."""
+TOKEN_COUNT = "token_count"
+"""Tokens of the chunk's own text."""
+TOKEN_COUNTER = "token_counter"
+"""Name of the counter behind `token_count`; absent where it has no name."""
+
+OWN_KEYS = (
+    DOC_KEY,
+    DOC_URI,
+    CHUNK_INDEX,
+    N_CHUNKS,
+    CHAR_START,
+    CHAR_END,
+    PART_INDEX,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
+)
+"""All keys that oprag writes, in writing order."""
+
+
+class CountedSpan(Protocol):
+    """What a splitter yields for each chunk."""
+
+    @property
+    def start(self) -> int:
+        """First character."""
+
+    @property
+    def end(self) -> int:
+        """One past the last character."""
+
+    @property
+    def token_count(self) -> int:
+        """Tokens of the chunk's own text."""
+
+
+def document_key(name: str) -> str:
+    """Key of a document: the SHA-256 of its name in UTF-8, as 64 hex digits.
+
+    A name may hold anything (spaces, quotes, SQL); the key is safe to filter on
+    in every store, and equal names have equal keys on every machine.
+    """
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def chunk_id(name: str, chunk_index: int) -> str:
+    """Stable id of one chunk: a UUID made of the document's key and the index.
+
+    Indexing the same document twice gives the same ids, so a store replaces
+    instead of doubling. UUIDs are the one form that every store accepts.
+    """
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{document_key(name)}/{chunk_index}"))
+
+
+def chunk_metadata(
+    name: str,
+    parts: Sequence[Sequence[CountedSpan]],
+    token_counter: str = "",
+) -> list[list[dict[str, str | int]]]:
+    """Flat metadata for all chunks of one document.
+
+    Args:
+        name: The document's own name.
+        parts: The chunks of each part (a page, a section) in reading order;
+            one part for a document that is a single text. A part may be empty.
+        token_counter: Name of the counter that `token_count` comes from; with
+            an empty name the counts are left out, because nobody could tell
+            later what they count.
+
+    Returns:
+        One dict per chunk, in the same nesting as `parts`. `chunk_index` runs
+        on over the parts; `part_index` is there when there are several.
+    """
+    key = document_key(name)
+    total = sum(len(part) for part in parts)
+    written: list[list[dict[str, str | int]]] = []
+    index = 0
+    for part_index, part in enumerate(parts):
+        row: list[dict[str, str | int]] = []
+        for span in part:
+            entry: dict[str, str | int] = {
+                DOC_KEY: key,
+                DOC_URI: name,
+                CHUNK_INDEX: index,
+                N_CHUNKS: total,
+                CHAR_START: span.start,
+                CHAR_END: span.end,
+            }
+            if len(parts) > 1:
+                entry[PART_INDEX] = part_index
+            if token_counter:
+                entry[TOKEN_COUNT] = span.token_count
+                entry[TOKEN_COUNTER] = token_counter
+            row.append(entry)
+            index += 1
+        written.append(row)
+    return written

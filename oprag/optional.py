@@ -1,0 +1,56 @@
+"""Optional packages: imported when they are needed, and the data they carry."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+from oprag.errors import MissingDependencyError
+
+__all__ = ["bundled_folder", "require"]
+
+
+def require(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import a module of an optional package.
+
+    Args:
+        module: Import name, dots allowed.
+        extra: The extra of oprag that installs the package.
+        purpose: What it is needed for, as the subject of the message.
+
+    Raises:
+        MissingDependencyError: The package, or one that it needs, cannot be
+            imported.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        message = (
+            f"{purpose} needs the package {package!r}, which cannot be imported here "
+            f"({error}). Install it, for example with: pip install 'oprag[{extra}]'."
+        )
+        raise MissingDependencyError(message, package=package, extra=extra) from error
+
+
+def bundled_folder(package: str, *parts: str) -> Path | None:
+    """Find a folder inside an installed package without importing the package.
+
+    Args:
+        package: Import name. Its parents are imported, it is not.
+        *parts: The folder's path inside the package.
+
+    Returns:
+        The folder, or None where the package or the folder is not there.
+    """
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ImportError, ValueError):  # no parent package; a parent without a spec
+        return None
+    for location in (spec and spec.submodule_search_locations) or ():
+        folder = Path(location, *parts)
+        if folder.is_dir():
+            return folder
+    return None

@@ -1,0 +1,77 @@
+"""Takes a model's reasoning block off the front of its reply, stream or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["ReasoningFilter", "without_reasoning"]
+
+
+class ReasoningFilter:
+    """Swallows `<think>…</think>` blocks at the start of a streamed text.
+
+    Some servers send the reasoning as ordinary text. Only blocks before the
+    first other character (blanks aside) are taken; later ones are text. Blanks
+    before a block go with it, blanks after it belong to the text. A block that
+    is never closed swallows the rest.
+
+    Args:
+        tags: Pairs of opening and closing mark, compared as they are. Empty: the
+            text passes through untouched.
+    """
+
+    def __init__(self, tags: Sequence[tuple[str, str]]) -> None:
+        self._tags = tuple(tags)
+        self._pending = ""
+        self._closing: str | None = None
+        self._passing = not self._tags
+
+    def feed(self, delta: str) -> str:
+        """Take the next piece; give the text that is known not to be reasoning."""
+        if self._passing:
+            return delta
+        self._pending += delta
+        while self._inside() or self._opened():
+            pass
+        if self._closing is None and not self._may_open():
+            self._passing = True
+            delta, self._pending = self._pending, ""
+            return delta
+        return ""
+
+    def finish(self) -> str:
+        """End the text; give what was held back as a possible opening mark."""
+        rest = "" if self._closing is not None else self._pending
+        self._pending = ""
+        return rest
+
+    def _inside(self) -> bool:
+        """Leave a block whose closing mark has come; say whether one was left."""
+        if self._closing is None:
+            return False
+        _, mark, rest = self._pending.partition(self._closing)
+        if mark:
+            self._pending, self._closing = rest, None
+            return True
+        # Only the start of a closing mark can still matter.
+        self._pending = self._pending[-len(self._closing) :]
+        return False
+
+    def _opened(self) -> bool:
+        """Enter a block whose opening mark has come; say whether one was entered."""
+        text = self._pending.lstrip()
+        for opening, closing in self._tags:
+            if self._closing is None and text.startswith(opening):
+                self._pending, self._closing = text[len(opening) :], closing
+                return True
+        return False
+
+    def _may_open(self) -> bool:
+        text = self._pending.lstrip()
+        return any(opening.startswith(text) for opening, _ in self._tags)
+
+
+def without_reasoning(text: str, tags: Sequence[tuple[str, str]]) -> str:
+    """Take the reasoning blocks off the front of a whole text."""
+    blocks = ReasoningFilter(tags)
+    return blocks.feed(text) + blocks.finish()

@@ -1,0 +1,88 @@
+"""Passages as text: separators, gap marks, citations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from oprag.chunk import Passage
+
+__all__ = ["gap_between", "marked_texts", "render", "without_mark"]
+
+
+def marked_texts(
+    passages: Sequence[Passage], *, gap_mark: str | None = None, separator: str = "\n\n"
+) -> list[str]:
+    """Text of each passage, behind the gap mark where something was left out.
+
+    The mark goes before a passage that follows another of the same document and
+    does not touch it. Joined by `separator` the texts are the context.
+    """
+    texts = [passage.text for passage in passages]
+    return _with_marks(passages, texts, gap_mark, separator)
+
+
+def without_mark(text: str, *, gap_mark: str | None, separator: str) -> str:
+    """Take a gap mark off that an earlier run put before the text."""
+    if gap_mark is None:
+        return text
+    return text.removeprefix(f"{gap_mark}{separator}")
+
+
+def render(
+    passages: Sequence[Passage],
+    *,
+    separator: str = "\n\n",
+    gap_mark: str | None = None,
+    citations: bool = False,
+) -> str:
+    """Join passages into one context string, in the order given.
+
+    Args:
+        passages: As `order_context` returns them.
+        separator: Between two passages.
+        gap_mark: Put on its own between passages of one document that do not
+            touch; None for nothing.
+        citations: Put each passage's number and place before it,
+            `[1] contract.txt, characters 0-120`, on a line of its own.
+
+    Returns:
+        The context; the empty string for no passages.
+    """
+    texts = [passage.text for passage in passages]
+    if citations:
+        texts = [
+            f"[{number}] {passage.citation}\n{passage.text}"
+            for number, passage in enumerate(passages, start=1)
+        ]
+    return separator.join(_with_marks(passages, texts, gap_mark, separator))
+
+
+def gap_between(before: Passage, after: Passage) -> bool:
+    """Whether text of one document was left out between two passages.
+
+    Passages of which the spans are not known count as having a gap.
+    """
+    if before.document != after.document:
+        return False
+    if before.part != after.part or not (before.spans and after.spans):
+        return True
+    return after.spans[0].start > before.spans[-1].end or (
+        after.spans[0].start < before.spans[0].start
+    )
+
+
+def _with_marks(
+    passages: Sequence[Passage],
+    texts: list[str],
+    gap_mark: str | None,
+    separator: str,
+) -> list[str]:
+    if gap_mark is None:
+        return texts
+    befores = [None, *passages]
+    return [
+        text
+        if before is None or not gap_between(before, passage)
+        else f"{gap_mark}{separator}{text}"
+        for before, passage, text in zip(befores, passages, texts, strict=False)
+    ]

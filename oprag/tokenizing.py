@@ -1,0 +1,212 @@
+"""Where the tokens of a text begin, in characters, from one tokenisation of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from oprag.errors import MissingDependencyError
+from oprag.optional import require
+from oprag.tokens import encodable
+
+if TYPE_CHECKING:
+    import tiktoken
+    import tokenizers
+
+__all__ = ["TokenStart", "TokenizedText", "tokenize"]
+
+_CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
+"""What follows the first byte of a character in UTF-8."""
+_NUMPY_PAYS_FROM = 200_000
+"""Characters. Below, importing numpy and making the table costs more than it saves."""
+
+
+class TokenStart(NamedTuple):
+    """Where a token begins in its text."""
+
+    position: int
+    """In characters; rounded down where the token begins inside a code point."""
+    exact: bool
+    """Whether no earlier token reaches into the character at `position`."""
+
+
+class TokenizedText(Protocol):
+    """A text and its tokens, special tokens around it not included."""
+
+    n_tokens: int
+    """Number of tokens; may be 0 for a text that is not empty (white space)."""
+
+    def starts(self, indices: Sequence[int]) -> list[TokenStart]:
+        """Find where tokens begin.
+
+        Args:
+            indices: Numbers of tokens, ascending, each at least 0 and below
+                `n_tokens`.
+
+        Returns:
+            One for each, positions never descending.
+        """
+
+    def begun_before(self, position: int) -> int:
+        """Count the tokens that begin before a character. Slow in a long text."""
+
+
+def tokenize(text: str, tokenizer: Any) -> TokenizedText:
+    """Tokenise a text once, with the offsets of its tokens.
+
+    Args:
+        text: Any text. An unpaired surrogate is read as U+FFFD.
+        tokenizer: As on `NamedTokenCounter.tokenizer`.
+    """
+    text = encodable(text)
+    if type(tokenizer).__module__.partition(".")[0] != "tiktoken":
+        return HuggingFaceText(text, tokenizer)
+    if len(text) >= _NUMPY_PAYS_FROM and _has_numpy(tokenizer):
+        return TiktokenArray(text, tokenizer)
+    return TiktokenText(text, tokenizer)
+
+
+class TiktokenText:
+    """Tokens of a byte-level encoding, which together are the text's UTF-8 bytes.
+
+    Args:
+        text: Without surrogates.
+        encoding: Of tiktoken.
+    """
+
+    def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
+        self._text = text
+        self._tokens = encoding.encode_ordinary(text)
+        self._length_of = _byte_lengths(encoding).__getitem__
+        self.n_tokens = len(self._tokens)
+
+    def starts(self, indices: Sequence[int]) -> list[TokenStart]:
+        """Find where tokens begin; see `TokenizedText.starts`."""
+        encoded = self._text.encode()
+        starts = []
+        token = offset = begun = 0
+        for index in indices:
+            length = sum(map(self._length_of, self._tokens[token:index]))
+            passed = encoded[offset : offset + length]
+            begun += len(passed.translate(None, _CONTINUATION_BYTES))
+            token, offset = index, offset + length
+            inside = encoded[offset] in _CONTINUATION_BYTES
+            starts.append(TokenStart(begun - inside, not inside))
+        return starts
+
+    def begun_before(self, position: int) -> int:
+        """Count the tokens that begin before a character."""
+        offset = len(self._text[:position].encode())
+        begins = accumulate(map(self._length_of, self._tokens), initial=0)
+        return bisect_left(list(begins), offset, hi=self.n_tokens)
+
+
+class TiktokenArray:
+    """The same as `TiktokenText` without a Python object per token.
+
+    Args:
+        text: Without surrogates.
+        encoding: Of tiktoken, in a version with `encode_to_numpy`.
+    """
+
+    def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
+        import numpy as np
+
+        self._text = text
+        tokens = encoding.encode_to_numpy(text, disallowed_special=())
+        self._ends = _byte_length_array(encoding)[tokens].cumsum(dtype=np.int64)
+        self.n_tokens = len(tokens)
+
+    def starts(self, indices: Sequence[int]) -> list[TokenStart]:
+        """Find where tokens begin; see `TokenizedText.starts`."""
+        import numpy as np
+
+        tokens = np.asarray(indices, dtype=np.int64)
+        offsets = np.where(tokens > 0, self._ends[tokens - 1], 0)
+        if self._text.isascii():
+            return [TokenStart(offset, exact=True) for offset in offsets.tolist()]
+        encoded = np.frombuffer(self._text.encode(), dtype=np.uint8)
+        continues = (encoded >= min(_CONTINUATION_BYTES)) & (
+            encoded <= max(_CONTINUATION_BYTES)
+        )
+        begun = offsets - np.searchsorted(np.flatnonzero(continues), offsets)
+        inside = continues[offsets]
+        pairs = zip((begun - inside).tolist(), (~inside).tolist(), strict=True)
+        return [TokenStart(position, exact) for position, exact in pairs]
+
+    def begun_before(self, position: int) -> int:
+        """Count the tokens that begin before a character."""
+        offset = len(self._text[:position].encode())
+        return int(self._ends.searchsorted(offset)) + 1 if offset else 0
+
+
+class HuggingFaceText:
+    """Tokens with the offsets that a Hugging Face tokenizer reports.
+
+    Several tokens of one character share its offset. Some tokenizers report an
+    offset behind the space that the token holds (RoBERTa's `trim_offsets`), or
+    none for a token that stands for no character; offsets that step back are
+    read as those of the token before.
+
+    Args:
+        text: Without surrogates.
+        tokenizer: Without truncation and padding.
+    """
+
+    def __init__(self, text: str, tokenizer: tokenizers.Tokenizer) -> None:
+        self._encoding = tokenizer.encode(text, add_special_tokens=False)
+        self.n_tokens = len(self._encoding)
+
+    def starts(self, indices: Sequence[int]) -> list[TokenStart]:
+        """Find where tokens begin; see `TokenizedText.starts`."""
+        starts = []
+        reached = 0
+        for index in indices:
+            reached = max(self._span(index)[0], reached)
+            exact = index == 0 or self._span(index - 1)[1] <= reached
+            starts.append(TokenStart(reached, exact))
+        return starts
+
+    def begun_before(self, position: int) -> int:
+        """Count the tokens that begin before a character."""
+        index = 0
+        while index < self.n_tokens and self._span(index)[0] < position:
+            index += 1
+        return index
+
+    def _span(self, index: int) -> tuple[int, int]:
+        span: tuple[int, int] | None = self._encoding.token_to_chars(index)
+        return span or (0, 0)
+
+
+def _has_numpy(encoding: tiktoken.Encoding) -> bool:
+    """Whether numpy is installed, and a tiktoken (0.9 or newer) that works with it."""
+    if not hasattr(encoding, "encode_to_numpy"):
+        return False
+    try:
+        require("numpy", extra="langchain", purpose="Fast splitting")
+    except MissingDependencyError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=4)
+def _byte_lengths(encoding: tiktoken.Encoding) -> list[int]:
+    """Bytes of each token by its number, 0 for numbers that are not used."""
+    lengths = [0] * encoding.n_vocab
+    for token in range(encoding.n_vocab):
+        try:
+            lengths[token] = len(encoding.decode_single_token_bytes(token))
+        except KeyError:
+            continue
+    return lengths
+
+
+@lru_cache(maxsize=4)
+def _byte_length_array(encoding: tiktoken.Encoding) -> Any:
+    import numpy as np
+
+    return np.array(_byte_lengths(encoding), dtype=np.int32)

@@ -1,0 +1,119 @@
+"""Contradicting positions are found, duplicates are dropped."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag import order_context
+from oprag.checking import check_positions, without_duplicates
+from oprag.chunk import Chunk, Span
+from oprag.errors import ConflictingTextError
+
+SOURCE = "abcdefghij" * 3
+
+
+def _at(start, end, rank=0, text=None, part=None):
+    text = SOURCE[start:end] if text is None else text
+    return Chunk(text, "d", rank, (part or 0, start, end), Span(start, end), part)
+
+
+def test_duplicates_from_several_queries_are_one_chunk_with_the_best_rank():
+    texts = ["b", "a", "b", "a"]
+    metadatas = [{"source": "s", "start_index": i} for i in (5, 0, 5, 0)]
+
+    (first, second) = order_context(texts, metadatas)
+    assert (first.text, first.rank) == ("a", 1)
+    assert (second.text, second.rank) == ("b", 0)
+
+
+def test_equal_texts_at_two_positions_are_two_chunks():
+    metadatas = [{"source": "s", "start_index": i} for i in (5, 0)]
+
+    assert len(order_context(["same", "same"], metadatas)) == 2
+
+
+def test_equal_texts_without_positions_are_one_chunk():
+    passages = order_context(
+        ["same", "same"], [{"source": "s"}] * 2, missing_position="rank"
+    )
+
+    assert len(passages) == 1
+
+
+def test_duplicates_do_not_use_up_top_n():
+    metadatas = [{"source": "s", "start_index": i} for i in (5, 5, 0)]
+
+    assert len(order_context(["b", "b", "a"], metadatas, top_n=2)) == 2
+
+
+def test_the_same_span_with_different_text_is_an_error():
+    metadatas = [{"source": "s", "start_index": 0, "char_start": 0, "char_end": 3}] * 2
+
+    with pytest.raises(ConflictingTextError, match=r"ranks 0 and 1.*0-3") as caught:
+        order_context(["one", "two"], metadatas)
+    assert caught.value.spans == ((0, 3), (0, 3))
+
+
+def test_the_same_start_in_two_parts_is_no_conflict():
+    chunks = [_at(0, 5, part=0), _at(0, 5, rank=1, text="other", part=1)]
+
+    assert check_positions(chunks) == chunks
+
+
+def test_overlaps_are_compared_with_the_span_that_reaches_furthest():
+    # 0-20 contains 2-4, and 10-15 must agree with 0-20, not with 2-4 alone.
+    chunks = [_at(0, 20), _at(2, 4, 1), _at(10, 15, 2, text="wrong")]
+
+    with pytest.raises(ConflictingTextError) as caught:
+        check_positions(chunks)
+    assert caught.value.spans == ((0, 20), (10, 15))
+
+
+def test_replaced_text_is_not_compared():
+    window = Chunk("a much longer window", "d", 1, (0, 2, 4), Span(2, 4))
+
+    chunks = [_at(0, 20), window]
+    assert check_positions(chunks) == chunks
+
+
+@given(st.lists(st.tuples(st.integers(0, 29), st.integers(1, 12)), max_size=12))
+def test_slices_of_one_source_never_conflict(spans):
+    chunks = without_duplicates(
+        _at(start, min(start + size, 30), rank)
+        for rank, (start, size) in enumerate(spans)
+    )
+
+    assert check_positions(chunks) == chunks
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.text("ab", min_size=1, max_size=4)),
+        min_size=2,
+        max_size=5,
+    )
+)
+def test_a_conflict_is_found_exactly_when_no_source_could_hold_all_chunks(items):
+    chunks = without_duplicates(
+        Chunk(
+            text,
+            "d",
+            rank,
+            (0, start, start + len(text)),
+            Span(start, start + len(text)),
+        )
+        for rank, (start, text) in enumerate(items)
+    )
+    letters: dict[int, set[str]] = {}
+    for start, text in items:
+        for offset, letter in enumerate(text):
+            letters.setdefault(start + offset, set()).add(letter)
+    possible = all(len(found) == 1 for found in letters.values())
+
+    if possible:
+        assert check_positions(chunks) == chunks
+    else:
+        with pytest.raises(ConflictingTextError):
+            check_positions(chunks)

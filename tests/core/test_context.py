@@ -1,0 +1,200 @@
+"""`order_context` and `render`: the whole way, and bad input."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import pytest
+
+from oprag import order_context, render
+from oprag.errors import (
+    BudgetTooSmallError,
+    InputMismatchError,
+    InvalidOptionError,
+    MissingPositionError,
+)
+
+TEXTS = ["end.", "start.", "middle."]
+METADATAS = [{"source": "s", "start_index": start} for start in (90, 0, 40)]
+
+
+def _texts(**options):
+    return [passage.text for passage in order_context(TEXTS, METADATAS, **options)]
+
+
+def test_an_application_without_framework_gets_document_order():
+    assert _texts() == ["start.", "middle.", "end."]
+
+
+def test_score_order_is_the_order_given():
+    assert _texts(order="score") == TEXTS
+
+
+def test_top_n_keeps_the_best_before_it_orders():
+    assert _texts(top_n=2) == ["start.", "end."]
+
+
+def test_a_budget_keeps_the_best_before_it_orders():
+    # 4 + 2 + 6 = 12 characters; 2 + 7 more do not fit into 20.
+    assert _texts(token_budget=20, token_counter=len) == ["start.", "end."]
+
+
+def test_empty_retrieval_is_an_empty_context():
+    assert order_context([], []) == []
+    assert order_context([], token_budget=5) == []
+    assert render([]) == ""
+
+
+def test_one_chunk_and_an_empty_text_pass_through():
+    assert [p.text for p in order_context([""], [{"source": "s", "page": 0}])] == [""]
+
+
+@pytest.mark.parametrize("score", [None, math.nan, math.inf, -3.5])
+def test_any_score_is_carried_along(score):
+    (passage,) = order_context(["t"], [{"source": "s", "page": 0}], scores=[score])
+
+    assert passage.chunks[0].score is score
+
+
+def test_lists_of_different_lengths_are_an_error():
+    with pytest.raises(InputMismatchError, match="differ in length") as caught:
+        order_context(TEXTS, METADATAS[:2])
+    assert caught.value.lengths == {"texts": 3, "metadatas": 2, "scores": 3}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"top_n": 0},
+        {"top_n": -1},
+        {"top_n": 2.0},
+        {"top_n": True},
+        {"token_budget": 0},
+        {"token_budget": -5},
+        {"max_gap": -1},
+        {"max_gap": None},
+        {"overflow": "drop"},
+        {"order": "reverse"},
+        {"missing_position": "first"},
+        {"missing_document": "many"},
+        {"document_order": ""},
+        {"position_keys": []},
+        {"position_keys": ""},
+        {"document_key": 7},
+    ],
+)
+def test_values_that_an_option_cannot_have_are_errors(options):
+    (name,) = options
+
+    with pytest.raises(InvalidOptionError, match=name) as caught:
+        order_context(TEXTS, METADATAS, **options)
+    assert caught.value.option == name
+    assert isinstance(caught.value, ValueError)
+
+
+def test_an_unknown_option_names_the_nearest_known_one():
+    with pytest.raises(InvalidOptionError, match="Did you mean 'token_budget'"):
+        order_context(TEXTS, METADATAS, token_buget=5)
+
+
+def test_a_budget_below_the_best_chunk_is_an_error_not_an_empty_context():
+    with pytest.raises(BudgetTooSmallError):
+        order_context(TEXTS, METADATAS, token_budget=3, token_counter=len)
+
+
+def test_errors_survive_pickling_with_their_facts():
+    with pytest.raises(MissingPositionError) as caught:
+        order_context(["t"], [{"source": "s", "x": 1}])
+    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- made here
+
+    assert type(again) is MissingPositionError
+    assert (again.document, again.rank, again.keys) == ("s", 0, ("source", "x"))
+    assert str(again) == str(caught.value)
+
+
+def test_stored_token_counts_are_trusted_only_under_the_same_name():
+    def kept(stored_by):
+        metadatas = [
+            {
+                "doc_key": "k",
+                "char_start": start,
+                "char_end": start + 4,
+                "token_count": 1,
+                "token_counter": stored_by,
+            }
+            for start in (0, 10, 20)
+        ]
+        return len(
+            order_context(
+                ["漢字漢字"] * 3, metadatas, token_budget=5, token_counter="approximate"
+            )
+        )
+
+    # Counted: 12 bytes / 4 = 3 tokens, and 1 for the separator: only one fits.
+    # Trusted: 1 + (1 + 1) + (1 + 1) = 5: all three fit.
+    assert kept("approximate") == 3
+    assert kept("cl100k_base") == 1
+
+
+def test_a_stored_count_of_text_that_was_replaced_is_not_trusted():
+    metadata = {
+        "doc_key": "k",
+        "char_start": 0,
+        "char_end": 4,
+        "token_count": 1,
+        "token_counter": "approximate",
+    }
+
+    with pytest.raises(BudgetTooSmallError):
+        order_context(
+            ["a window far longer than it was"],
+            [metadata],
+            token_budget=5,
+            token_counter="approximate",
+        )
+
+
+def test_gap_marks_stand_only_where_text_is_left_out():
+    passages = order_context(
+        ["cd", "ab", "yz", "other"],
+        [
+            {"source": "s", "start_index": 2},
+            {"source": "s", "start_index": 0},
+            {"source": "s", "start_index": 24},
+            {"source": "t", "start_index": 0},
+        ],
+    )
+
+    assert render(passages, gap_mark="[…]", separator=" ") == "ab cd […] yz other"
+
+
+def test_a_gap_mark_from_an_earlier_run_is_not_part_of_the_text():
+    (passage,) = order_context(
+        ["[…]\n\ntext"], [{"source": "s", "start_index": 7}], gap_mark="[…]"
+    )
+
+    assert passage.text == "text"
+    assert passage.spans == ((7, 11),)
+
+
+def test_citations_number_the_passages_and_say_where_they_stand():
+    passages = order_context(TEXTS[:2], METADATAS[:2])
+
+    assert render(passages, citations=True, separator="\n\n") == (
+        "[1] s, characters 0-6\nstart.\n\n[2] s, characters 90-94\nend."
+    )
+
+
+def test_a_citation_gives_the_printed_page_label_where_there_is_one():
+    metadata = {"source": "s", "page": 4, "page_label": "iii", "start_index": 0}
+
+    (passage,) = order_context(["t"], [metadata])
+    assert passage.citation == "s, page iii, characters 0-1"
+
+
+def test_a_citation_counts_own_parts_from_zero_as_their_metadata_does():
+    metadata = {"doc_key": "k", "part_index": 2, "char_start": 0, "char_end": 1}
+
+    (passage,) = order_context(["t"], [metadata])
+    assert passage.citation == "k, part 2, characters 0-1"

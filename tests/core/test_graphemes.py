@@ -1,0 +1,48 @@
+"""Boundaries between graphemes."""
+
+import pytest
+from hypothesis import given
+
+from oprag.graphemes import boundary_after, boundary_at_or_before
+from tests.fresh_interpreter import run
+from tests.strategies import awkward_texts
+
+regex = pytest.importorskip("regex", reason="defines the graphemes")
+
+
+@given(awkward_texts)
+def test_boundaries_are_those_of_the_regex_package(text):
+    boundaries = [0, *(match.end() for match in regex.finditer(r"\X", text))]
+
+    for place in range(len(text) + 1):
+        known = max(b for b in boundaries if b <= place)
+        assert boundary_at_or_before(text, place) == known
+        assert boundary_at_or_before(text, place, known) == known
+    for begin, end in zip(boundaries, boundaries[1:], strict=False):
+        assert boundary_after(text, begin) == end
+
+
+@pytest.mark.parametrize(
+    ("text", "graphemes"),
+    [
+        ("ab", ["a", "b"]),
+        ("\r\n\n", ["\r\n", "\n"]),
+        ("e\u0301e", ["e\u0301", "e"]),
+        ("👩‍🚀👩‍🚀", ["👩‍🚀", "👩‍🚀"]),
+        ("🇩🇪🇫🇷🇮", ["🇩🇪", "🇫🇷", "🇮"]),  # flags pair up from the left
+    ],
+)
+def test_what_a_reader_sees_as_one_character_stays_whole(text, graphemes):
+    found = []
+    while (start := sum(map(len, found))) < len(text):
+        found.append(text[start : boundary_after(text, start)])
+
+    assert found == graphemes
+
+
+def test_without_the_regex_package_code_points_are_boundaries():
+    code = """
+from oprag.graphemes import boundary_after, boundary_at_or_before
+print(boundary_at_or_before("e\u0301", 1), boundary_after("e\u0301", 0))
+"""
+    assert run(code, without=["regex"]).split() == ["1", "1"]

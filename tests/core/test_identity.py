@@ -1,0 +1,113 @@
+"""Which document a chunk belongs to."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from oprag.errors import MissingDocumentError
+from oprag.hit import Hit
+from oprag.identity import look_up, read_documents
+
+
+def _key(metadata, **options):
+    document = options.pop("document", None)
+    subject = options.pop("subject", None)
+    hit = Hit("text", metadata, subject=subject, document=document)
+    return read_documents([hit], **options)[0][0]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "expected"),
+    [
+        ({"doc_key": "k", "source": "s", "doc_id": "d"}, "k"),
+        ({"ref_doc_id": "r", "doc_id": "d", "source": "s"}, "r"),
+        ({"document_id": "m", "doc_id": "d", "source": "s"}, "m"),
+        ({"doc_id": "d", "source": "s", "url": "u"}, "d"),
+        ({"source": "s", "file_path": "f", "url": "u"}, "s"),
+        ({"file_path": "f", "url": "u"}, "f"),
+        ({"url": "u"}, "u"),
+        ({"source": 7}, "7"),
+    ],
+)
+def test_known_keys_have_a_precedence(metadata, expected):
+    assert _key(metadata) == expected
+
+
+@pytest.mark.parametrize("part", ["page", "page_label", "row", "seq_num", "Header 1"])
+def test_a_part_key_makes_the_file_the_document(part):
+    metadata = {"doc_id": "page-7", "ref_doc_id": "x", "source": "a.pdf", part: 7}
+
+    assert _key(metadata, document="page-7") == "a.pdf"
+
+
+def test_file_path_stands_before_source_for_parts():
+    assert _key({"source": "s", "file_path": "f", "page": 1}) == "f"
+
+
+def test_a_nested_page_number_is_a_part_key_too():
+    metadata = {"doc_id": "d", "source": "a.pdf", "loc": {"pageNumber": 2}}
+
+    assert _key(metadata) == "a.pdf"
+
+
+def test_the_frameworks_own_id_stands_before_the_metadata():
+    assert _key({"source": "s"}, document="D") == "D"
+
+
+@pytest.mark.parametrize("nothing", ["None", "", None])
+def test_the_word_none_is_no_identity(nothing):
+    metadata = {"doc_id": nothing, "document_id": nothing, "ref_doc_id": nothing}
+
+    with pytest.raises(MissingDocumentError):
+        _key(metadata, document=nothing)
+    assert _key({**metadata, "source": "s"}, document=nothing) == "s"
+
+
+def test_the_users_key_may_be_a_metadata_key_an_attribute_or_a_callable():
+    subject = SimpleNamespace(owner="attr", metadata={"my": "meta"})
+
+    assert _key({"my": "meta", "doc_key": "k"}, document_key="my") == "meta"
+    assert _key({}, subject=subject, document_key="owner") == "attr"
+    assert _key({}, subject=subject, document_key=lambda s: s.owner * 2) == "attrattr"
+    assert _key({"b": "second"}, document_key=["a", "b"]) == "second"
+
+
+def test_a_callable_gets_the_metadata_where_there_is_no_object():
+    assert _key({"a": "x"}, document_key=lambda metadata: metadata["a"]) == "x"
+
+
+def test_the_name_is_the_uri_where_there_is_one():
+    hits = [
+        Hit("t", {"doc_key": "k", "doc_uri": "path/to.txt"}),
+        Hit("t", {"source": "s"}),
+    ]
+
+    assert read_documents(hits) == [("k", "path/to.txt"), ("s", "s")]
+
+
+def test_a_missing_identity_says_what_was_found_and_what_to_do():
+    hits = [Hit("t", {"source": "s"}), Hit("t", {"title": "x", "author": "y"})]
+
+    with pytest.raises(MissingDocumentError, match=r"rank 1.*author, title") as caught:
+        read_documents(hits)
+    assert caught.value.rank == 1
+    assert caught.value.keys == ("author", "title")
+    assert isinstance(caught.value, ValueError)
+    assert 'missing_document="one"' in str(caught.value)
+
+
+def test_chunks_without_identity_can_be_one_document():
+    hits = [Hit("t", {}), Hit("t", {"source": "s"}), Hit("t", {"doc_id": "None"})]
+
+    keys = [key for key, _ in read_documents(hits, missing_document="one")]
+    assert keys == ["", "s", ""]
+
+
+def test_look_up_follows_dots_and_prefers_the_flat_key():
+    nested = {"loc": {"lines": {"from": 3}}}
+
+    assert look_up(nested, None, "loc.lines.from") == 3
+    assert look_up({"loc.lines.from": 5, **nested}, None, "loc.lines.from") == 5
+    assert look_up({"loc": 1}, None, "loc.lines.from") is None

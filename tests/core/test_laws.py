@@ -1,0 +1,257 @@
+"""The laws that hold for every retrieval, checked on generated ones."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import itertools
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oprag import order_context, render
+from oprag.chunk import Passage
+from oprag.errors import BudgetTooSmallError
+from oprag.tokens import resolve_token_counter
+from tests.corpora import STYLES, Retrieval, retrievals
+
+MANY = settings(max_examples=1_000, deadline=None)
+
+COUNTERS = {
+    "characters": len,
+    "words": lambda text: len(text.split()),
+    "bytes": lambda text: len(text.encode("utf-8", "surrogatepass")),
+    "one each": lambda text: 1 if text else 0,  # not additive: the whole counts 1
+    "square": lambda text: len(text) ** 2,  # the whole counts more than its parts
+    "cl100k": "cl100k_base",
+    "approximate": "approximate",
+}
+
+styles = st.sampled_from(STYLES)
+orders = st.sampled_from(["document", "score"])
+
+
+def _unique(retrieval: Retrieval) -> list:
+    return list(dict.fromkeys(retrieval.pieces))
+
+
+@MANY
+@given(retrievals(), styles)
+def test_the_result_is_a_permutation_of_the_distinct_chunks(retrieval, style):
+    passages = order_context(retrieval.texts, retrieval.metadatas(style))
+
+    expected = sorted((p.document, p.text, p.start) for p in _unique(retrieval))
+    found = [(p.document, p.text, p) for p in passages]
+    assert sorted(t[:2] for t in found) == [t[:2] for t in expected]
+    assert all(len(passage.chunks) == 1 for passage in passages)
+
+
+@MANY
+@given(retrievals(), styles)
+def test_inside_a_document_chunks_follow_their_positions(retrieval, style):
+    passages = order_context(retrieval.texts, retrieval.metadatas(style))
+
+    for _, group in itertools.groupby(passages, key=lambda p: p.document):
+        positions = [passage.chunks[0].position for passage in group]
+        assert positions == sorted(positions)
+
+
+@MANY
+@given(retrievals(min_pieces=1), styles)
+def test_documents_stand_together_and_follow_their_best_chunk(retrieval, style):
+    passages = order_context(retrieval.texts, retrieval.metadatas(style))
+
+    documents = [key for key, _ in itertools.groupby(p.document for p in passages)]
+    assert documents == list(dict.fromkeys(p.document for p in retrieval.pieces))
+
+
+@MANY
+@given(retrievals(), styles, st.booleans(), orders)
+def test_ordering_the_result_again_changes_nothing(retrieval, style, merge, order):
+    options = {"merge": merge, "order": order}
+    once = order_context(retrieval.texts, retrieval.metadatas(style), **options)
+    plain = [p for p in once if len(p.spans) == 1 or not merge]
+    twice = order_context(
+        [p.text for p in plain],
+        [_as_metadata(p, style) for p in plain],
+        **options,
+    )
+
+    assert [p.text for p in twice] == [p.text for p in plain]
+
+
+def _as_metadata(passage: Passage, style: str) -> dict:
+    """What an adapter writes on a passage: the first chunk's keys, the whole span."""
+    written = dict(passage.chunks[0].metadata)
+    for key in ("char_end", "end_char_idx"):
+        if key in written:
+            written[key] = passage.spans[0].end
+    return written
+
+
+@MANY
+@given(retrievals(), styles, st.booleans(), st.integers(1, 400))
+def test_nothing_that_was_given_is_written_to(retrieval, style, merge, budget):
+    texts, metadatas = retrieval.texts, retrieval.metadatas(style)
+    before = copy.deepcopy((texts, metadatas))
+
+    with contextlib.suppress(BudgetTooSmallError):
+        order_context(texts, metadatas, merge=merge, token_budget=budget)
+
+    assert (texts, metadatas) == before
+
+
+@MANY
+@given(
+    retrievals(min_pieces=1),
+    st.integers(1, 200),
+    st.sampled_from(sorted(COUNTERS)),
+    st.sampled_from(["stop", "skip"]),
+    st.booleans(),
+    st.sampled_from([None, "[…]"]),
+    st.booleans(),
+    orders,
+)
+def test_the_budget_is_never_exceeded(
+    retrieval, budget, counter, overflow, merge, gap_mark, filled, order
+):
+    count = COUNTERS[counter]
+    try:
+        passages = order_context(
+            retrieval.texts,
+            retrieval.metadatas(),
+            token_budget=budget,
+            token_counter=count,
+            overflow=overflow,
+            merge=merge,
+            gap_mark=gap_mark,
+            documents=retrieval.sources if filled else None,
+            order=order,
+        )
+    except BudgetTooSmallError as error:
+        refused = error
+    else:
+        refused = None
+
+    if refused is not None:
+        assert refused.token_budget == budget
+        assert refused.needed > budget
+        return
+    assert passages
+    context = render(passages, gap_mark=gap_mark)
+    assert resolve_token_counter(count)(context) <= budget
+
+
+@MANY
+@given(retrievals(min_pieces=1), st.integers(1, 60), st.integers(0, 60))
+def test_a_smaller_budget_keeps_a_subset(retrieval, budget, more):
+    def kept(token_budget):
+        try:
+            passages = order_context(
+                retrieval.texts,
+                retrieval.metadatas(),
+                token_budget=token_budget,
+                token_counter=len,
+            )
+        except BudgetTooSmallError:
+            return set()
+        return {(p.document, p.spans) for p in passages}
+
+    assert kept(budget) <= kept(budget + more)
+
+
+@MANY
+@given(
+    retrievals(min_pieces=1),
+    st.sampled_from(["own", "langchain", "llamaindex"]),
+    st.integers(0, 12),
+    st.booleans(),
+)
+def test_every_span_of_a_passage_equals_its_slice(retrieval, style, max_gap, filled):
+    passages = order_context(
+        retrieval.texts,
+        retrieval.metadatas(style),
+        merge=True,
+        max_gap=max_gap,
+        documents=retrieval.sources if filled else None,
+    )
+
+    for passage in passages:
+        source = retrieval.sources[passage.document]
+        slices = [source[start:end] for start, end in passage.spans]
+        assert passage.text == "\n".join(slices)
+        assert passage.exact == (len(slices) == 1)
+        assert not filled or passage.exact
+
+
+@MANY
+@given(retrievals(min_pieces=1), st.integers(0, 12))
+def test_merging_loses_and_doubles_nothing(retrieval, max_gap):
+    passages = order_context(
+        retrieval.texts, retrieval.metadatas(), merge=True, max_gap=max_gap
+    )
+
+    for name in retrieval.sources:
+        wanted = {
+            offset
+            for piece in retrieval.pieces
+            if piece.document == name
+            for offset in range(piece.start, piece.end)
+        }
+        covered = [
+            offset
+            for passage in passages
+            if passage.document == name
+            for start, end in passage.spans
+            for offset in range(start, end)
+        ]
+        assert covered == sorted(wanted)
+
+
+@MANY
+@given(st.data(), retrievals(), st.booleans())
+def test_one_document_reads_the_same_whatever_the_order_it_came_in(
+    data, retrieval, merge
+):
+    pieces = [p for p in _unique(retrieval) if p.document == "b.txt"]
+    shuffled = data.draw(st.permutations(pieces))
+    contexts = [
+        render(
+            order_context(given.texts, given.metadatas(), merge=merge), gap_mark="[…]"
+        )
+        for given in (
+            Retrieval(retrieval.sources, tuple(pieces)),
+            Retrieval(retrieval.sources, tuple(shuffled)),
+        )
+    ]
+
+    assert contexts[0] == contexts[1]
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_the_bytes_are_the_same_under_three_hash_seeds(merge):
+    script = (
+        "from oprag import order_context, render\n"
+        "names = [f'doc{i % 7}' for i in range(60)]\n"
+        "metadatas = [{'source': n, 'start_index': (i * 37) % 400, 'section': 'x'}\n"
+        "             for i, n in enumerate(names)]\n"
+        "texts = [f'{m[\"start_index\"]:08d}' for m in metadatas]\n"
+        f"print(render(order_context(texts, metadatas, merge={merge},\n"
+        "    missing_position='rank'), citations=True))\n"
+    )
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "1", "4711")
+    ]
+
+    assert len(outputs[0]) > 500
+    assert outputs[0] == outputs[1] == outputs[2]

@@ -1,0 +1,136 @@
+"""Neighbouring chunks become passages, by offsets alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from oprag import order_context
+from oprag.chunk import Span
+from oprag.errors import InvalidSpanError
+
+SOURCE = "One fine day. It rained.  Then the sun came out again. The end."
+
+
+def _merge(*spans, source=SOURCE, documents=None, **options):
+    texts = [source[start:end] for start, end in spans]
+    metadatas = [{"source": "s", "start_index": start} for start, _ in spans]
+    given = {"s": source} if documents else None
+    return order_context(texts, metadatas, merge=True, documents=given, **options)
+
+
+def test_touching_chunks_become_one_span():
+    (passage,) = _merge((14, 24), (0, 14))
+
+    assert passage.text == "One fine day. It rained."
+    assert passage.spans == (Span(0, 24),)
+    assert passage.exact
+    assert [chunk.rank for chunk in passage.chunks] == [1, 0]
+    assert passage.rank == 0
+
+
+def test_overlapping_chunks_do_not_repeat_text():
+    (passage,) = _merge((0, 17), (9, 24))
+
+    assert passage.text == SOURCE[0:24]
+
+
+def test_a_contained_chunk_adds_nothing():
+    (passage,) = _merge((0, 24), (4, 8), (14, 24))
+
+    assert passage.text == SOURCE[0:24]
+    assert passage.spans == (Span(0, 24),)
+    assert len(passage.chunks) == 3
+
+
+def test_repeated_text_is_kept_where_offsets_say_so():
+    # By comparing strings "aaaa" + "aaaa" overlap by anything from 1 to 4.
+    (passage,) = _merge((0, 4), (4, 8), source="a" * 8)
+
+    assert passage.text == "a" * 8
+
+
+def test_a_small_gap_is_filled_from_the_source():
+    (passage,) = _merge((0, 24), (26, 54), documents=True)
+
+    assert passage.text == SOURCE[0:54]
+    assert passage.spans == (Span(0, 54),)
+    assert passage.exact
+
+
+def test_a_small_gap_without_the_source_is_a_line_break_and_not_exact():
+    (passage,) = _merge((0, 24), (26, 54))
+
+    assert passage.text == SOURCE[0:24] + "\n" + SOURCE[26:54]
+    assert passage.spans == (Span(0, 24), Span(26, 54))
+    assert not passage.exact
+    assert passage.citation == "s, characters 0-24 and 26-54"
+
+
+def test_a_larger_gap_starts_a_new_passage():
+    passages = _merge((0, 13), (26, 54))
+
+    assert [p.text for p in passages] == [SOURCE[0:13], SOURCE[26:54]]
+    assert len(_merge((0, 13), (26, 54), max_gap=13)) == 1
+    assert len(_merge((0, 13), (26, 54), max_gap=12)) == 2
+
+
+def test_pages_are_not_joined():
+    metadatas = [{"source": "s", "start_index": 0, "page": page} for page in (1, 0)]
+
+    passages = order_context(["second", "first"], metadatas, merge=True)
+    assert [p.text for p in passages] == ["first", "second"]
+
+
+def test_chunks_with_ordinals_alone_are_not_joined():
+    metadatas = [{"source": "s", "chunk_index": index} for index in (1, 0)]
+
+    passages = order_context(["b", "a"], metadatas, merge=True)
+    assert [p.text for p in passages] == ["a", "b"]
+    assert [p.exact for p in passages] == [False, False]
+    assert passages[0].citation == "s, chunk 0"
+
+
+def test_replaced_text_is_not_joined():
+    metadatas = [
+        {"source": "s", "char_start": 0, "char_end": 3},
+        {"source": "s", "char_start": 3, "char_end": 6},
+    ]
+
+    passages = order_context(["abc", "a whole window"], metadatas, merge=True)
+    assert [(p.text, p.exact) for p in passages] == [
+        ("abc", True),
+        ("a whole window", False),
+    ]
+
+
+def test_merged_passages_can_stay_in_score_order():
+    passages = _merge((55, 63), (14, 24), (0, 14), order="score")
+
+    assert [p.text for p in passages] == [SOURCE[55:63], SOURCE[0:24]]
+
+
+def test_a_span_past_the_end_of_the_source_is_an_error():
+    metadatas = [{"source": "s", "start_index": 60}]
+
+    with pytest.raises(InvalidSpanError, match=r"60-71.*63 characters") as caught:
+        order_context(["beyond this"], metadatas, merge=True, documents={"s": SOURCE})
+    assert (caught.value.start, caught.value.end) == (60, 71)
+
+
+def test_a_span_that_holds_another_text_in_the_source_is_an_error():
+    metadatas = [{"source": "s", "start_index": 0}]
+
+    with pytest.raises(InvalidSpanError, match="differs"):
+        order_context(["Two"], metadatas, merge=True, documents={"s": SOURCE})
+
+
+def test_a_document_that_is_not_at_hand_is_merged_without_it():
+    (passage,) = _merge((0, 24), (26, 54), documents=False, source=SOURCE)
+    (other,) = order_context(
+        [SOURCE[0:24], SOURCE[26:54]],
+        [{"source": "s", "start_index": start} for start in (0, 26)],
+        merge=True,
+        documents=lambda name: None,
+    )
+
+    assert passage.text == other.text

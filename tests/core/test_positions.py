@@ -1,0 +1,397 @@
+"""Where a chunk stands in its document."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag import order_context
+from oprag.chunk import Span
+from oprag.errors import (
+    AmbiguousPositionError,
+    ConflictingTextError,
+    InvalidSpanError,
+    MissingPositionError,
+    PositionError,
+    UnscopedPositionError,
+)
+from oprag.hit import Hit
+from oprag.positions import as_number, read_chunks
+
+
+def _read(hits, **options):
+    return read_chunks(hits, [("d", "d")] * len(hits), **options)
+
+
+def _positions(metadatas, **options):
+    hits = [Hit("text", metadata) for metadata in metadatas]
+    return [chunk.position for chunk in _read(hits, **options)]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (0, 0),
+        (7, 7),
+        (2**53 + 1, 2**53 + 1),
+        (7.0, 7),
+        ("7", 7),
+        (" 10 ", 10),
+        (np.int64(7), 7),
+        (-1, None),
+        (-1.0, None),
+        ("-1", None),
+        (7.5, None),
+        (math.nan, None),
+        (math.inf, None),
+        (True, None),
+        (None, None),
+        ("iv", None),
+        ("", None),
+        ("٣", None),  # a digit, but not an ASCII one
+        ("d41d8cd98f00b204", None),
+        ("1234567890123456", None),  # 16 digits: an id, not a place
+        ([7], None),
+    ],
+)
+def test_what_is_a_position_and_what_is_not(value, expected):
+    assert as_number(value) == expected
+
+
+@given(st.integers(0, 2**53))
+def test_integers_floats_and_digits_are_one_position(number):
+    assert as_number(number) == number
+    assert as_number(float(number)) == number
+    if number < 10**15:
+        assert as_number(str(number)) == number
+
+
+def test_ten_comes_after_nine():
+    texts = ["ten", "nine"]
+    metadatas = [
+        {"source": "s", "chunk_index": "10"},
+        {"source": "s", "chunk_index": "9"},
+    ]
+
+    passages = order_context(texts, metadatas)
+    assert [passage.text for passage in passages] == ["nine", "ten"]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "position", "span"),
+    [
+        ({"char_start": 5, "char_end": 9}, (0, 5, 9), (5, 9)),
+        ({"char_start": 5, "char_end": 9, "part_index": 2}, (2, 5, 9), (5, 9)),
+        ({"start_index": 5}, (0, 5, 9), (5, 9)),
+        ({"start_index": 5, "page": 3}, (3, 5, 9), (5, 9)),
+        ({"start_index": 5, "page": 3, "page_label": "iv"}, (3, 5, 9), (5, 9)),
+        ({"start_index": 5, "page_label": "12"}, (12, 5, 9), (5, 9)),
+        ({"start_index": 5, "row": 8}, (8, 5, 9), (5, 9)),
+        ({"start_char_idx": 5, "end_char_idx": 9}, (0, 5, 9), (5, 9)),
+        (
+            {"start_char_idx": 5, "end_char_idx": 9, "page_label": "2"},
+            (2, 5, 9),
+            (5, 9),
+        ),
+        ({"split_idx_start": 5, "split_id": 1}, (0, 5, 9), (5, 9)),
+        ({"chunk_index": 5}, (0, 5), None),
+        ({"chunk_index": 5, "page": 1}, (1, 5), None),
+        ({"split_id": 5}, (0, 5), None),
+        ({"loc.lines.from": 5}, (0, 5), None),
+        ({"loc": {"lines": {"from": 5}, "pageNumber": 2}}, (2, 5), None),
+        ({"page": 5}, (5,), None),
+        ({"page_number": 5}, (5,), None),
+        ({"page_label": "5"}, (5,), None),
+        ({"seq_num": 5}, (5,), None),
+        ({"row": 5}, (5,), None),
+        ({"page": 5, "page_label": "i"}, (5,), None),
+    ],
+)
+def test_known_keys(metadata, position, span):
+    (chunk,) = _read([Hit("text", metadata)])
+
+    assert chunk.position == position
+    assert chunk.span == span
+
+
+def test_own_keys_stand_before_the_frameworks():
+    metadata = {"char_start": 5, "char_end": 9, "start_index": 0, "chunk_index": 3}
+
+    assert _positions([metadata]) == [(0, 5, 9)]
+
+
+def test_the_frameworks_attributes_give_the_position():
+    (chunk,) = _read([Hit("text", {}, offsets=(5, 9))])
+
+    assert chunk.span == Span(5, 9)
+
+
+def test_one_document_uses_one_scheme_that_all_its_chunks_have():
+    metadatas = [{"start_index": 900, "chunk_index": 1}, {"chunk_index": 0}]
+
+    assert _positions(metadatas) == [(0, 1), (0, 0)]
+
+
+def test_two_documents_may_use_different_schemes():
+    hits = [Hit("text", {"start_index": 5}), Hit("text", {"chunk_index": 3})]
+
+    chunks = read_chunks(hits, [("a", "a"), ("b", "b")])
+    assert [chunk.position for chunk in chunks] == [(0, 5, 9), (0, 3)]
+
+
+def test_langchains_not_found_is_no_position():
+    metadatas = [{"start_index": 10}, {"start_index": -1}]
+
+    with pytest.raises(MissingPositionError, match=r"rank 1.*start_index=-1") as caught:
+        _positions(metadatas)
+    assert caught.value.rank == 1
+    assert caught.value.keys == ("start_index",)
+    assert "add_start_index=True" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"element_id": "9f8e7d"},
+        {"chunk_id": "c0ffee"},
+        {"chunk_index": "b1946ac92492d234"},
+        {"start_index": None},
+        {"start_index": math.nan},
+    ],
+)
+def test_no_usable_position_is_an_error_that_names_the_keys_found(metadata):
+    with pytest.raises(MissingPositionError) as caught:
+        _positions([{"title": "x", **metadata}])
+    assert caught.value.keys == tuple(sorted(["title", *metadata]))
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_roman_label_alone_names_the_key_that_would_do():
+    with pytest.raises(MissingPositionError, match=r"'iv'.*`page`"):
+        _positions([{"page_label": "3"}, {"page_label": "iv"}])
+
+
+def test_a_page_on_only_some_chunks_leaves_the_offsets_without_scope():
+    with pytest.raises(MissingPositionError):
+        _positions([{"start_index": 5, "page": 0}, {"start_index": 9}])
+
+
+def test_pages_of_one_pdf_are_one_document_in_page_order():
+    texts = ["p10", "p2 late", "p2 early"]
+    metadatas = [
+        {"source": "a.pdf", "page": 10, "start_index": 0, "doc_id": "x"},
+        {"source": "a.pdf", "page": 2, "start_index": 300, "doc_id": "y"},
+        {"source": "a.pdf", "page": 2, "start_index": 0, "doc_id": "y"},
+    ]
+
+    passages = order_context(texts, metadatas, merge=True)
+    assert [p.text for p in passages] == ["p2 early", "p2 late", "p10"]
+    assert [p.citation for p in passages] == [
+        "a.pdf, page 3, characters 0-8",
+        "a.pdf, page 3, characters 300-307",
+        "a.pdf, page 11, characters 0-3",
+    ]
+
+
+def test_two_chunks_of_a_page_without_offset_have_no_known_order():
+    metadatas = [{"source": "a.pdf", "page": 2}, {"source": "a.pdf", "page": 2}]
+
+    with pytest.raises(AmbiguousPositionError) as caught:
+        order_context(["one", "two"], metadatas)
+    assert caught.value.position == (2,)
+    assert caught.value.ranks == (0, 1)
+    passages = order_context(["one", "two"], metadatas, missing_position="rank")
+    assert [p.text for p in passages] == ["one", "two"]
+
+
+def test_an_index_that_restarts_without_its_scope_is_an_error():
+    metadatas = [{"source": "s", "chunk_index": i} for i in (0, 1, 0)]
+
+    with pytest.raises(AmbiguousPositionError):
+        order_context(["a", "b", "c"], metadatas)
+
+
+def test_offsets_that_restart_are_seen_where_they_disagree():
+    metadatas = [{"source": "s", "start_index": i} for i in (0, 3)]
+
+    with pytest.raises(ConflictingTextError) as caught:
+        order_context(["abcdef", "xyz"], metadatas)
+    assert caught.value.spans == ((0, 6), (3, 6))
+
+
+@pytest.mark.parametrize("key", ["Header 1", "Header 2", "header_path", "section"])
+def test_start_index_relative_to_sections_is_an_error(key):
+    metadatas = [
+        {"source": "s", "start_index": 0, key: "Intro"},
+        {"source": "s", "start_index": 400, key: "End"},
+    ]
+
+    with pytest.raises(UnscopedPositionError, match=key) as caught:
+        order_context(["a", "b"], metadatas)
+    assert caught.value.keys == (key,)
+
+
+def test_chunks_of_one_section_are_ordered():
+    metadatas = [{"source": "s", "start_index": i, "Header 1": "A"} for i in (40, 0)]
+
+    passages = order_context(["late", "early"], metadatas)
+    assert [p.text for p in passages] == ["early", "late"]
+
+
+def test_parent_relative_offsets_are_an_error():
+    hits = [Hit("text", {}, offsets=(5, 9), frame="parent")]
+
+    with pytest.raises(UnscopedPositionError, match="PositionAnnotator"):
+        _read(hits)
+
+
+@pytest.mark.parametrize("starts", [(0, 40, 80), (90, 40, 10)])
+def test_two_last_chunks_show_a_chained_parser(starts):
+    hits = [
+        Hit("text", {}, offsets=(start, start + 4), frame=frame)
+        for start, frame in zip(starts, ("document", "last", "last"), strict=True)
+    ]
+
+    with pytest.raises(UnscopedPositionError):
+        _read(hits)
+
+
+def test_a_last_chunk_that_is_not_the_furthest_shows_a_chained_parser():
+    hits = [
+        Hit("text", {}, offsets=(50, 54)),
+        Hit("text", {}, offsets=(10, 14), frame="last"),
+    ]
+
+    with pytest.raises(UnscopedPositionError):
+        _read(hits)
+
+
+def test_one_last_chunk_at_the_end_is_trusted():
+    hits = [
+        Hit("text", {}, offsets=(50, 54), frame="last"),
+        Hit("text", {}, offsets=(10, 14)),
+    ]
+
+    assert [chunk.span for chunk in _read(hits)] == [(50, 54), (10, 14)]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"char_start": 9, "char_end": 5},
+        {"char_start": 9, "char_end": -1},
+        {"char_start": -7, "char_end": -3},
+        {"start_char_idx": 9, "end_char_idx": 5},
+        {"start_index": -12},
+    ],
+)
+def test_negative_and_reversed_spans_are_errors(metadata):
+    with pytest.raises(InvalidSpanError):
+        _positions([metadata])
+
+
+class TestPolicies:
+    texts = ("end", "lost", "start")
+    metadatas = (
+        {"source": "s", "start_index": 50},
+        {"source": "s", "start_index": -1},
+        {"source": "s", "start_index": 0},
+    )
+
+    def _texts(self, policy):
+        passages = order_context(
+            list(self.texts), list(self.metadatas), missing_position=policy
+        )
+        return [passage.text for passage in passages]
+
+    def test_error_is_the_default(self):
+        with pytest.raises(PositionError):
+            order_context(list(self.texts), list(self.metadatas))
+
+    def test_last_puts_chunks_without_position_after_their_document(self):
+        assert self._texts("last") == ["start", "end", "lost"]
+
+    def test_rank_keeps_the_whole_document_in_rank_order(self):
+        assert self._texts("rank") == ["end", "lost", "start"]
+
+    def test_other_documents_keep_their_order(self):
+        texts = [*self.texts, "b2", "b1"]
+        metadatas = [
+            *self.metadatas,
+            {"source": "b", "start_index": 9},
+            {"source": "b", "start_index": 1},
+        ]
+
+        passages = order_context(texts, metadatas, missing_position="rank")
+        assert [p.text for p in passages] == ["end", "lost", "start", "b1", "b2"]
+
+    @pytest.mark.parametrize("policy", ["last", "rank"])
+    def test_contradicting_documents_stand_by_rank(self, policy):
+        metadatas = [{"source": "s", "start_index": i} for i in (3, 0)]
+
+        passages = order_context(["xyz", "abcdef"], metadatas, missing_position=policy)
+        assert [p.text for p in passages] == ["xyz", "abcdef"]
+        assert [p.spans for p in passages] == [(), ()]
+
+    @pytest.mark.parametrize("policy", ["last", "rank"])
+    def test_sections_stand_by_rank(self, policy):
+        metadatas = [
+            {"source": "s", "start_index": 40, "Header 1": "B"},
+            {"source": "s", "start_index": 0, "Header 1": "A"},
+        ]
+
+        passages = order_context(["one", "two"], metadatas, missing_position=policy)
+        assert [p.text for p in passages] == ["one", "two"]
+
+
+class TestNamedPositions:
+    def test_a_metadata_key(self):
+        assert _positions([{"abs": 3}], position_keys="abs") == [(3,)]
+
+    def test_an_attribute(self):
+        hit = Hit("text", {}, subject=SimpleNamespace(abs_idx=4))
+
+        assert _read([hit], position_keys="abs_idx")[0].position == (4,)
+
+    def test_a_callable_may_give_a_tuple(self):
+        keys = lambda metadata: (metadata["volume"], metadata["chapter"])  # noqa: E731
+
+        assert _positions([{"volume": 2, "chapter": "11"}], position_keys=keys) == [
+            (2, 11)
+        ]
+
+    def test_a_list_sorts_by_the_first_key_first(self):
+        metadatas = [{"v": 2, "c": 1}, {"v": 1, "c": 9}]
+
+        assert _positions(metadatas, position_keys=["v", "c"]) == [(2, 1), (1, 9)]
+
+    def test_fractions_are_positions_where_the_user_names_the_key(self):
+        assert _positions([{"start_seconds": 12.5}], position_keys="start_seconds") == [
+            (12.5,)
+        ]
+
+    def test_a_known_character_key_gives_the_span(self):
+        hit = Hit("text", {"v": 2, "start_index": 5, "Header 1": "x"})
+
+        (chunk,) = _read([hit], position_keys=["v", "start_index"])
+        assert chunk.position == (2, 5, 9)
+        assert chunk.span == (5, 9)
+
+    @pytest.mark.parametrize("value", [None, "x", -1, math.nan, [], ["x"]])
+    def test_a_value_that_is_no_number_is_an_error(self, value):
+        with pytest.raises(MissingPositionError, match="position_keys='abs'"):
+            _positions([{"abs": 1}, {"abs": value}], position_keys="abs")
+
+    def test_policies_hold_for_named_keys_too(self):
+        metadatas = [{"abs": None}, {"abs": 3}]
+
+        last = _positions(metadatas, position_keys="abs", missing_position="last")
+        rank = _positions(metadatas, position_keys="abs", missing_position="rank")
+        assert last == [None, (3,)]
+        assert rank == [None, None]

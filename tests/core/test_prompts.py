@@ -1,0 +1,112 @@
+"""The prompts, and what is required of a user's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from oprag.errors import InvalidOptionError
+from oprag.prompts import (
+    CHOICE_PROMPT,
+    CHOICE_VARIABLES,
+    QA_PROMPT,
+    QA_VARIABLES,
+    check_prompt,
+    choice_prompt,
+    fill_prompt,
+    format_options,
+    qa_prompt,
+)
+
+BOTH = [(QA_PROMPT, QA_VARIABLES), (CHOICE_PROMPT, CHOICE_VARIABLES)]
+
+
+@pytest.mark.parametrize(("prompt", "variables"), BOTH)
+def test_our_prompts_pass_our_check(prompt, variables):
+    assert check_prompt(prompt, variables, sentinels=["unanswerable"]) is prompt
+
+
+@pytest.mark.parametrize(("prompt", "variables"), BOTH)
+def test_the_context_comes_first_and_alone(prompt, variables):
+    places = [prompt.index(f"{{{name}}}") for name in variables]
+
+    assert places == sorted(places)
+    assert all(prompt.count(f"{{{name}}}") == 1 for name in variables)
+
+
+@pytest.mark.parametrize(("prompt", "variables"), BOTH)
+def test_two_questions_on_one_document_share_nearly_all(prompt, variables):
+    document = "A sentence of the document. " * 1000
+    first, second = (
+        fill_prompt(prompt, **{**dict.fromkeys(variables, text), "context": document})
+        for text in ("Who was it?", "When did they leave for Lima?")
+    )
+
+    shared = next(
+        place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b
+    )
+    assert document in first[:shared]
+    assert shared >= 0.95 * len(second)
+
+
+@pytest.mark.parametrize(("prompt", "variables"), BOTH)
+def test_braces_in_documents_are_text(prompt, variables):
+    wild = 'if (x) { return {"question": "{context}"}; } {} {0} {{a}}'
+    filled = fill_prompt(prompt, **dict.fromkeys(variables, wild))
+
+    assert filled.count(wild) == len(variables)
+
+
+def test_the_sentinel_is_written_into_the_prompts():
+    assert "{not here}" in fill_prompt(qa_prompt("{not here}"), context="", question="")
+    assert "unanswerable" not in choice_prompt("NONE").casefold()
+    assert "NONE" in choice_prompt("NONE")
+
+
+def test_prompts_say_from_the_text_only():
+    for prompt, _ in BOTH:
+        assert "only what this text says" in prompt
+
+
+@pytest.mark.parametrize(
+    ("template", "fault"),
+    [
+        ("{context}", r"lacks \{question\}"),
+        ("no variables", r"lacks \{context\}, \{question\}"),
+        ("{context} {question} {topic}", r"not \{topic\}"),
+        ("{context} {question} {}", r"not \{\}"),
+        ("{context} {question} {question.text}", r"not \{question.text\}"),
+        ("{context} {question!r}", "nothing else in braces"),
+        ("{context} {question:>30}", "nothing else in braces"),
+        ("{context} {question} {", "no format string"),
+        ("{{context}} {question}", r"lacks \{context\}"),
+    ],
+)
+def test_a_prompt_that_cannot_be_filled_is_rejected(template, fault):
+    with pytest.raises(InvalidOptionError, match=fault) as caught:
+        check_prompt(template, option="qa_prompt")
+
+    assert caught.value.option == "qa_prompt"
+    assert caught.value.value == template
+
+
+def test_literal_braces_are_allowed_doubled():
+    assert check_prompt("{context} {question} as {{json}}")
+
+
+def test_a_prompt_without_the_permission_to_decline_is_rejected_where_asked():
+    template = "{context} {question}"
+
+    assert check_prompt(template) == template
+    with pytest.raises(InvalidOptionError, match="'unanswerable' or 'n/a'"):
+        check_prompt(template, sentinels=["unanswerable", "n/a"])
+    assert check_prompt(template + " or N/A", sentinels=["unanswerable", "n/a"])
+
+
+def test_options_are_lettered_in_their_order():
+    assert format_options(["Lima", "Quito"]) == "A. Lima\nB. Quito"
+
+
+@pytest.mark.parametrize("options", [[], "Lima", ["x"] * 27])
+def test_options_must_be_a_list_that_letters_suffice_for(options):
+    with pytest.raises(InvalidOptionError, match="1 to 26"):
+        format_options(options)

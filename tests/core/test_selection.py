@@ -1,0 +1,106 @@
+"""Which chunks are kept."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.chunk import Chunk
+from oprag.errors import BudgetTooSmallError
+from oprag.fetching import FetchPlan
+from oprag.selection import fill_budget
+
+
+def _chunks(*sizes):
+    return [Chunk("x" * size, "d", rank) for rank, size in enumerate(sizes)]
+
+
+def _fill(sizes, budget, **options):
+    kept = fill_budget(_chunks(*sizes), budget, cost=lambda c: len(c.text), **options)
+    return [chunk.rank for chunk in kept]
+
+
+def test_filling_stops_at_the_first_chunk_that_does_not_fit():
+    assert _fill([4, 9, 1], 10) == [0]
+
+
+def test_filling_can_skip_a_chunk_that_does_not_fit():
+    assert _fill([4, 9, 1], 10, overflow="skip") == [0, 2]
+
+
+def test_separators_count():
+    # 4 + (2 + 4) = 10 fits; another 2 + 1 does not.
+    assert _fill([4, 4, 1], 12, join_cost=2) == [0, 1]
+    assert _fill([4, 4, 1], 13, join_cost=2) == [0, 1, 2]
+
+
+def test_a_budget_below_the_best_chunk_is_an_error():
+    with pytest.raises(BudgetTooSmallError, match="takes 4 tokens") as caught:
+        _fill([4, 1], 3)
+    assert (caught.value.token_budget, caught.value.needed) == (3, 4)
+
+
+def test_with_skip_only_a_budget_below_every_chunk_is_an_error():
+    assert _fill([4, 3], 3, overflow="skip") == [1]
+    with pytest.raises(BudgetTooSmallError) as caught:
+        _fill([4, 3], 2, overflow="skip")
+    assert caught.value.needed == 3
+
+
+def test_nothing_is_chosen_from_nothing():
+    assert _fill([], 1) == []
+
+
+def test_texts_after_the_budget_are_not_counted():
+    counted = []
+
+    def cost(chunk):
+        counted.append(chunk.rank)
+        return len(chunk.text)
+
+    fill_budget(_chunks(4, 4, 4, 4, 4), 9, cost=cost)
+    assert counted == [0, 1, 2]
+
+
+def test_kept_chunks_know_their_tokens():
+    (chunk,) = fill_budget(_chunks(4), 9, cost=lambda _: 7)
+
+    assert chunk.token_count == 7
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=12),
+    st.integers(1, 40),
+    st.integers(0, 3),
+)
+def test_stop_keeps_the_longest_prefix_that_fits(sizes, budget, join):
+    fitting = [
+        count
+        for count in range(1, len(sizes) + 1)
+        if sum(sizes[:count]) + join * (count - 1) <= budget
+    ]
+    if not fitting:
+        with pytest.raises(BudgetTooSmallError):
+            _fill(sizes, budget, join_cost=join)
+        return
+
+    assert _fill(sizes, budget, join_cost=join) == list(range(max(fitting)))
+
+
+def test_a_plan_asks_for_more_until_the_budget_is_full():
+    plan = FetchPlan(token_budget=640)
+    assert plan.k == 16
+
+    assert plan.wants_more(returned=16, used_all=True)
+    assert plan.k == 32
+    assert not plan.wants_more(returned=32, used_all=False)
+    assert not plan.exhausted
+
+
+def test_a_plan_ends_when_the_store_has_no_more():
+    plan = FetchPlan(token_budget=64_000)
+    assert plan.k == 1000
+
+    assert not plan.wants_more(returned=400, used_all=True)
+    assert plan.exhausted

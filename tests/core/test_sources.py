@@ -1,0 +1,117 @@
+"""Full texts by name, whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.sources import document_source
+
+TEXTS = {"a.txt": "alpha\r\nbeta", "ünï'; DROP.txt": "gamma"}
+
+
+def _folder(tmp_path: Path) -> Path:
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_bytes(text.encode())
+    return tmp_path
+
+
+async def _find(name: str) -> str | None:
+    await asyncio.sleep(0)
+    return TEXTS.get(name)
+
+
+@pytest.fixture(params=["mapping", "function", "folder", "folder name"])
+def source(request, tmp_path):
+    made = {
+        "mapping": TEXTS,
+        "function": TEXTS.get,
+        "folder": _folder(tmp_path),
+        "folder name": str(tmp_path),
+    }
+    return document_source(made[request.param])
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_comes_back_whole(source, name):
+    assert source.get(name) == TEXTS[name]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+async def test_the_text_comes_back_whole_when_awaited(source, name):
+    assert await source.aget(name) == TEXTS[name]
+
+
+async def test_an_unknown_name_is_an_error(source):
+    with pytest.raises(DocumentNotFoundError, match=r"'b\.txt'") as caught:
+        source.get("b.txt")
+    assert caught.value.document == "b.txt"
+    assert isinstance(caught.value, LookupError)
+    with pytest.raises(DocumentNotFoundError):
+        await source.aget("b.txt")
+
+
+async def test_an_async_function_is_awaited():
+    source = document_source(_find)
+
+    assert await source.aget("a.txt") == TEXTS["a.txt"]
+    with pytest.raises(DocumentNotFoundError):
+        await source.aget("b.txt")
+    with pytest.raises(InvalidOptionError, match="async function"):
+        source.get("a.txt")
+
+
+def test_a_source_is_returned_as_it_is():
+    source = document_source(TEXTS)
+
+    assert document_source(source) is source
+
+
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/passwd", "x\0y", "n" * 5000])
+def test_nothing_outside_the_folder_is_read(tmp_path, name):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "inside").mkdir()
+
+    with pytest.raises(DocumentNotFoundError):
+        document_source(tmp_path / "inside").get(name)
+
+
+def test_a_link_out_of_the_folder_is_not_followed(tmp_path):
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "link.txt").symlink_to(tmp_path / "secret.txt")
+
+    with pytest.raises(DocumentNotFoundError):
+        document_source(tmp_path / "inside").get("link.txt")
+
+
+def test_an_absolute_name_inside_the_folder_is_read(tmp_path):
+    folder = _folder(tmp_path)
+
+    assert document_source(folder).get(str(folder / "a.txt")) == TEXTS["a.txt"]
+
+
+def test_a_file_that_is_not_text_is_an_error(tmp_path):
+    (tmp_path / "a.bin").write_bytes(b"\xff\xfe\x00")
+
+    with pytest.raises(InvalidOptionError, match=r"a\.bin is not UTF-8"):
+        document_source(tmp_path).get("a.bin")
+
+
+@pytest.mark.parametrize("documents", [7, None, ["a", "b"]])
+def test_what_holds_no_texts_is_refused_at_once(documents):
+    with pytest.raises(InvalidOptionError, match="full texts"):
+        document_source(documents)
+
+
+def test_a_folder_that_is_not_there_is_refused_at_once(tmp_path):
+    with pytest.raises(InvalidOptionError, match="no folder"):
+        document_source(tmp_path / "missing")
+
+
+def test_a_value_that_is_no_text_is_an_error():
+    with pytest.raises(InvalidOptionError, match="gave bytes"):
+        document_source({"a": b"bytes"}).get("a")

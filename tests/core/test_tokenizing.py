@@ -1,0 +1,110 @@
+"""Where tokens begin, against oracles that read one token at a time."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.tokenizing import (
+    HuggingFaceText,
+    TiktokenArray,
+    TiktokenText,
+    TokenStart,
+    tokenize,
+)
+from oprag.tokens import encodable
+from tests.strategies import WITH_OFFSETS, awkward_texts, counter
+
+ENCODINGS = ("cl100k_base", "o200k_base")
+
+
+def kind_or_skip(kind):
+    """Skip what the installed packages cannot make."""
+    if kind is TiktokenArray:
+        pytest.importorskip("numpy", reason="makes the array")
+        if not hasattr(counter("cl100k_base").tokenizer, "encode_to_numpy"):
+            pytest.skip("this tiktoken does not work with numpy")
+    return kind
+
+
+def oracle(text, encoding):
+    """Starts of a byte-level encoding's tokens, from the bytes of each."""
+    starts = []
+    read = b""
+    for token in encoding.encode_ordinary(text):
+        whole = read.decode(errors="ignore")
+        starts.append(TokenStart(len(whole), exact=whole.encode() == read))
+        read += encoding.decode_single_token_bytes(token)
+    assert read == text.encode()
+    return starts
+
+
+@given(awkward_texts.map(encodable))
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("kind", [TiktokenText, TiktokenArray])
+def test_starts_of_a_byte_level_encoding_are_those_of_its_bytes(kind, name, text):
+    kind = kind_or_skip(kind)
+    encoding = counter(name).tokenizer
+    starts = oracle(text, encoding)
+
+    tokenized = kind(text, encoding)
+
+    assert tokenized.n_tokens == len(starts)
+    assert tokenized.starts(range(len(starts))) == starts
+
+
+@given(awkward_texts.map(encodable))
+@pytest.mark.parametrize("name", ["minilm", "byte_level", "metaspace"])
+def test_starts_of_a_hugging_face_tokenizer_are_its_offsets(name, text):
+    tokenizer = counter(name).tokenizer
+    offsets = tokenizer.encode(text, add_special_tokens=False).offsets
+    starts = [start for start, _ in offsets]
+    ends = [0, *(end for _, end in offsets)]
+
+    found = HuggingFaceText(text, tokenizer).starts(range(len(offsets)))
+
+    assert [start.position for start in found] == list(
+        itertools.accumulate(starts, max)
+    )
+    assert [start.exact for start in found] == [
+        end <= start.position for end, start in zip(ends, found, strict=False)
+    ]
+
+
+@given(awkward_texts, st.data())
+@pytest.mark.parametrize("name", WITH_OFFSETS)
+def test_some_starts_are_the_same_as_among_all(name, text, data):
+    tokenized = tokenize(text, counter(name).tokenizer)
+    every = tokenized.starts(range(tokenized.n_tokens))
+    some = sorted(data.draw(st.sets(st.integers(0, len(every) - 1)))) if every else []
+
+    assert tokenized.starts(some) == [every[token] for token in some]
+    assert every == sorted(every, key=lambda start: start.position)
+
+
+@given(awkward_texts.map(encodable), st.data())
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("kind", [TiktokenText, TiktokenArray])
+def test_tokens_begun_before_a_character_are_counted(kind, name, text, data):
+    kind = kind_or_skip(kind)
+    encoding = counter(name).tokenizer
+    place = data.draw(st.integers(0, len(text)))
+    offset = len(text[:place].encode())
+    lengths = [
+        len(encoding.decode_single_token_bytes(token))
+        for token in encoding.encode_ordinary(text)
+    ]
+    begins = itertools.accumulate(lengths[:-1], initial=0) if lengths else ()
+
+    found = kind(text, encoding).begun_before(place)
+
+    assert found == sum(begin < offset for begin in begins)
+
+
+def test_long_texts_are_read_with_numpy():
+    kind_or_skip(TiktokenArray)
+    tokenizer = counter("cl100k_base").tokenizer
+
+    assert isinstance(tokenize("word " * 50_000, tokenizer), TiktokenArray)
+    assert isinstance(tokenize("word " * 5, tokenizer), TiktokenText)

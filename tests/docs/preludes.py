@@ -1,0 +1,55 @@
+"""What the pages take for granted: a vector store, a model, an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.examples import load_example
+
+
+def _readme() -> dict[str, Any]:
+    from langchain_classic.chains import create_retrieval_chain
+    from langchain_classic.chains.combine_documents import create_stuff_documents_chain
+    from langchain_core.documents import Document
+    from langchain_core.messages import AIMessage
+    from langchain_core.prompts import ChatPromptTemplate
+    from langchain_core.vectorstores import InMemoryVectorStore
+    from llama_index.core import Document as LlamaDocument
+    from llama_index.core import Settings, VectorStoreIndex
+
+    from langchain_oprag import OffsetTokenSplitter
+    from llamaindex_oprag import OffsetTokenNodeParser
+
+    contract = load_example("contract")
+    langchain = load_example("offline_langchain")
+    llamaindex = load_example("offline_llamaindex")
+
+    document = Document(contract.CONTRACT, metadata={"source": "lease.txt"})
+    vectorstore = InMemoryVectorStore(langchain.WordEmbeddings())
+    splitter = OffsetTokenSplitter(chunk_size=32)
+    vectorstore.add_documents(splitter.split_documents([document]))
+    Settings.llm = llamaindex.RecordingLLM(reply="In six months.")
+    Settings.embed_model = llamaindex.WordEmbedding()
+    return {
+        "create_retrieval_chain": create_retrieval_chain,
+        "create_stuff_documents_chain": create_stuff_documents_chain,
+        "documents": [document],
+        "index": VectorStoreIndex.from_documents(
+            [LlamaDocument(text=contract.CONTRACT, id_="lease.txt")],
+            transformations=[OffsetTokenNodeParser(chunk_size=32)],
+        ),
+        "model": langchain.RecordingChatModel(replies=[AIMessage("In six months.")]),
+        "prompt": ChatPromptTemplate.from_template("{context}\n\n{input}"),
+        "question": contract.QUESTION,
+        "text": contract.CONTRACT,
+        "vectorstore": vectorstore,
+    }
+
+
+PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
+    "README": _readme,
+    "langchain": _readme,
+    "llamaindex": _readme,
+}
+"""By the page's name without its ending; a page that is not here needs nothing."""

@@ -1,0 +1,104 @@
+"""The JSON bodies of OpenAI's chat completions, made from scripted replies."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from tests.support.scripted_replies import Failure, Reply, Request, Usage, count_words
+
+__all__ = ["completion", "error_body", "events"]
+
+
+def _usage(request: Request, reply: Reply) -> dict[str, Any] | None:
+    if not reply.reports_usage:
+        return None
+    thought = count_words(reply.reasoning)
+    usage = reply.usage or Usage(
+        count_words(request.prompt),
+        count_words(reply.content or "") + thought,
+        reply.cached_tokens,
+        thought,
+    )
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+    }
+
+
+def _tool_calls(reply: Reply) -> list[dict[str, Any]]:
+    return [
+        {
+            "index": index,
+            "id": f"call-{index}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for index, call in enumerate(reply.tool_calls)
+    ]
+
+
+def _finish_reason(reply: Reply) -> str:
+    return reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop")
+
+
+def error_body(failure: Failure) -> dict[str, Any]:
+    """Give the body of an error status."""
+    error = {"message": failure.message, "code": failure.code, "type": "error"}
+    return {"error": error}
+
+
+def _envelope(kind: str, request: Request, choices: list[Any]) -> dict[str, Any]:
+    model = request.body.get("model")
+    head = {"id": "chatcmpl-scripted", "object": kind, "created": 0, "model": model}
+    return {**head, "choices": choices}
+
+
+def completion(request: Request, reply: Reply) -> dict[str, Any]:
+    """Give the body of a whole reply."""
+    message: dict[str, Any] = {"role": "assistant", "content": reply.content}
+    if reply.reasoning:
+        message["reasoning_content"] = reply.reasoning
+    if reply.tool_calls:
+        message["tool_calls"] = _tool_calls(reply)
+    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply)}
+    body = _envelope("chat.completion", request, [choice])
+    usage = _usage(request, reply)
+    return body if usage is None else {**body, "usage": usage}
+
+
+def events(request: Request, reply: Reply) -> Iterator[str | float | threading.Event]:
+    """Give the data of the server-sent events, with the pauses between them."""
+    options = request.body.get("stream_options") or {}
+    usage = _usage(request, reply) if options.get("include_usage") else None
+
+    def chunk(delta: dict[str, Any], finish_reason: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        return json.dumps(_envelope("chat.completion.chunk", request, [choice]))
+
+    yield chunk({"role": "assistant", "content": ""})
+    for word in _words(reply.reasoning):
+        yield chunk({"reasoning_content": word})
+    deltas = _words(reply.text or "") if reply.deltas is None else reply.deltas
+    for delta in deltas:
+        yield chunk({"content": delta}) if isinstance(delta, str) else delta
+    for call in _tool_calls(reply):
+        yield chunk({"tool_calls": [call]})
+    if reply.broken:
+        return
+    yield chunk({}, _finish_reason(reply))
+    if usage is not None:
+        body = _envelope("chat.completion.chunk", request, [])
+        yield json.dumps({**body, "usage": usage})
+    yield "[DONE]"
+
+
+def _words(text: str) -> list[str]:
+    """Cut before each blank, so that the parts joined are the text."""
+    first, *rest = text.split(" ")
+    return [part for part in (first, *(f" {word}" for word in rest)) if part]
