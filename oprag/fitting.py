@@ -32,8 +32,8 @@ def last_joint(text: str, start: int, end: int) -> int:
 class GrowingCount:
     """Tokens of `text[start:end]` counted alone, as `end` moves forward.
 
-    Counters that add up at spaces see each stretch once, and again only what lies
-    behind the last such space; all others see the whole every time.
+    Counters with `additive_at_spaces` see each stretch once, and again only what lies
+    behind the last joint; all others see the whole every time.
 
     Args:
         text: The text.

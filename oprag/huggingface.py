@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import TYPE_CHECKING, Any
 
 from oprag.errors import TokenizerError
@@ -11,7 +12,9 @@ from oprag.optional import require
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["load_huggingface", "private_copy", "splits_at_white_space"]
+__all__ = ["joints_at_white_space", "load_huggingface", "private_copy"]
+
+_AROUND_WHITE_SPACE = re.compile(r"[!-~][ \t\n\r]|[ \t\n\r][!-~]")
 
 
 def load_huggingface(name: str) -> tokenizers.Tokenizer:
@@ -85,15 +88,20 @@ def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:
     return copied
 
 
-def splits_at_white_space(tokenizer: tokenizers.Tokenizer) -> bool:
-    """Whether words on both sides of white space are tokenised independently.
+def joints_at_white_space(tokenizer: tokenizers.Tokenizer) -> re.Pattern[str] | None:
+    """Tell whether the words on both sides of white space are independent.
 
     Known of WordPiece with BERT's own normaliser and splitter, as long as no added
-    token holds white space. False also where it is only not known.
+    token holds white space.
+
+    Returns:
+        See `NamedTokenCounter.additive_at`; None where nothing is known.
     """
     steps = (tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model)
     kinds = tuple(type(step).__name__ for step in steps)
+    if kinds != ("BertNormalizer", "BertPreTokenizer", "WordPiece"):
+        return None
     added = tokenizer.get_added_tokens_decoder().values()
-    return kinds == ("BertNormalizer", "BertPreTokenizer", "WordPiece") and not any(
-        any(map(str.isspace, token.content)) for token in added
-    )
+    if any(any(map(str.isspace, token.content)) for token in added):
+        return None
+    return _AROUND_WHITE_SPACE

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 from oprag.errors import InvalidOptionError, InvalidSpanError
 from oprag.fitting import GrowingCount, longest_prefix
+from oprag.graphemes import boundary_at_or_before
 from oprag.sentences import punkt_sentence_spans
 from oprag.token_windows import token_windows
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -241,7 +242,10 @@ def _best_cut(
         # One character more, so that the pattern can look at what follows the cut.
         cuts = [match.end() for match in pattern.finditer(text, start, reach + 1)]
         for cut in reversed(cuts):
-            # A shorter text may count more where the cut leaves bare white space.
-            if start < cut and counter(text[start:cut]) <= chunk_size:
+            # A shorter text may count more, where the cut leaves bare white space.
+            if (
+                boundary_at_or_before(text, cut, start) == cut
+                and counter(text[start:cut]) <= chunk_size
+            ):
                 return cut
     return reach

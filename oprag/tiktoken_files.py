@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TIKTOKEN_NAMES",
     "is_tiktoken_name",
-    "is_tiktokens_own",
+    "joints_of",
     "load_tiktoken",
     "loads_offline",
 ]
@@ -51,6 +52,12 @@ _FILES = {"cl100k_base": _CL100K, "o200k_base": _O200K, "o200k_harmony": _O200K}
 """Address and sha256 of each encoding's file: tiktoken stores it under the
 sha1 of the address and downloads it again when the sha256 differs."""
 
+# A space, or the end of a word but for "'" (don't), which words can go on with.
+_WORD_ENDS = r"[!-~] |[0-9A-Za-z][\t\n\r!-&(-/:-@\[-`{-~]"
+_JOINTS = re.compile(_WORD_ENDS)
+# In the newer patterns, line breaks stay with what is before them.
+_JOINTS_AND_LINES = re.compile(_WORD_ENDS + r"|\n[A-Za-z]")
+
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _ENVIRONMENT_LOCK = threading.Lock()
 
@@ -65,10 +72,20 @@ def is_tiktoken_name(name: str) -> bool:
         return False
 
 
-def is_tiktokens_own(encoding: tiktoken.Encoding) -> bool:
-    """Whether an encoding is one of `TIKTOKEN_NAMES`, loaded by that name."""
+def joints_of(encoding: tiktoken.Encoding) -> re.Pattern[str] | None:
+    """Tell where the counts of an encoding add up: see `NamedTokenCounter.additive_at`.
+
+    An encoding cuts the text into pieces by a pattern and never merges across
+    them. The patterns are matched from left to right and never look back, so
+    counts add up wherever no piece can reach across and the one before ends alike
+    whatever follows.
+    """
     loaded = _tiktoken("tiktoken.registry").ENCODINGS
-    return encoding.name in TIKTOKEN_NAMES and loaded.get(encoding.name) is encoding
+    if loaded.get(encoding.name) is not encoding:
+        return None  # a pattern of somebody's own under whatever name
+    if encoding.name in _FILES:
+        return _JOINTS_AND_LINES
+    return _JOINTS if encoding.name in TIKTOKEN_NAMES else None
 
 
 def loads_offline(name: str) -> bool:

@@ -13,7 +13,7 @@ from oprag.tokens import NamedTokenCounter
 
 __all__ = ["token_windows"]
 
-_JOINT = re.compile("[!-~] ")
+_JOINT = re.compile("[!-~] ")  # as in last_joint
 _REACH = 200
 """Characters to look for a joint on each side of a cut; beyond, counting the whole
 window again is as cheap."""
@@ -103,6 +103,7 @@ def _cuts(
     counter: NamedTokenCounter,
 ) -> dict[int, _Cut]:
     """Make the cuts before tokens, by token; positions never descend."""
+    joints = counter.additive_at
     cuts = {}
     reached = 0
     for token, (position, exact) in zip(tokens, starts, strict=True):
@@ -111,18 +112,18 @@ def _cuts(
             place = boundary_at_or_before(text, position, reached)
             if place == reached and (position > reached or not exact):
                 place = boundary_after(text, reached)
-        if counter.additive_at_spaces and exact and place == position:
-            cuts[token] = _measured(text, token, place, counter)
-        else:
+        if joints is None or not exact or place != position:
             cuts[token] = _Cut(token, place, -1, len(text) + 1)
+        elif joints.match(text, place - 1):
+            cuts[token] = _Cut(token, place, place, place)
+        else:
+            cuts[token] = _measured(text, token, place, counter)
         reached = place
     return cuts
 
 
 def _measured(text: str, token: int, place: int, counter: NamedTokenCounter) -> _Cut:
     """Make a cut just before a token, and see what it does to counts."""
-    if _JOINT.match(text, place - 1):
-        return _Cut(token, place, place, place)
     floor = max(place - _REACH, 0)
     left = last_joint(text, floor, place)
     found = _JOINT.search(text, place, place + _REACH)

@@ -30,7 +30,8 @@ class TokenStart(NamedTuple):
     position: int
     """In characters; rounded down where the token begins inside a code point."""
     exact: bool
-    """Whether no earlier token reaches into the character at `position`."""
+    """Whether the token begins with a character; not inside one, and not as a further
+    token of one that the token before stands for."""
 
 
 class TokenizedText(Protocol):
@@ -165,9 +166,10 @@ class HuggingFaceText:
         starts = []
         reached = 0
         for index in indices:
-            reached = max(self._span(index)[0], reached)
-            exact = index == 0 or self._span(index - 1)[1] <= reached
-            starts.append(TokenStart(reached, exact))
+            start, end = self._span(index)
+            reached = max(start, reached)
+            _, before = self._span(index - 1) if index else (0, 0)
+            starts.append(TokenStart(reached, before <= reached or before < end))
         return starts
 
     def begun_before(self, position: int) -> int:

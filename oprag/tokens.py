@@ -12,10 +12,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from oprag.errors import ApproximateTokenCountWarning, TokenizerError
-from oprag.huggingface import load_huggingface, private_copy, splits_at_white_space
+from oprag.huggingface import joints_at_white_space, load_huggingface, private_copy
 from oprag.tiktoken_files import (
     is_tiktoken_name,
-    is_tiktokens_own,
+    joints_of,
     load_tiktoken,
     loads_offline,
 )
@@ -73,18 +73,26 @@ class NamedTokenCounter:
     white space with the line breaks after it into one piece, whose merges may
     fall out worse. Seen with `"\\n\\n"`: up to 4 tokens more than the parts.
     """
-    additive_at_spaces: bool = False
-    """Whether `count(a + b) == count(a) + count(b)` wherever `a` ends with a
-    printable ASCII character other than the space and `b` begins with a space.
+    additive_at: re.Pattern[str] | None = None
+    """Two characters between which counts add up: `count(a + b) == count(a) + count(b)`
+    wherever it matches the last of `a` and the first of `b`. None when no such
+    place is known. A space after a printable ASCII character always is one.
 
-    True for the encodings that tiktoken defines, none of whose patterns matches
-    across such a place or looks back over it, and for BERT's kind of WordPiece.
+    Known of the encodings that tiktoken defines and of BERT's kind of WordPiece.
     """
     tokenizer: Any = None
     """The `tiktoken.Encoding` or `tokenizers.Tokenizer` that gives offsets, not
     to be changed; None where tokens can only be counted."""
     by_name: bool = False
     """Whether `name` alone resolves to this counter."""
+
+    @property
+    def additive_at_spaces(self) -> bool:
+        """Whether counts add up before every space after a printable ASCII character.
+
+        So they do for every counter that has `additive_at`.
+        """
+        return self.additive_at is not None
 
     def __call__(self, text: str) -> int:
         """Give the number of tokens, 0 or more."""
@@ -96,8 +104,8 @@ class NamedTokenCounter:
     def __reduce__(self) -> tuple[Any, ...]:
         if self.by_name:
             return resolve_token_counter, (self.name,)
-        flags = (self.subadditive, self.additive_at_spaces)
-        return type(self), (self.count, self.name, *flags, self.tokenizer)
+        facts = (self.subadditive, self.additive_at)
+        return type(self), (self.count, self.name, *facts, self.tokenizer)
 
 
 def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
@@ -208,7 +216,7 @@ def _tiktoken_counter(
     return NamedTokenCounter(
         partial(_tiktoken_count, encoding),
         encoding.name,
-        additive_at_spaces=is_tiktokens_own(encoding),
+        additive_at=joints_of(encoding),
         tokenizer=encoding,
         by_name=by_name,
     )
@@ -217,12 +225,12 @@ def _tiktoken_counter(
 def _huggingface_counter(
     tokenizer: tokenizers.Tokenizer, name: str, *, by_name: bool = False
 ) -> NamedTokenCounter:
-    splits = splits_at_white_space(tokenizer)
+    joints = joints_at_white_space(tokenizer)
     return NamedTokenCounter(
         partial(_huggingface_count, tokenizer),
         name,
-        subadditive=splits,
-        additive_at_spaces=splits,
+        subadditive=joints is not None,
+        additive_at=joints,
         tokenizer=tokenizer,
         by_name=by_name,
     )

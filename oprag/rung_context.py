@@ -1,0 +1,225 @@
+"""What a rung of Self-Route gives the model to read, fitted to its window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from oprag.assembly import assemble
+from oprag.chunk import Chunk
+from oprag.chunk_numbers import numbering
+from oprag.counting import SentText
+from oprag.full_context import Excerpt, FullDocument, full_context
+from oprag.hit import Hit
+from oprag.options import ContextOptions
+from oprag.ordering import document_order, group_by_document
+from oprag.rendering import marked_texts
+from oprag.selection import too_small
+from oprag.tokens import resolve_token_counter
+from oprag.window import WindowOverflow, fit_window
+
+__all__ = [
+    "WINDOW_UNKNOWN",
+    "PromptSize",
+    "RungContext",
+    "chunks_of_documents",
+    "context_of_chunks",
+    "context_of_documents",
+]
+
+WINDOW_UNKNOWN = "window unknown"
+"""What the ledger notes where nobody said how much the model can read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RungContext:
+    """What one rung gives the model to read."""
+
+    text: str
+    """The context as it stands in the prompt; empty for nothing."""
+    sources: tuple[Any, ...] = ()
+    """The framework's objects that it was made of, or whose documents it holds,
+    in reading order (best first with `order="score"`)."""
+    note: str | None = None
+    """What was left out, or that the window is unknown."""
+    whole: bool = False
+    """Whether it is the whole documents."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """The slices of full documents that it is made of, in reading order; none where
+    it is made of chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSize:
+    """How long the prompt of a rung is, and how long it may be."""
+
+    tokens: Callable[[str], int]
+    """Tokens of the whole prompt with a given context in it."""
+    window: int | None
+    """Tokens of prompt and answer together that the model takes; None: unknown."""
+    reserved: int = 0
+    """Tokens kept free for the answer."""
+
+    def room(self) -> int | None:
+        """Tokens that a context may take; None when the window is unknown.
+
+        Raises:
+            ContextWindowError: The prompt alone leaves no room.
+        """
+        if self.window is None:
+            return None
+        overhead = self.tokens("")
+        fit = fit_window(
+            0, window=self.window, overhead=overhead, reserved=self.reserved
+        )
+        return fit.room
+
+    def excess(self, context: str) -> int:
+        """Tokens by which the prompt with this context is too long; 0 if it fits."""
+        if self.window is None:
+            return 0
+        return max(0, self.tokens(context) + self.reserved - self.window)
+
+
+def context_of_chunks(
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    size: PromptSize,
+    *,
+    sent_text: SentText | None = None,
+) -> RungContext:
+    """Make a context of the best retrieved chunks.
+
+    In document order, chunks that touch or overlap are joined, so that the text
+    reads as its author wrote it. With `order="score"` they stay apart, best first,
+    each behind its number (`oprag.chunk_numbers`), as in the paper.
+
+    Args:
+        hits: Best first.
+        options: `token_budget` is the rung's; `merge` does not matter.
+        size: Of the prompt. As many of the best chunks as fit its window are kept.
+        sent_text: What the framework sends for a chunk, if not just its text.
+
+    Returns:
+        The context; empty for no hits.
+
+    Raises:
+        BudgetTooSmallError: Not even the best chunk fits.
+        ContextWindowError: The prompt alone fills the window.
+        OpragError: As `assemble` does.
+    """
+    room = size.room()
+    limits = [limit for limit in (options.token_budget, room) if limit is not None]
+    budget = min(limits, default=None)
+    if options.order == "score":
+        sent_text = _numbered(hits, options, sent_text)
+    while True:
+        fitted = replace(
+            options, token_budget=budget, merge=options.order == "document"
+        )
+        passages, used_all = assemble(hits, fitted, sent_text=sent_text)
+        texts = marked_texts(
+            passages, gap_mark=options.gap_mark, separator=options.separator
+        )
+        if sent_text is not None:
+            pairs = zip(passages, texts, strict=True)
+            texts = [sent_text(passage.chunks[0], text) for passage, text in pairs]
+        text = options.separator.join(texts)
+        excess = size.excess(text) if text else 0
+        if budget is None or not excess:
+            break
+        # Where the context meets the prompt, it may take a few tokens more.
+        if budget <= excess:
+            raise too_small(budget, budget + excess)
+        budget -= excess
+    sources = tuple(chunk.source for passage in passages for chunk in passage.chunks)
+    cut = not used_all and budget != options.token_budget
+    return RungContext(text, sources, "cut to the window" if cut else None)
+
+
+def _numbered(
+    hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
+) -> SentText:
+    chunks = chunks_of_documents(hits, options)
+    number = numbering(chunk.document for chunk in chunks)
+
+    def numbered(chunk: Chunk, text: str) -> str:
+        return number(chunk, text if sent_text is None else sent_text(chunk, text))
+
+    return numbered
+
+
+def chunks_of_documents(
+    hits: Sequence[Hit], options: ContextOptions, max_documents: int | None = None
+) -> list[Chunk]:
+    """Find the documents that were retrieved, each by its chunks.
+
+    Args:
+        hits: Best first.
+        options: Where identity and position are, and how documents follow one
+            another. Positions that are missing or doubtful are no fault here.
+        max_documents: How many documents to keep, by their best chunk; None: all.
+
+    Returns:
+        The chunks of those documents in reading order.
+
+    Raises:
+        MissingDocumentError: A hit does not say which document it is from.
+    """
+    lenient = replace(
+        options,
+        token_budget=None,
+        top_n=None,
+        merge=False,
+        order="score",
+        missing_position="last" if options.missing_position == "last" else "rank",
+    )
+    passages, _ = assemble(hits, lenient)
+    groups = group_by_document(passage.chunks[0] for passage in passages)
+    kept = [chunk for key in list(groups)[:max_documents] for chunk in groups[key]]
+    return document_order(kept, document_order=options.document_order)
+
+
+def context_of_documents(
+    documents: Sequence[FullDocument],
+    chunks: Sequence[Chunk],
+    options: ContextOptions,
+    size: PromptSize,
+    *,
+    window_overflow: WindowOverflow = "order_preserving",
+) -> RungContext:
+    """Make a context of whole documents, or of as much of them as fits.
+
+    Args:
+        documents: In reading order.
+        chunks: What was retrieved of them, in reading order.
+        options: Separator, gap mark and token counter.
+        size: Of the prompt, and the window that it has to fit.
+        window_overflow: What to do when they do not fit, see `full_context`.
+
+    Returns:
+        The context; empty for no documents.
+
+    Raises:
+        ContextWindowError: See `full_context`.
+    """
+    counter = resolve_token_counter(options.token_counter)
+    sent = full_context(
+        documents,
+        sorted(chunks, key=lambda chunk: chunk.rank),
+        window=size.window,
+        reserved=size.reserved,
+        prompt_tokens=size.tokens,
+        window_overflow=window_overflow,
+        token_counter=counter,
+        separator=options.separator,
+        gap_mark=options.gap_mark,
+    )
+    sources = tuple(chunk.source for chunk in chunks)
+    whole = sent.action == "whole"
+    note = WINDOW_UNKNOWN if size.window is None else None
+    if not whole:
+        total = sum(counter(document.text) for document in documents)
+        note = f"{sent.action}: {counter(sent.text)} of {total} tokens"
+    return RungContext(sent.text, sources, note, whole, sent.excerpts)
