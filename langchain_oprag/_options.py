@@ -1,0 +1,153 @@
+"""The options that every component shares, as pydantic fields."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from langchain_core.documents import Document
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SkipValidation,
+    ValidationInfo,
+    field_validator,
+)
+
+from langchain_oprag._convert import documents_of, hits_of
+from oprag.assembly import assemble
+from oprag.errors import UnfilledBudgetWarning
+from oprag.fetching import unfilled_message
+from oprag.identity import DocumentKey, MissingDocument
+from oprag.options import ContextOptions, Order, SourceTexts
+from oprag.positions import MissingPosition, PositionKeys
+from oprag.selection import Overflow
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+
+__all__ = ["Ordered", "SharedOptions"]
+
+_SHARED = tuple(
+    field.name
+    for field in fields(ContextOptions)
+    if field.name not in {"top_n", "token_counter"}
+)
+
+
+class Ordered(NamedTuple):
+    """Documents put in order."""
+
+    documents: list[Document]
+    """As they are to be read."""
+    used_all: bool
+    """Whether every document that came is among them."""
+
+
+class SharedOptions(BaseModel):
+    """Options that all components take under the same names.
+
+    They are checked by `oprag.options.ContextOptions`, on construction and on
+    assignment; pydantic itself checks and copies nothing. A component names this
+    class last among its bases, so that its configuration holds.
+    """
+
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
+    )
+
+    token_budget: SkipValidation[int | None] = None
+    """Tokens that the context may take as it is sent, separators included; None
+    for no limit."""
+    overflow: SkipValidation[Overflow] = "stop"
+    """At a document that does not fit the budget: `"stop"`, or `"skip"` it."""
+    order: SkipValidation[Order] = "document"
+    """`"document"`, or `"score"` for the retriever's own order."""
+    document_order: SkipValidation[str] = "best_rank"
+    """How several documents follow one another: `"best_rank"`, `"first_seen"`,
+    `"score_sum"`, or a metadata key."""
+    merge: SkipValidation[bool] = False
+    """Join touching and overlapping chunks; the result then has fewer documents."""
+    max_gap: SkipValidation[int] = 8
+    """Characters that may lie between chunks that are merged."""
+    gap_mark: SkipValidation[str | None] = None
+    """Put between passages of one document that do not touch; None for nothing."""
+    missing_position: SkipValidation[MissingPosition] = "error"
+    """For chunks without a usable position: `"error"`, `"last"` or `"rank"`."""
+    missing_document: SkipValidation[MissingDocument] = "error"
+    """For chunks that name no document: `"error"`, or `"one"`: all are of one."""
+    position_keys: SkipValidation[PositionKeys | None] = None
+    """Where the position is: a metadata key, an attribute of `Document`, a callable
+    on it, or a list of these; None for the known keys."""
+    document_key: SkipValidation[DocumentKey | None] = None
+    """Where the document's identity is: as above, of a list the first that gives a
+    value; None for the known keys."""
+    rescore: str | None = Field(default=None, min_length=1, strict=True)
+    """Metadata key to write scores to that fall from 1 in the order of the result,
+    for applications that sort by it; the value that was there is kept under
+    `original_<key>`. None for none."""
+    token_counter: SkipValidation[TokenizerSpec] = None
+    """A callable `str -> int`, a tokenizer, or its name; None for cl100k where it is
+    installed, else an approximation."""
+    separator: SkipValidation[str] = "\n\n"
+    """What the application puts between the documents; it counts as sent text."""
+    documents: SkipValidation[SourceTexts | None] = Field(default=None, repr=False)
+    """Full texts by document name, to fill the gaps of merged passages from: a
+    mapping, or a callable that may give None; None for none."""
+
+    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
+    _warned: bool = PrivateAttr(default=False)
+
+    # Field by field, because pydantic keeps an assigned value that only a validator
+    # of the whole model refuses.
+    @field_validator(*_SHARED, "top_n", check_fields=False)
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        ContextOptions.from_options({str(info.field_name): value})
+        return value
+
+    def _context_options(
+        self, top_n: int | None, counter: NamedTokenCounter | None
+    ) -> ContextOptions:
+        shared = {name: getattr(self, name) for name in _SHARED}
+        return ContextOptions(top_n=top_n, token_counter=counter, **shared)
+
+    def _put_in_order(
+        self, documents: Sequence[Document], top_n: int | None
+    ) -> Ordered:
+        """Select, order and merge.
+
+        Args:
+            documents: Best first.
+            top_n: How many to keep at most; None for all.
+        """
+        counter = None if self.token_budget is None else self._resolved_counter()
+        options = self._context_options(top_n, counter)
+        assembled = assemble(hits_of(documents), options)
+        ordered = documents_of(
+            assembled.passages,
+            gap_mark=self.gap_mark,
+            separator=self.separator,
+            rescore=self.rescore,
+        )
+        return Ordered(ordered, assembled.used_all)
+
+    def _resolved_counter(self) -> NamedTokenCounter:
+        # Resolving copies a tokenizer object, which takes longer than a query.
+        if self._counter is None or self._counter[0] is not self.token_counter:
+            self._counter = (
+                self.token_counter,
+                resolve_token_counter(self.token_counter),
+            )
+        return self._counter[1]
+
+    def _warn_unfilled(self, found: int, setting: str) -> None:
+        """Say once that all that was found fits the budget, and what to change."""
+        if self._warned or self.token_budget is None:
+            return
+        self._warned = True
+        name = type(self).__name__
+        message = unfilled_message(name, self.token_budget, found, setting)
+        warnings.warn(message, UnfilledBudgetWarning, stacklevel=3)

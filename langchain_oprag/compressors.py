@@ -1,0 +1,115 @@
+"""`OrderPreservingCompressor`: after any retriever, in any pipeline."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import (
+    BaseDocumentCompressor,
+    BaseDocumentTransformer,
+    Document,
+)
+from pydantic import SkipValidation
+
+from langchain_oprag._options import SharedOptions
+from oprag.errors import InvalidOptionError
+
+__all__ = ["OrderPreservingCompressor"]
+
+_SETTING = "raise the number of documents that the retriever before it returns (k)"
+
+
+class OrderPreservingCompressor(
+    BaseDocumentCompressor, BaseDocumentTransformer, SharedOptions
+):
+    """Keeps the best documents and puts them in the order of their source.
+
+    A compressor and a transformer in one: it fits into
+    `ContextualCompressionRetriever` and `DocumentCompressorPipeline` (as the last
+    step: rerankers sort again), is called directly, or follows a retriever in
+    LCEL, `retriever | OrderPreservingCompressor()`. It needs no query.
+
+    What comes in is taken to be best first. All of `top_n`, `token_budget` and the
+    other options can be assigned later.
+
+    Raises:
+        ValidationError: On construction and assignment, for an option that does
+            not exist or cannot have this value. It is a `ValueError`.
+    """
+
+    top_n: SkipValidation[int | None] = None
+    """Documents to keep, of the best; None for all."""
+
+    def compress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,
+    ) -> list[Document]:
+        """Select the best documents and put them in order.
+
+        Args:
+            documents: Best first. Not changed.
+            query: Not used; the interface names it.
+            callbacks: Not used; the interface names it.
+
+        Returns:
+            Documents in reading order, the very objects that came in unless they
+            were merged, marked or rescored. None for none.
+
+        Raises:
+            MissingDocumentError: A document does not say which text it is from.
+            PositionError: Positions are missing or contradict each other.
+            BudgetTooSmallError: Not even the best document fits.
+
+        Warns:
+            UnfilledBudgetWarning: Once, when all documents fit the token budget.
+        """
+        return self(documents)
+
+    async def acompress_documents(
+        self,
+        documents: Sequence[Document],
+        query: str,
+        callbacks: Callbacks | None = None,
+    ) -> list[Document]:
+        """Do the same as `compress_documents`; nothing here waits."""
+        return self(documents)
+
+    def transform_documents(
+        self, documents: Sequence[Document], **kwargs: Any
+    ) -> list[Document]:
+        """Do the same as `compress_documents`, which needs no query.
+
+        Args:
+            documents: Best first. Not changed.
+            **kwargs: None are known; options are set on the component.
+
+        Raises:
+            InvalidOptionError: An argument was given that has no meaning here.
+        """
+        for option, value in kwargs.items():
+            message = (
+                f"transform_documents takes no argument {option!r}. Options are set on "
+                f"the component: {type(self).__name__}({option}=…)."
+            )
+            raise InvalidOptionError(message, option=option, value=value)
+        return self(documents)
+
+    async def atransform_documents(
+        self, documents: Sequence[Document], **kwargs: Any
+    ) -> list[Document]:
+        """Do the same as `transform_documents`; nothing here waits."""
+        return self.transform_documents(documents, **kwargs)
+
+    def __call__(self, documents: Sequence[Document]) -> list[Document]:
+        """Do the same as `compress_documents`, so that LCEL takes the component."""
+        ordered = self._put_in_order(documents, self.top_n)
+        if ordered.used_all and documents:
+            self._warn_unfilled(len(documents), _SETTING)
+        return ordered.documents
+
+    def __hash__(self) -> int:
+        # LCEL hashes the callables that it draws; equal components are those with
+        # equal options, and these can be assigned.
+        return hash(type(self))

@@ -1,0 +1,289 @@
+"""What goes out: the objects that came in, or new ones that say where they stand."""
+
+import copy
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.documents import Document
+
+from langchain_oprag import OrderPreservingCompressor
+from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
+from tests.corpora import STYLES, Retrieval, retrievals
+from tests.langchain.corpus import chunk
+
+SOURCE = "The first part. And the second. Far away the third."
+#         0               16              32                 51
+
+
+def piece(start: int, end: int, **metadata) -> Document:
+    return Document(
+        SOURCE[start:end],
+        id=f"id-{start}",
+        metadata={"source": "a.txt", "start_index": start, **metadata},
+    )
+
+
+FIRST, SECOND, THIRD = piece(0, 15), piece(16, 31), piece(32, 51)
+
+
+# Merging
+
+
+def test_touching_chunks_become_one_document_with_the_whole_span():
+    left, right = piece(0, 16, title="t"), piece(16, 32, title="u")
+
+    (merged,) = OrderPreservingCompressor(merge=True)([right, left])
+
+    assert merged.page_content == SOURCE[0:32]
+    assert merged.metadata == {
+        "source": "a.txt",
+        "start_index": 0,
+        "title": "t",
+        "char_start": 0,
+        "char_end": 32,
+    }
+
+
+def test_a_gap_that_cannot_be_read_leaves_the_spans_apart():
+    (merged,) = OrderPreservingCompressor(merge=True, max_gap=1)([SECOND, FIRST, THIRD])
+
+    assert (
+        merged.page_content == "The first part.\nAnd the second.\nFar away the third."
+    )
+    assert merged.metadata["char_spans"] == "0-15,16-31,32-51"
+    assert (merged.metadata["char_start"], merged.metadata["char_end"]) == (0, 51)
+
+
+@pytest.mark.parametrize("documents", [{"a.txt": SOURCE}, {"a.txt": SOURCE}.get])
+def test_a_gap_is_filled_from_the_full_text(documents):
+    compressor = OrderPreservingCompressor(merge=True, documents=documents)
+
+    (merged,) = compressor([SECOND, FIRST, THIRD])
+
+    assert merged.page_content == SOURCE
+    assert "char_spans" not in merged.metadata
+
+
+def test_the_token_count_of_one_chunk_is_not_kept_for_several():
+    counts = {"token_count": 4, "token_counter": "words"}
+    documents = [
+        piece(0, 16, **counts),
+        piece(16, 32, **counts),
+        piece(45, 51, **counts),
+    ]
+
+    merged, alone = OrderPreservingCompressor(merge=True)(documents)
+
+    assert not counts.keys() & merged.metadata.keys()
+    assert alone is documents[2]
+
+
+def test_a_merged_page_keeps_its_number():
+    pages = [
+        chunk(0, page=3),
+        chunk(1, page=3),
+        chunk(0, page=0),
+        chunk(1, page=0),
+    ]
+
+    first, second = OrderPreservingCompressor(merge=True)(pages)
+
+    assert [first.metadata["page"], second.metadata["page"]] == [0, 3]
+    assert [first.metadata["part_index"], second.metadata["part_index"]] == [0, 3]
+
+
+def test_a_merged_document_has_an_id_of_its_own_that_is_always_the_same():
+    compressor = OrderPreservingCompressor(merge=True)
+
+    (merged,) = compressor([SECOND, FIRST])
+    (again,) = compressor([FIRST, SECOND])
+    (other,) = compressor([SECOND, THIRD])
+
+    assert merged.id == again.id
+    assert len({merged.id, other.id, "id-0", "id-16", "id-32", None}) == 6
+
+
+def test_a_merged_document_of_parts_without_ids_has_none():
+    FIRST_ = FIRST.model_copy(update={"id": None})  # noqa: N806 -- a variant of FIRST
+
+    assert OrderPreservingCompressor(merge=True)([FIRST_, SECOND])[0].id is None
+
+
+# Gap marks
+
+
+def test_the_mark_stands_in_the_document_after_the_gap():
+    first, third = OrderPreservingCompressor(gap_mark="[…]")([THIRD, FIRST])
+
+    assert first is FIRST
+    assert third.page_content == "[…]\n\nFar away the third."
+    assert (third.metadata["char_start"], third.metadata["char_end"]) == (32, 51)
+    assert third.id == THIRD.id
+
+
+def test_a_mark_that_is_no_longer_needed_is_taken_off():
+    compressor = OrderPreservingCompressor(gap_mark="[…]")
+    _, third = compressor([THIRD, FIRST])
+
+    (alone,) = compressor([third])
+
+    assert alone.page_content == THIRD.page_content
+
+
+# Rescoring
+
+
+def test_scores_fall_in_the_order_of_the_result_and_the_old_ones_are_kept():
+    documents = [
+        piece(32, 51, relevance_score=0.9),
+        piece(0, 15, relevance_score=0.1),
+        piece(16, 31, relevance_score=0.5),
+    ]
+
+    result = OrderPreservingCompressor(rescore="relevance_score")(documents)
+
+    scores = [document.metadata["relevance_score"] for document in result]
+    assert scores == pytest.approx([1, 2 / 3, 1 / 3])
+    kept = [document.metadata["original_relevance_score"] for document in result]
+    assert kept == [0.1, 0.5, 0.9]
+    assert documents[0].metadata["relevance_score"] == 0.9
+
+
+def test_without_an_old_score_none_is_kept():
+    result = OrderPreservingCompressor(rescore="score")([THIRD, FIRST])
+
+    assert [document.metadata["score"] for document in result] == [1.0, 0.5]
+    assert not any("original_score" in document.metadata for document in result)
+
+
+def test_the_original_score_stays_when_a_result_is_cut_and_rescored():
+    documents = [piece(0, 15, score=0.1), piece(16, 31, score=0.5)]
+    compressor = OrderPreservingCompressor(rescore="score")
+
+    (last,) = compressor(compressor(documents)[1:])
+
+    assert last.metadata["score"] == 1.0
+    assert last.metadata["original_score"] == 0.5
+
+
+def test_a_rescored_result_is_still_ordered_by_its_old_scores():
+    """a: 10 against 1 + 1 + 1 of b; by the new ones 1 against 0.75 + 0.5 + 0.25."""
+    documents = [chunk(n, "b", score=1) for n in (4, 1, 3)]
+    documents.append(chunk(2, "a", score=10))
+    compressor = OrderPreservingCompressor(document_order="score_sum", rescore="score")
+
+    once = compressor(documents)
+
+    assert [document.id for document in once] == ["a-2", "b-1", "b-3", "b-4"]
+    assert compressor(once) == once
+
+
+# Documents of other kinds
+
+
+class Titled(Document):
+    title: str = ""
+
+
+def test_a_document_class_of_the_users_own_passes_through():
+    own = Titled("text", metadata={"source": "a", "start_index": 0}, title="t")
+
+    assert OrderPreservingCompressor()([own])[0] is own
+
+
+# Laws
+
+options = st.fixed_dictionaries(
+    {
+        "merge": st.booleans(),
+        "gap_mark": st.sampled_from([None, "[…]"]),
+        "rescore": st.sampled_from([None, "score", "relevance_score"]),
+        "order": st.sampled_from(["document", "score"]),
+        "token_budget": st.none() | st.integers(1, 200),
+        "token_counter": st.sampled_from([len, "approximate"]),
+    }
+)
+styles = st.sampled_from([*STYLES, "pages"])
+
+
+PAGES = "pages"
+"""A style of positions: what are documents otherwise are pages of one file."""
+
+
+def metadatas_of(retrieval: Retrieval, style: str) -> list[dict]:
+    if style != PAGES:
+        return retrieval.metadatas(style)
+    pages = list(retrieval.sources)
+    return [
+        {
+            "source": "a.pdf",
+            "page": pages.index(piece.document),
+            "start_index": piece.start,
+        }
+        for piece in retrieval.pieces
+    ]
+
+
+def documents_of(retrieval: Retrieval, style: str) -> list[Document]:
+    pairs = zip(retrieval.texts, metadatas_of(retrieval, style), strict=True)
+    return [
+        Document(text, id=str(i), metadata={**metadata, "score": 1 / (i + 1)})
+        for i, (text, metadata) in enumerate(pairs)
+    ]
+
+
+def order(documents, given_options):
+    """The result, or None where nothing fits the budget."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnfilledBudgetWarning)
+        try:
+            return OrderPreservingCompressor(**given_options)(documents)
+        except BudgetTooSmallError:
+            return None
+
+
+@settings(max_examples=500)
+@given(retrievals(), styles, options)
+def test_running_on_its_own_result_changes_nothing(retrieval, style, given_options):
+    once = order(documents_of(retrieval, style), given_options)
+
+    assert once is None or order(once, given_options) == once
+
+
+@settings(max_examples=500)
+@given(retrievals(), styles, options)
+def test_nothing_that_was_given_is_written_to(retrieval, style, given_options):
+    documents = documents_of(retrieval, style)
+    before = copy.deepcopy(documents)
+
+    order(documents, given_options)
+
+    assert documents == before
+
+
+@settings(max_examples=500)
+@given(retrievals(), styles)
+def test_unchanged_the_result_is_made_of_the_objects_given(retrieval, style):
+    documents = documents_of(retrieval, style)
+
+    result = order(documents, {})
+
+    assert {id(document) for document in result} <= {id(d) for d in documents}
+    distinct = {(piece.document, piece.start, piece.text) for piece in retrieval.pieces}
+    assert len(result) == len(distinct)
+
+
+@settings(max_examples=500)
+@given(retrievals(), st.sampled_from(["own", "langchain"]))
+def test_the_spans_of_a_result_are_slices_of_the_source(retrieval, style):
+    options = {"merge": True, "documents": retrieval.sources}
+    name = "doc_key" if style == "own" else "source"
+
+    for document in order(documents_of(retrieval, style), options):
+        metadata = document.metadata
+        start = metadata.get("char_start", metadata.get("start_index"))
+        end = metadata.get("char_end", start + len(document.page_content))
+        assert "char_spans" not in metadata
+        assert retrieval.sources[metadata[name]][start:end] == document.page_content

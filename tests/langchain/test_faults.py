@@ -1,0 +1,302 @@
+"""Positions as LangChain's splitters really write them, and other bad input.
+
+Each ends in the right order or in an error that says what is wrong.
+"""
+
+import math
+
+import pytest
+from langchain_core.documents import Document
+from langchain_text_splitters import (
+    CharacterTextSplitter,
+    MarkdownHeaderTextSplitter,
+    RecursiveCharacterTextSplitter,
+    RecursiveJsonSplitter,
+)
+
+from langchain_oprag import (
+    OffsetTokenSplitter,
+    OrderPreservingCompressor,
+    OrderPreservingRetriever,
+)
+from oprag.errors import (
+    AmbiguousPositionError,
+    BudgetTooSmallError,
+    ConflictingTextError,
+    InvalidOptionError,
+    InvalidSpanError,
+    MissingDocumentError,
+    MissingPositionError,
+    UnscopedPositionError,
+)
+from tests.langchain.corpus import QUERY, ListRetriever, chunk, numbers, words
+
+SOURCE = {"source": "a.txt"}
+
+
+def order(chunks, /, **options):
+    """As if they had been retrieved last to first."""
+    return OrderPreservingCompressor(**options)(chunks[::-1])
+
+
+def texts(documents):
+    return [document.page_content for document in documents]
+
+
+def by_length(size: int, splitter=RecursiveCharacterTextSplitter, **options):
+    defaults = {"chunk_overlap": 0, "add_start_index": True}
+    return splitter(chunk_size=size, **{**defaults, **options})
+
+
+def at(start, text: str = "text", **metadata) -> Document:
+    return Document(text, metadata={**SOURCE, "start_index": start, **metadata})
+
+
+# LangChain's splitters
+
+
+def test_indexes_that_are_right_give_the_right_order():
+    text = " ".join(f"number{n}" for n in range(40))
+    chunks = by_length(50).create_documents([text], [SOURCE])
+
+    assert order(chunks) == chunks
+
+
+def test_an_overlap_counted_in_tokens_makes_indexes_minus_one():
+    """LangChain subtracts the overlap, in tokens, from a place in characters."""
+    text = " ".join(f"word{n % 7} other{n}" for n in range(60))
+    splitter = by_length(20, chunk_overlap=6, length_function=words)
+    chunks = splitter.create_documents([text], [SOURCE])
+    found = [document.metadata["start_index"] for document in chunks]
+    assert found == [0, -1, 186, -1, 382, -1, 578, -1, 774]
+
+    with pytest.raises(MissingPositionError, match="start_index=-1"):
+        order(chunks)
+    assert texts(order(chunks, missing_position="rank")) == texts(chunks[::-1])
+
+
+def test_after_a_miss_repeated_text_is_found_at_a_wrong_place():
+    """`text[start:end] == chunk` holds for every one that was found."""
+    text = "Permission is granted to anyone.\nThe software is provided as is.\n" * 10
+    splitter = by_length(10, chunk_overlap=4, length_function=words, separators=[" "])
+    chunks = splitter.create_documents([text], [SOURCE])
+    found = [document.metadata["start_index"] for document in chunks]
+    assert found.index(76) > found.index(-1) > found.index(596)
+
+    with pytest.raises(MissingPositionError):
+        order(chunks)
+
+
+@pytest.mark.parametrize(
+    ("separator", "options", "text"),
+    [
+        ("\n", {}, "aaa\n\n\nbbb\nccc\nddd"),  # joined with one separator, not three
+        (r"\s+", {"is_separator_regex": True}, "alpha  beta gamma"),  # joined with \s+
+    ],
+)
+def test_a_chunk_that_is_not_in_the_text_has_no_position(separator, options, text):
+    splitter = by_length(12, CharacterTextSplitter, separator=separator, **options)
+    chunks = splitter.create_documents([text], [SOURCE])
+    assert chunks[0].page_content not in text
+
+    with pytest.raises(MissingPositionError, match="start_index=-1"):
+        order(chunks)
+
+
+def test_sections_of_a_markdown_text_start_again_at_zero():
+    text = "# A\nsome words here and more\n## B\nthen others follow here\n"
+    headers = [("#", "Header 1"), ("##", "Header 2")]
+    sections = MarkdownHeaderTextSplitter(headers).split_text(text)
+    for section in sections:
+        section.metadata.update(SOURCE)
+    chunks = by_length(20).split_documents(sections)
+
+    with pytest.raises(UnscopedPositionError) as caught:
+        order(chunks)
+
+    assert "Header 2" in caught.value.keys
+
+
+def test_sections_without_any_position_have_none():
+    sections = MarkdownHeaderTextSplitter([("#", "Header 1")]).split_text(
+        "# A\nx\n# B\ny"
+    )
+    for section in sections:
+        section.metadata.update(SOURCE)
+
+    with pytest.raises(MissingPositionError, match="Header 1, source"):
+        order(sections)
+
+
+def test_pages_start_again_at_zero_and_are_put_in_order_by_their_number():
+    pages = [
+        Document(text, metadata={**SOURCE, "page": number, "page_label": label})
+        for number, (label, text) in enumerate([("i", "a b c d"), ("ii", "e f g h")])
+    ]
+    chunks = by_length(3).split_documents(pages)
+    assert len(chunks) == 6
+
+    assert order(chunks) == chunks
+
+
+def test_pages_that_do_not_say_their_number_contradict_each_other():
+    pages = [Document(text, metadata=SOURCE) for text in ("a b c d", "e f g h")]
+
+    with pytest.raises(ConflictingTextError):
+        order(by_length(3).split_documents(pages))
+
+
+def test_pages_with_roman_numbers_alone_cannot_be_put_in_order():
+    pages = [
+        Document(text, metadata={**SOURCE, "page_label": label})
+        for label, text in (("i", "a b"), ("ii", "c d"))
+    ]
+
+    with pytest.raises(MissingPositionError, match="page"):
+        order(pages)
+
+
+def test_text_that_was_split_twice_contradicts_itself():
+    text = " ".join(f"number{n}" for n in range(30))
+    coarse = by_length(120).create_documents([text], [SOURCE])
+
+    with pytest.raises(ConflictingTextError):
+        order(by_length(40).split_documents(coarse))
+
+
+def test_json_has_neither_a_name_nor_a_position():
+    chunks = RecursiveJsonSplitter(max_chunk_size=20).create_documents(
+        [{"a": "xxxxxxxxx", "b": "yyyyyyyyy"}]
+    )
+
+    with pytest.raises(MissingDocumentError):
+        order(chunks)
+    with pytest.raises(MissingPositionError):
+        order(chunks, missing_document="one")
+
+
+def test_offsets_count_characters_and_not_utf_16():
+    chunks = by_length(11).create_documents(["🙂" * 10 + " alpha beta"], [SOURCE])
+    assert [chunk.metadata["start_index"] for chunk in chunks] == [0, 11]
+
+    (merged,) = order(chunks, merge=True)
+
+    assert merged.metadata["char_spans"] == "0-10,11-21"
+
+
+def test_white_space_that_was_stripped_does_not_keep_neighbours_apart():
+    text = "One line.\n\nAnother line.\n\nA third line."
+    chunks = by_length(14).create_documents([text], [SOURCE])
+    assert len(chunks) == 3
+
+    (merged,) = order(chunks, merge=True)
+    (whole,) = order(chunks, merge=True, documents={"a.txt": text})
+
+    assert merged.page_content == "One line.\nAnother line.\nA third line."
+    assert whole.page_content == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "chunk chunk",
+        "これは漢字仮名交じり文です。🙂 そして終わり。",
+        "the same line\n" * 20,
+    ],
+)
+def test_where_langchain_goes_wrong_our_splitter_is_right(text):
+    splitter = OffsetTokenSplitter(chunk_size=3, chunk_overlap=1)
+    chunks = splitter.create_documents([text], [SOURCE])
+
+    assert order(chunks) == chunks
+    for document in chunks:
+        place = slice(document.metadata["char_start"], document.metadata["char_end"])
+        assert text[place] == document.page_content
+    (merged,) = order(chunks, merge=True)
+    assert merged.page_content == text
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    "start", [None, -1, math.nan, math.inf, 1.5, "iv", "a1b2", True]
+)
+def test_what_is_no_position_is_missing(start):
+    with pytest.raises(MissingPositionError):
+        order([at(start), at(9)])
+
+
+@pytest.mark.parametrize("ten", [10, 10.0, "10"])
+def test_whole_numbers_of_any_type_are_positions(ten):
+    assert texts(order([at(9, "a"), at(ten, "b")])) == ["a", "b"]
+
+
+def test_a_negative_start_is_no_span():
+    with pytest.raises(InvalidSpanError) as caught:
+        order([at(-7), at(9)])
+
+    assert caught.value.start == -7
+
+
+def test_a_reversed_span_is_no_span():
+    document = Document("text", metadata={**SOURCE, "char_start": 9, "char_end": 2})
+
+    with pytest.raises(InvalidSpanError) as caught:
+        order([document])
+
+    assert (caught.value.start, caught.value.end) == (9, 2)
+
+
+def test_a_span_past_the_end_shows_when_the_text_is_at_hand():
+    with pytest.raises(InvalidSpanError, match="past the end"):
+        order([at(90)], merge=True, documents={"a.txt": "a short text"})
+
+
+def test_one_span_with_two_texts_is_a_contradiction():
+    with pytest.raises(ConflictingTextError) as caught:
+        order([at(0, "this"), at(0, "that")])
+
+    assert caught.value.spans == ((0, 4), (0, 4))
+
+
+def test_one_page_with_two_texts_is_ambiguous():
+    pages = [Document(text, metadata={**SOURCE, "page": 1}) for text in "ab"]
+
+    with pytest.raises(AmbiguousPositionError):
+        order(pages)
+
+
+def test_duplicates_are_one():
+    assert numbers(order([chunk(2), chunk(1), chunk(2), chunk(1)])) == [1, 2]
+
+
+def test_an_empty_text_passes_through():
+    assert texts(order([at(4, ""), at(0, "abcd")])) == ["abcd", ""]
+
+
+def test_one_document_without_a_name_is_an_error_that_names_its_keys():
+    with pytest.raises(MissingDocumentError) as caught:
+        order([Document("text", metadata={"title": "t", "start_index": 0})])
+
+    assert caught.value.keys == ("start_index", "title")
+
+
+@pytest.mark.parametrize("score", [None, math.nan, "high"])
+def test_a_score_that_is_none_orders_nothing(score):
+    documents = [at(0, score=1.0), Document("b", metadata={"source": "b", "page": 0})]
+    documents[1].metadata["score"] = score
+
+    assert len(order(documents)) == 2
+    with pytest.raises(InvalidOptionError, match="score_sum"):
+        order(documents, document_order="score_sum")
+
+
+def test_a_budget_below_the_smallest_chunk_is_an_error_everywhere():
+    base = ListRetriever(documents=[chunk(1)])
+    options = {"token_budget": 1, "token_counter": words}
+
+    with pytest.raises(BudgetTooSmallError):
+        order([chunk(1)], **options)
+    with pytest.raises(BudgetTooSmallError):
+        OrderPreservingRetriever(base_retriever=base, **options).invoke(QUERY)

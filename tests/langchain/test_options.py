@@ -1,0 +1,119 @@
+"""The shared options: the same in both components, and checked by the core alone."""
+
+from dataclasses import fields
+
+import pytest
+from pydantic import ValidationError
+
+from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
+from oprag.options import ContextOptions
+from tests.langchain.corpus import ListRetriever, chunk, numbers
+
+RANKED = [chunk(number) for number in (5, 9, 1)]
+
+
+def retriever(**options):
+    base = ListRetriever(documents=RANKED)
+    return OrderPreservingRetriever(base_retriever=base, **options)
+
+
+@pytest.fixture(params=[OrderPreservingCompressor, retriever])
+def make(request):
+    return request.param
+
+
+@pytest.mark.parametrize(
+    "component", [OrderPreservingCompressor, OrderPreservingRetriever]
+)
+def test_every_option_of_the_core_is_there_with_its_default(component):
+    own_word = {"top_n": "k"} if component is OrderPreservingRetriever else {}
+    options = {own_word.get(f.name, f.name): f.default for f in fields(ContextOptions)}
+    found = {name: field.default for name, field in component.model_fields.items()}
+
+    assert options.items() <= found.items()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("token_budget", 0),
+        ("token_budget", 1.5),
+        ("token_budget", True),
+        ("overflow", "drop"),
+        ("order", "reverse"),
+        ("document_order", ""),
+        ("max_gap", -1),
+        ("missing_position", "ignore"),
+        ("missing_document", "last"),
+        ("position_keys", []),
+        ("document_key", 7),
+    ],
+)
+def test_what_the_core_refuses_is_refused_on_construction_and_assignment(
+    make, option, value
+):
+    with pytest.raises(ValidationError, match=f"{option}="):
+        make(**{option: value})
+    component = make()
+    before = getattr(component, option)
+    with pytest.raises(ValidationError, match=f"{option}="):
+        setattr(component, option, value)
+    assert getattr(component, option) == before
+
+
+@pytest.mark.parametrize("value", ["", 3, ["score"]])
+def test_rescore_is_the_name_of_a_key(make, value):
+    with pytest.raises(ValidationError, match="rescore"):
+        make(rescore=value)
+
+
+def test_an_unknown_option_is_rejected(make):
+    with pytest.raises(ValidationError, match="token_limit"):
+        make(token_limit=100)
+
+
+def test_options_are_plain_json_values(make):
+    options = {
+        "token_budget": 100,
+        "overflow": "skip",
+        "order": "document",
+        "document_order": "first_seen",
+        "merge": True,
+        "max_gap": 2,
+        "gap_mark": "[…]",
+        "missing_position": "last",
+        "missing_document": "one",
+        "position_keys": ["page", "start_index"],
+        "document_key": "source",
+        "rescore": "score",
+        "token_counter": "cl100k_base",
+        "separator": "\n",
+        "documents": {"book.txt": "text"},
+    }
+    component = make(**options)
+
+    assert {name: getattr(component, name) for name in options} == options
+
+
+def test_full_texts_are_neither_read_nor_copied_on_construction(make):
+    class Library(dict):
+        def __getitem__(self, key):
+            raise AssertionError
+
+        __iter__ = items = values = keys = get = __getitem__
+
+    library = Library(book="text")
+
+    assert make(documents=library).documents is library
+
+
+def test_callables_are_taken_for_keys(make):
+    component = make(
+        position_keys=lambda document: -document.metadata["start_index"] % 1000,
+        document_key=lambda document: document.id.split("-")[0],
+    )
+    result = (
+        component.invoke("q") if hasattr(component, "invoke") else component(RANKED)
+    )
+
+    assert numbers(result) == [9, 5, 1]

@@ -1,0 +1,95 @@
+"""What `import langchain_oprag` needs, and what it says when that is missing."""
+
+import subprocess
+import sys
+from importlib.metadata import requires
+
+import pytest
+
+import langchain_oprag
+
+
+def run(*lines: str) -> str:
+    """Run lines in a new interpreter; what they printed."""
+    command = [sys.executable, "-W", "error", "-c", "\n".join(lines)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def without(package: str) -> tuple[str, str]:
+    """Lines that make a package look as if it were not installed."""
+    return "import sys", f"sys.modules[{package!r}] = None"
+
+
+CAUGHT = (
+    "except oprag.errors.MissingDependencyError as error:",
+    "    print(error.package, error.extra, isinstance(error, ImportError), error)",
+)
+
+
+def test_without_the_framework_the_error_names_the_extra():
+    said = run(
+        *without("langchain_core"),
+        "import oprag.errors",
+        "try:",
+        "    import langchain_oprag",
+        *CAUGHT,
+    )
+
+    assert said.startswith("langchain_core langchain True")
+    assert "pip install 'oprag[langchain]'" in said
+
+
+def test_without_the_splitters_package_all_else_works():
+    said = run(
+        *without("langchain_text_splitters"),
+        "import oprag.errors",
+        "from langchain_oprag import OrderPreservingCompressor",
+        "print(OrderPreservingCompressor()([]))",
+    )
+
+    assert said == "[]"
+
+
+@pytest.mark.parametrize("name", ["OffsetTokenSplitter", "OffsetSentenceSplitter"])
+def test_without_it_a_splitter_is_an_error_that_names_the_extra(name):
+    said = run(
+        *without("langchain_text_splitters"),
+        "import oprag.errors",
+        "try:",
+        f"    from langchain_oprag import {name}",
+        *CAUGHT,
+    )
+
+    assert said.startswith("langchain_text_splitters langchain True")
+    assert "pip install 'oprag[langchain]'" in said
+
+
+def test_importing_it_does_not_import_the_splitters_package():
+    said = run(
+        "import langchain_oprag, sys",
+        "print('langchain_text_splitters' in sys.modules)",
+        "langchain_oprag.OffsetTokenSplitter",
+        "print('langchain_text_splitters' in sys.modules)",
+    )
+
+    assert said.split() == ["False", "True"]
+
+
+def test_the_extra_installs_both():
+    needed = [line for line in requires("oprag") or () if "langchain" in line]
+
+    for package in ("langchain-core", "langchain-text-splitters"):
+        assert any(line.startswith(package) for line in needed), package
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        langchain_oprag.Nothing  # noqa: B018 -- looking it up is the test
+
+
+def test_everything_can_be_imported_with_a_star():
+    said = run("from langchain_oprag import *", "print(OffsetTokenSplitter.__name__)")
+
+    assert said == "OffsetTokenSplitter"

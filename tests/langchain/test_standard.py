@@ -1,0 +1,52 @@
+"""LangChain's own tests for retrievers, over real stores."""
+
+import itertools
+
+import pytest
+from langchain_chroma import Chroma
+from langchain_tests.integration_tests import RetrieversIntegrationTests
+
+from langchain_oprag import OrderPreservingRetriever
+from tests.langchain.corpus import EMBEDDING, QUERY, RecordingStore, book
+
+_names = itertools.count()
+
+
+class _Standard(RetrieversIntegrationTests):
+    @property
+    def retriever_constructor(self):
+        return OrderPreservingRetriever
+
+    @property
+    def retriever_query_example(self):
+        return QUERY
+
+
+class TestOverChroma(_Standard):
+    @pytest.fixture(autouse=True)
+    def _store(self, tmp_path):
+        self.store = Chroma(f"book{next(_names)}", EMBEDDING, str(tmp_path))
+        self.store.add_documents(book())
+
+    @property
+    def retriever_constructor_params(self):
+        return {"vectorstore": self.store}
+
+
+class TestOverInMemoryVectorStore(_Standard):
+    @property
+    def retriever_constructor_params(self):
+        return {"vectorstore": RecordingStore(book())}
+
+
+class TestOverAVectorStoreRetriever(_Standard):
+    @property
+    def retriever_constructor_params(self):
+        base = RecordingStore(book()).as_retriever(search_kwargs={"k": 2})
+        return {"base_retriever": base}
+
+
+class TestWithMaximalMarginalRelevance(_Standard):
+    @property
+    def retriever_constructor_params(self):
+        return {"vectorstore": RecordingStore(book(40)), "search_type": "mmr"}

@@ -1,0 +1,178 @@
+"""Callbacks, tags, metadata and configuration reach the wrapped retriever."""
+
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from langchain_core.runnables import ConfigurableField, RunnableLambda
+
+from langchain_oprag import OrderPreservingRetriever
+from tests.langchain.corpus import QUERY, ListRetriever, RecordingStore, book, chunk
+
+
+class Runs(BaseCallbackHandler):
+    """Remembers every retriever run that started, and how it ended."""
+
+    def __init__(self) -> None:
+        self.started: list[dict[str, Any]] = []
+        self.ended: list[Any] = []
+
+    def on_retriever_start(
+        self,
+        serialized,
+        query,
+        *,
+        run_id,
+        parent_run_id=None,
+        tags=None,
+        metadata=None,
+        **kwargs,
+    ):
+        run = {"id": run_id, "parent": parent_run_id, "tags": tags, **kwargs}
+        self.started.append({**run, "metadata": metadata})
+
+    def on_retriever_end(self, documents, *, run_id, **kwargs):
+        self.ended.append((run_id, len(documents)))
+
+    def on_retriever_error(self, error, *, run_id, **kwargs):
+        self.ended.append((run_id, type(error).__name__))
+
+
+class AwaitedRuns(Runs, AsyncCallbackHandler):
+    async def on_retriever_start(self, *args, **kwargs):
+        Runs.on_retriever_start(self, *args, **kwargs)
+
+    async def on_retriever_end(self, *args, **kwargs):
+        Runs.on_retriever_end(self, *args, **kwargs)
+
+
+def wrapped() -> OrderPreservingRetriever:
+    base = ListRetriever(documents=[chunk(2), chunk(1)], tags=["inner"])
+    return OrderPreservingRetriever(
+        base_retriever=base, k=1, tags=["outer"], metadata={"own": 1}
+    )
+
+
+def both(retriever, *, chained: bool):
+    """The retriever itself, or a chain that begins with it."""
+    return (
+        retriever | RunnableLambda(lambda documents: documents)
+        if chained
+        else retriever
+    )
+
+
+def check(runs: Runs, *, chained: bool) -> None:
+    outer, inner = runs.started
+    assert (outer["parent"] is None) is not chained
+    assert inner["parent"] == outer["id"]
+    assert (outer["name"], inner["name"]) == (
+        "OrderPreservingRetriever",
+        "ListRetriever",
+    )
+    assert {"call", "outer"} <= set(outer["tags"])
+    assert {"call", "inner"} <= set(inner["tags"])
+    assert "outer" not in inner["tags"]
+    assert outer["metadata"]["user"] == inner["metadata"]["user"] == "u"
+    assert outer["metadata"]["own"] == 1
+    assert runs.ended == [(inner["id"], 2), (outer["id"], 1)]
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_the_wrapped_retrievers_run_is_a_child_of_ours(chained):
+    runs = Runs()
+    config = {"callbacks": [runs], "tags": ["call"], "metadata": {"user": "u"}}
+
+    both(wrapped(), chained=chained).invoke(QUERY, config)
+
+    check(runs, chained=chained)
+
+
+@pytest.mark.parametrize("chained", [False, True])
+async def test_it_is_one_when_awaited(chained):
+    runs = AwaitedRuns()
+    config = {"callbacks": [runs], "tags": ["call"], "metadata": {"user": "u"}}
+
+    await both(wrapped(), chained=chained).ainvoke(QUERY, config)
+
+    check(runs, chained=chained)
+
+
+def test_the_name_and_id_of_a_call_stay_with_our_run():
+    runs = Runs()
+    config = {"callbacks": [runs], "run_name": "mine"}
+
+    wrapped().invoke(QUERY, config)
+
+    assert [run["name"] for run in runs.started] == ["mine", "ListRetriever"]
+
+
+def test_an_error_of_ours_ends_our_run_alone():
+    runs = Runs()
+    retriever = wrapped()
+    retriever.position_keys = "nowhere"
+
+    with pytest.raises(ValueError, match="nowhere"):
+        retriever.invoke(QUERY, {"callbacks": [runs]})
+
+    outer, inner = runs.started
+    assert runs.ended == [(inner["id"], 2), (outer["id"], "MissingPositionError")]
+
+
+def configurable_store() -> tuple[RecordingStore, OrderPreservingRetriever]:
+    store = RecordingStore(book(40))
+    base = store.as_retriever().configurable_fields(
+        search_kwargs=ConfigurableField("search_kwargs")
+    )
+    return store, OrderPreservingRetriever(base_retriever=base)
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_configurable_field_of_the_wrapped_retriever_is_configured(chained):
+    store, retriever = configurable_store()
+    config = {"configurable": {"search_kwargs": {"k": 9}}}
+
+    both(retriever, chained=chained).invoke(QUERY, config)
+
+    assert store.asked == [{"k": 9}]
+
+
+@pytest.mark.parametrize("chained", [False, True])
+async def test_it_is_configured_when_awaited(chained):
+    store, retriever = configurable_store()
+    config = {"configurable": {"search_kwargs": {"k": 9}}}
+
+    await both(retriever, chained=chained).ainvoke(QUERY, config)
+
+    assert store.asked == [{"k": 9}]
+
+
+def test_the_configurable_fields_of_the_wrapped_retriever_are_ours():
+    _, retriever = configurable_store()
+
+    assert [spec.id for spec in retriever.config_specs] == ["search_kwargs"]
+
+
+def test_the_vector_store_and_its_embedding_are_named_to_langsmith():
+    runs = Runs()
+    retriever = OrderPreservingRetriever(vectorstore=RecordingStore(book()), k=2)
+
+    retriever.invoke(QUERY, {"callbacks": [runs]})
+
+    named = {
+        k: v for k, v in runs.started[0]["metadata"].items() if k.startswith("ls_")
+    }
+    assert named == {
+        "ls_retriever_name": "orderpreserving",
+        "ls_vector_store_provider": "RecordingStore",
+        "ls_embedding_provider": "DeterministicFakeEmbedding",
+    }
+
+
+def test_a_retriever_that_names_nothing_to_langsmith_is_wrapped_all_the_same():
+    runs = Runs()
+    base = RunnableLambda(lambda query: [chunk(1)])
+
+    OrderPreservingRetriever(base_retriever=base).invoke(QUERY, {"callbacks": [runs]})
+
+    assert runs.started[0]["metadata"]["ls_retriever_name"] == "orderpreserving"
