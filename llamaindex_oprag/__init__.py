@@ -1,0 +1,35 @@
+"""Order-preserving RAG for LlamaIndex.
+
+A postprocessor and a retriever that hand the retrieved nodes on in the order of
+their documents, within a token budget, and two node parsers whose offsets are exact.
+All methods are in `oprag`; here they only meet LlamaIndex's classes.
+"""
+
+from oprag.errors import MissingDependencyError as _MissingDependencyError
+
+try:
+    import llama_index.core as _llama_index  # noqa: F401 -- only to see that it is there
+except ModuleNotFoundError as _error:
+    if not (_error.name or "").startswith("llama_index"):
+        raise
+    _message = (
+        "llamaindex_oprag needs llama-index-core, which is not installed. Install it "
+        'with: pip install "oprag[llamaindex]".'
+    )
+    raise _MissingDependencyError(
+        _message, package="llama_index", extra="llamaindex"
+    ) from _error
+
+from llamaindex_oprag.node_parsers import (
+    OffsetSentenceNodeParser,
+    OffsetTokenNodeParser,
+)
+from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
+from llamaindex_oprag.retrievers import OrderPreservingRetriever
+
+__all__ = [
+    "OffsetSentenceNodeParser",
+    "OffsetTokenNodeParser",
+    "OrderPreservingPostprocessor",
+    "OrderPreservingRetriever",
+]

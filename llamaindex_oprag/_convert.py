@@ -1,0 +1,247 @@
+"""Between LlamaIndex's nodes and the core's hits and passages.
+
+The only place that builds nodes. What is kept, its order and its passages are
+decided in `oprag.assembly`.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from llama_index.core.schema import (
+    BaseNode,
+    MediaResource,
+    MetadataMode,
+    Node,
+    NodeRelationship,
+    NodeWithScore,
+    RelatedNodeType,
+)
+
+from oprag.assembly import assemble, falling_scores
+from oprag.chunk import Chunk, Passage
+from oprag.hit import Hit, OffsetFrame
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    OWN_KEYS,
+    PART_INDEX,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
+)
+from oprag.options import ContextOptions
+from oprag.rendering import marked_texts
+
+__all__ = ["CHAR_SPANS", "Arranged", "arrange", "excluding"]
+
+CHAR_SPANS = "char_spans"
+"""On a merged node that does not cover its characters without a gap: the spans it
+covers, as `0-120,125-300`."""
+
+_ORIGINAL = "original_"
+"""Before the name of a metadata key: where its value stands after `rescore`."""
+
+
+class Arranged(NamedTuple):
+    """Nodes in reading order."""
+
+    nodes: list[NodeWithScore]
+    """One per passage; the caller's own objects where nothing had to change."""
+    used_all: bool
+    """Whether every retrieved node was used, so that more could have been."""
+
+
+def arrange(
+    nodes: Sequence[NodeWithScore],
+    options: ContextOptions,
+    *,
+    rescore: str | None = None,
+) -> Arranged:
+    """Select, order and join retrieved nodes.
+
+    Args:
+        nodes: Best first. Neither they nor their nodes are written to.
+        options: See `ContextOptions`. The budget counts the text that LlamaIndex
+            sends for a node: with the metadata that it shows to the model.
+        rescore: Metadata key to write values to that fall from 1 in output order;
+            `"score"` also is `NodeWithScore.score`. None to change no score.
+
+    Returns:
+        New objects for passages that were merged, marked or rescored: copies of
+        their first node (see `_new_node`).
+
+    Raises:
+        OpragError: As `oprag.assembly.assemble` does.
+    """
+    hits = [_hit(node, rescore) for node in nodes]
+    passages, used_all = assemble(hits, options, sent_text=_sent_text)
+    texts = marked_texts(
+        passages, gap_mark=options.gap_mark, separator=options.separator
+    )
+    values = falling_scores(len(passages))
+    arranged = [
+        _output(passage, text, rescore, value)
+        for passage, text, value in zip(passages, texts, values, strict=True)
+    ]
+    return Arranged(arranged, used_all)
+
+
+def excluding(keys: Sequence[str], metadata: dict[str, Any]) -> list[str]:
+    """Add oprag's own keys to the metadata keys that a node does not show."""
+    own = [key for key in metadata if key in OWN_KEYS or key == CHAR_SPANS]
+    return list(dict.fromkeys([*keys, *own]))
+
+
+def _hit(scored: NodeWithScore, rescore: str | None) -> Hit:
+    node = scored.node
+    offsets = None
+    if hasattr(node, "start_char_idx"):  # not on Document and Node
+        offsets = (node.start_char_idx, getattr(node, "end_char_idx", None))
+    score = scored.score
+    if rescore == "score":  # ours from an earlier run says nothing about relevance
+        score = node.metadata.get(f"{_ORIGINAL}score", score)
+    return Hit(
+        text=_text(node),
+        metadata=node.metadata,
+        source=scored,
+        subject=node,
+        score=score,
+        document=node.ref_doc_id,
+        offsets=offsets,
+        frame=_frame(node),
+    )
+
+
+def _frame(node: BaseNode) -> OffsetFrame:
+    """What the node's offsets are relative to, as its neighbours tell.
+
+    Hierarchical parsers write offsets into the parent node, chained parsers into
+    an intermediate one; the latter leave no node with a NEXT.
+    """
+    if NodeRelationship.PARENT in node.relationships:
+        return "parent"
+    if NodeRelationship.NEXT in node.relationships:
+        return "document"
+    return "last" if NodeRelationship.PREVIOUS in node.relationships else "only"
+
+
+def _text(node: BaseNode) -> str:
+    return node.get_content(metadata_mode=MetadataMode.NONE)
+
+
+def _sent_text(chunk: Chunk, text: str) -> str:
+    node: BaseNode = chunk.source.node
+    if text != _text(node):
+        node = _copy(node, text, {})
+    return node.get_content(metadata_mode=MetadataMode.LLM)
+
+
+def _output(
+    passage: Passage, text: str, rescore: str | None, value: float
+) -> NodeWithScore:
+    first: NodeWithScore = passage.chunks[0].source
+    changed = len(passage.chunks) > 1 or text != _text(first.node)
+    if not changed and rescore is None:
+        return first
+    metadata = _metadata(passage, changed=changed)
+    best: NodeWithScore = min(passage.chunks, key=lambda chunk: chunk.rank).source
+    score = best.score
+    hidden: list[str] = []
+    if rescore is not None:
+        original = metadata.get(rescore)
+        if rescore == "score" and score is not None:
+            original = score
+        # None too: it says that there was none, so that another run keeps that.
+        metadata.setdefault(_ORIGINAL + rescore, original)
+        metadata[rescore] = value
+        score = value if rescore == "score" else score
+        hidden = [rescore, _ORIGINAL + rescore]
+    node = _new_node(passage, text, metadata, hidden, changed=changed)
+    return first.model_copy(update={"node": node, "score": score})
+
+
+def _metadata(passage: Passage, *, changed: bool) -> dict[str, Any]:
+    """Metadata of the first node, with the place of the whole passage."""
+    metadata: dict[str, Any] = dict(passage.chunks[0].source.node.metadata)
+    if changed:
+        metadata.pop(TOKEN_COUNT, None)
+        metadata.pop(TOKEN_COUNTER, None)
+    if len(passage.chunks) > 1:
+        metadata.pop(CHAR_SPANS, None)
+    if passage.spans:
+        metadata[CHAR_START] = passage.spans[0].start
+        metadata[CHAR_END] = passage.spans[-1].end
+        if passage.part is not None:
+            metadata[PART_INDEX] = passage.part
+    if len(passage.spans) > 1:
+        metadata[CHAR_SPANS] = ",".join(f"{s}-{e}" for s, e in passage.spans)
+    return metadata
+
+
+def _new_node(
+    passage: Passage,
+    text: str,
+    metadata: dict[str, Any],
+    hidden: Sequence[str],
+    *,
+    changed: bool,
+) -> BaseNode:
+    """Copy of the passage's first node, of its class, with text and place renewed.
+
+    A merged node has an id of its own, made of the ids of its parts: retrievers
+    drop nodes whose id they have seen. Keys that were added are not shown to the
+    model nor to the embedding model.
+    """
+    nodes: list[BaseNode] = [chunk.source.node for chunk in passage.chunks]
+    first = nodes[0]
+    changes: dict[str, Any] = {"metadata": metadata}
+    for field in ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys"):
+        shown = [*getattr(first, field), *hidden]
+        changes[field] = excluding(shown, metadata)
+    if changed:
+        changes["embedding"] = None
+    if len(nodes) > 1:
+        ids = "\n".join(node.node_id for node in nodes)
+        changes["id_"] = str(uuid.uuid5(uuid.NAMESPACE_OID, ids))
+        changes["relationships"] = _relationships(nodes)
+    start = getattr(first, "start_char_idx", None)
+    # Without one, the offsets of a part are no offsets in the node's source.
+    if passage.spans and (start is not None or passage.part is None):
+        changes["start_char_idx"] = passage.spans[0].start
+        changes["end_char_idx"] = passage.spans[-1].end
+    return _copy(first, text, changes)
+
+
+def _relationships(
+    nodes: Sequence[BaseNode],
+) -> dict[NodeRelationship, RelatedNodeType]:
+    """What still holds for the nodes as one: source, parent, neighbours of the ends."""
+    first, last = nodes[0].relationships, nodes[-1].relationships
+    kept: dict[NodeRelationship, RelatedNodeType] = {}
+    for kind, ends in (
+        (NodeRelationship.SOURCE, first),
+        (NodeRelationship.PREVIOUS, first),
+        (NodeRelationship.NEXT, last),
+    ):
+        if kind in ends:
+            kept[kind] = ends[kind]
+    parents = [node.relationships.get(NodeRelationship.PARENT) for node in nodes]
+    if parents[0] is not None and all(parent == parents[0] for parent in parents):
+        kept[NodeRelationship.PARENT] = parents[0]
+    return kept
+
+
+def _copy(node: BaseNode, text: str, changes: dict[str, Any]) -> BaseNode:
+    """Shallow copy with another text: also of frozen and foreign node classes."""
+    fields = type(node).model_fields
+    known = {key: value for key, value in changes.items() if key in fields}
+    if "text" in fields:
+        return node.model_copy(update={**known, "text": text})
+    if isinstance(node, Node):
+        known["text_resource"] = MediaResource(text=text)
+        return node.model_copy(update=known)
+    copy = node.model_copy(update=known)
+    copy.set_content(text)
+    return copy

@@ -1,0 +1,209 @@
+"""What both node parsers share: everything but where to cut."""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
+from llama_index.core.node_parser.interface import TextSplitter
+from llama_index.core.node_parser.node_utils import (
+    build_nodes_from_splits,
+    default_id_func,
+)
+from llama_index.core.schema import BaseNode, Document, NodeRelationship
+from llama_index.core.utils import get_tqdm_iterable
+
+from llamaindex_oprag._convert import excluding
+from llamaindex_oprag._options import refuse_lost_state
+from llamaindex_oprag._parts import Part, group_parts, text_of
+from oprag.errors import TokenizerError
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    CHUNK_INDEX,
+    PART_INDEX,
+    chunk_id,
+    chunk_metadata,
+)
+from oprag.splitting import TextChunk
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["OffsetNodeParser", "qualified_name"]
+
+_CALLABLE = "callable "
+"""In `to_dict`, before the name of a tokenizer that is only a function."""
+
+
+class OffsetNodeParser(TextSplitter):
+    """What both parsers share: everything but where to cut."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tokenizer: Any = Field(
+        default=None,
+        description=(
+            "What counts tokens: a fast tokenizer or its name, a tiktoken encoding, or "
+            "a callable from a text to a number. None for cl100k."
+        ),
+    )
+
+    @abstractmethod
+    def _chunks(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:
+        """Cut a text."""
+
+    @abstractmethod
+    def _settings(self) -> str:
+        """What decides where a text is cut, besides the tokenizer."""
+
+    def split_text(self, text: str) -> list[str]:
+        """Cut a text into consecutive slices of it.
+
+        Raises:
+            TokenizerError: The tokenizer cannot be used or loaded.
+        """
+        counter = resolve_token_counter(self.tokenizer)
+        return [text[start:end] for start, end, _ in self._chunks(text, counter)]
+
+    def _parse_nodes(
+        self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
+    ) -> list[BaseNode]:
+        counter = resolve_token_counter(self.tokenizer)
+        groups = group_parts(nodes)
+        progress = get_tqdm_iterable(
+            list(itertools.chain(*groups)), show_progress, "Parsing nodes"
+        )
+        cut = {
+            part.place: self._chunks(text_of(part.node), counter) for part in progress
+        }
+        made: dict[int, list[BaseNode]] = {}
+        for parts in groups:
+            name = parts[0].name
+            chunks = [cut[part.place] for part in parts]
+            written = chunk_metadata(name, chunks, counter.name)
+            for part, part_chunks, metadata in zip(parts, chunks, written, strict=True):
+                _place(part, metadata)
+                made[part.place] = self._nodes_of(part, part_chunks, metadata)
+        return list(itertools.chain(*(made[index] for index in range(len(nodes)))))
+
+    def _nodes_of(
+        self,
+        part: Part,
+        chunks: Sequence[TextChunk],
+        metadata: Sequence[dict[str, str | int]],
+    ) -> list[BaseNode]:
+        text = text_of(part.node)
+        splits = [text[start:end] for start, end, _ in chunks]
+        ids = [self._id(part, i, entry) for i, entry in enumerate(metadata)]
+        nodes = build_nodes_from_splits(
+            splits, part.node, id_func=lambda i, _document: ids[i]
+        )
+        source = part.node.source_node
+        for node, entry in zip(nodes, metadata, strict=True):
+            inherited = part.node.metadata if self.include_metadata else {}
+            node.metadata = {**inherited, **entry}
+            node.excluded_llm_metadata_keys = excluding(
+                node.excluded_llm_metadata_keys, node.metadata
+            )
+            node.excluded_embed_metadata_keys = excluding(
+                node.excluded_embed_metadata_keys, node.metadata
+            )
+            node.embedding = None
+            if source is not None:
+                node.relationships[NodeRelationship.SOURCE] = source
+            if part.offset is not None:
+                node.start_char_idx = int(entry[CHAR_START])
+                node.end_char_idx = int(entry[CHAR_END])
+        return list(nodes)
+
+    def _id(self, part: Part, i: int, metadata: dict[str, str | int]) -> str:
+        """Stable id of a node, unless the user gave an `id_func`.
+
+        Other settings give other ids, so that chunks of several sizes can live in
+        one store. A part counts by itself, because it may be indexed by itself.
+        """
+        if self.id_func is not default_id_func:
+            return str(self.id_func(i, part.node))
+        if part.node.source_node is not None:
+            return chunk_id(f"{part.node.node_id}\0{self._settings()}", i)
+        index = i if part.number is not None else int(metadata[CHUNK_INDEX])
+        return chunk_id(f"{part.name}\0{part.number}\0{self._settings()}", index)
+
+    def _postprocess_parsed_nodes(
+        self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
+    ) -> list[BaseNode]:
+        """Link neighbours.
+
+        LlamaIndex would search for each text here and write the offsets of what it
+        finds; ours are known.
+        """
+        if self.include_prev_next_rel:
+            for before, after in itertools.pairwise(nodes):
+                if before.ref_doc_id == after.ref_doc_id:
+                    _link(before, after)
+        return nodes
+
+    @field_serializer("tokenizer")
+    def _name_of_tokenizer(self, tokenizer: Any) -> str | None:
+        """Name in `to_dict`: hashes of ingestion caches tell tokenizers apart by it."""
+        if tokenizer is None or isinstance(tokenizer, str):
+            return tokenizer
+        name = resolve_token_counter(tokenizer).name
+        return name or _CALLABLE + qualified_name(tokenizer)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
+        """Make a parser out of what `to_dict` gave.
+
+        A tokenizer comes back by its name. A callable does not come back: pass it
+        again, as a keyword argument.
+
+        Raises:
+            TokenizerError: The tokenizer was a callable.
+        """
+        kept = {**data, **kwargs}
+        tokenizer = kept.get("tokenizer")
+        if isinstance(tokenizer, str) and tokenizer.startswith(_CALLABLE):
+            message = (
+                f"The tokenizer was the {tokenizer}, which a dictionary cannot hold: "
+                f"pass it again, {cls.__name__}.from_dict(data, tokenizer=...)."
+            )
+            raise TokenizerError(message, tokenizer=tokenizer)
+        id_func = kept.get("id_func")
+        # LlamaIndex writes a name here and takes only a function.
+        if isinstance(id_func, dict) and (
+            id_func.get("id_func_name") == default_id_func.__name__
+        ):
+            del kept["id_func"]
+        return super().from_dict(kept)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        refuse_lost_state(self, state)
+        return state
+
+
+def _place(part: Part, metadata: Sequence[dict[str, str | int]]) -> None:
+    """Write the part's number, and offsets in the document where they are known."""
+    for entry in metadata:
+        entry.pop(PART_INDEX, None)
+        if part.number is not None:
+            entry[PART_INDEX] = part.number
+        entry[CHAR_START] = int(entry[CHAR_START]) + (part.offset or 0)
+        entry[CHAR_END] = int(entry[CHAR_END]) + (part.offset or 0)
+
+
+def _link(before: BaseNode, after: BaseNode) -> None:
+    before.relationships[NodeRelationship.NEXT] = after.as_related_node_info()
+    after.relationships[NodeRelationship.PREVIOUS] = before.as_related_node_info()
+
+
+def qualified_name(function: Any) -> str:
+    """Module and name of a callable, to tell it apart from others."""
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{getattr(function, '__module__', '')}.{name}"

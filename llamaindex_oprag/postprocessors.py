@@ -1,0 +1,95 @@
+"""`OrderPreservingPostprocessor`: document order after any retriever."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from llamaindex_oprag._convert import arrange
+from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
+
+__all__ = ["OrderPreservingPostprocessor"]
+
+
+class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
+    """Puts retrieved nodes into the order of their documents, within a budget.
+
+    Give it as the **last** of `node_postprocessors`: rerankers and fusion sort by
+    score again. It selects on the best-first list it gets (`top_n`,
+    `token_budget`) and orders what is left. It needs no query and no scores.
+
+    Nodes come back as the objects that came in, unless they were merged, marked or
+    rescored: then as copies. Running it on its own output changes nothing.
+
+    Offsets that LlamaIndex's chained and hierarchical parsers wrote are refused
+    with an error, because they are not offsets in the document. Other offsets of
+    LlamaIndex can be wrong without any sign of it where a document repeats itself;
+    those of `OffsetTokenNodeParser` and `OffsetSentenceNodeParser` are exact.
+
+    Args:
+        top_n: Nodes to keep, of the best; None for all. Can be assigned later.
+        token_budget: Tokens that the nodes may take together as they are sent;
+            None for no limit.
+        **options: The other fields of `oprag.options.ContextOptions` (`merge`,
+            `gap_mark`, `overflow`, `position_keys` and so on), all plain JSON
+            values or callables, and `rescore`: the metadata key to write values to
+            that fall in output order (`"score"` also is `NodeWithScore.score`);
+            the value before stands under `original_` and the key.
+
+    Raises:
+        ValidationError: On construction and assignment, for an option that does not
+            exist or a value that it cannot have. It is a `ValueError`.
+
+    Warns:
+        UnfilledBudgetWarning: Once, when all nodes fit the budget: a postprocessor
+            cannot ask for more; `OrderPreservingRetriever` can.
+
+    Example:
+        >>> from llama_index.core.schema import NodeWithScore, TextNode
+        >>> nodes = [
+        ...     NodeWithScore(
+        ...         node=TextNode(text="end", metadata={"doc_id": "a", "n": 2})
+        ...     ),
+        ...     NodeWithScore(
+        ...         node=TextNode(text="to", metadata={"doc_id": "a", "n": 1})
+        ...     ),
+        ... ]
+        >>> postprocessor = OrderPreservingPostprocessor(position_keys="n")
+        >>> [node.text for node in postprocessor.postprocess_nodes(nodes)]
+        ['to', 'end']
+    """
+
+    _warned: bool = PrivateAttr(default=False)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name in `to_dict`."""
+        return "OrderPreservingPostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        options = self.context_options()
+        arranged = arrange(nodes, options, rescore=self.rescore)
+        budget = options.token_budget
+        if budget is not None and nodes and arranged.used_all and not self._warned:
+            self._warned = True
+            how = (
+                "raise similarity_top_k= of the retriever, or put "
+                "OrderPreservingRetriever(token_budget=...) around it"
+            )
+            warn_unfilled(self, budget, len(nodes), how)
+        return arranged.nodes
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return self._postprocess_nodes(nodes, query_bundle)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        refuse_lost_state(self, state)
+        return state

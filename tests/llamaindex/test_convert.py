@@ -1,0 +1,554 @@
+"""Nodes in, nodes out: what is the caller's own object, and what a copy holds."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from llama_index.core.bridge.pydantic import ConfigDict
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    ImageNode,
+    IndexNode,
+    MediaResource,
+    MetadataMode,
+    Node,
+    NodeRelationship,
+    NodeWithScore,
+    RelatedNodeInfo,
+    TextNode,
+)
+
+from llamaindex_oprag import OrderPreservingPostprocessor
+from oprag.errors import (
+    AmbiguousPositionError,
+    ConflictingTextError,
+    InvalidSpanError,
+    MissingDocumentError,
+    MissingPositionError,
+)
+from tests.corpora import Retrieval, metadata, retrievals
+from tests.llamaindex.corpus import TEXT, numbers_of, scored
+
+MODES = st.fixed_dictionaries(
+    {
+        "merge": st.booleans(),
+        "gap_mark": st.sampled_from([None, "[…]"]),
+        "rescore": st.sampled_from([None, "score", "relevance_score"]),
+        "order": st.sampled_from(["document", "score"]),
+    }
+)
+
+
+def order(nodes: list[NodeWithScore], **options: Any) -> list[NodeWithScore]:
+    return OrderPreservingPostprocessor(**options).postprocess_nodes(nodes)
+
+
+def as_nodes(retrieval: Retrieval, style: str = "own") -> list[NodeWithScore]:
+    return [
+        NodeWithScore(
+            node=TextNode(text=piece.text, metadata=metadata(piece, style)),
+            score=1 / (rank + 1),
+        )
+        for rank, piece in enumerate(retrieval.pieces)
+    ]
+
+
+def in_source(
+    text: str, start: int, *, cls: type[TextNode] = TextNode, **fields: Any
+) -> TextNode:
+    """A node of document `d` as LlamaIndex's own parsers make it."""
+    source = RelatedNodeInfo(node_id="d")
+    relationships = fields.pop("relationships", {})
+    return cls(
+        text=text,
+        start_char_idx=start,
+        end_char_idx=start + len(text),
+        relationships={NodeRelationship.SOURCE: source, **relationships},
+        **fields,
+    )
+
+
+def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
+    return [
+        NodeWithScore(node=node, score=0.9 - i / 10) for i, node in enumerate(nodes)
+    ]
+
+
+class TestOwnObjects:
+    def test_what_is_only_moved_stays_the_callers_object(self, hits):
+        ordered = order(hits)
+
+        assert numbers_of(ordered) == sorted(numbers_of(hits))
+        assert sorted(map(id, ordered)) == sorted(map(id, hits))
+
+    @given(retrievals(), MODES)
+    def test_inputs_are_never_written_to(self, retrieval, mode):
+        nodes = as_nodes(retrieval)
+        before = copy.deepcopy(nodes)
+        listed = list(nodes)
+
+        order(nodes, **mode)
+
+        assert nodes == before
+        assert all(a is b for a, b in zip(nodes, listed, strict=True))
+
+    @given(
+        retrievals(), MODES, st.sampled_from(["best_rank", "first_seen", "score_sum"])
+    )
+    def test_applying_it_twice_changes_nothing(self, retrieval, mode, documents):
+        if documents == "score_sum" and mode["merge"]:
+            documents = "best_rank"  # a merged node has one score, not the sum
+        once = order(as_nodes(retrieval), **mode, document_order=documents)
+
+        twice = order(once, **mode, document_order=documents)
+        assert twice == once
+        if mode["rescore"] is None:
+            assert all(a is b for a, b in zip(once, twice, strict=True))
+
+    def test_in_a_passage_of_one_only_its_mark_is_new(self):
+        touching, apart = in_source("first.", 0), in_source("second.", 90)
+
+        first, second = order(with_scores(apart, touching), gap_mark="[…]")
+
+        assert first.node is touching
+        assert second.node.get_content() == "[…]\n\nsecond."
+        assert second.node.node_id == apart.node_id
+
+
+class TestMergedNodes:
+    def test_text_span_and_score_are_those_of_the_whole(self):
+        nodes = with_scores(
+            in_source("lo, ", 3), in_source("Hel", 0), in_source("!", 7)
+        )
+
+        (merged,) = order(nodes, merge=True)
+
+        assert merged.node.get_content() == "Hello, !"
+        assert (merged.node.start_char_idx, merged.node.end_char_idx) == (0, 8)
+        assert merged.node.metadata["char_start"] == 0
+        assert merged.node.metadata["char_end"] == 8
+        assert merged.score == 0.9  # of its best-ranked part
+
+    def test_the_rest_of_the_metadata_is_that_of_the_first(self):
+        first = in_source("one ", 0, metadata={"author": "A", "token_count": 1})
+        first.metadata["token_counter"] = "words"
+        second = in_source("two", 4, metadata={"author": "B"})
+
+        (merged,) = order(with_scores(second, first), merge=True)
+
+        assert merged.node.metadata == {"author": "A", "char_start": 0, "char_end": 7}
+
+    def test_spans_with_a_gap_are_written_flat(self):
+        nodes = with_scores(in_source("one", 0), in_source("two", 6))
+
+        (merged,) = order(nodes, merge=True)
+
+        assert merged.node.get_content() == "one\ntwo"
+        assert merged.node.metadata["char_spans"] == "0-3,6-9"
+
+    def test_the_gap_is_filled_from_the_document(self):
+        nodes = with_scores(in_source("one", 0), in_source("two", 6))
+
+        (merged,) = order(nodes, merge=True, documents={"d": "one – two"})
+
+        assert merged.node.get_content() == "one – two"
+        assert "char_spans" not in merged.node.metadata
+
+    def test_keys_that_were_added_are_not_shown_to_any_model(self):
+        nodes = with_scores(
+            in_source("one ", 0, metadata={"author": "A"}), in_source("two", 6)
+        )
+
+        (merged,) = order(nodes, merge=True, rescore="score")
+
+        for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+            assert merged.node.get_content(mode) == "author: A\n\none \ntwo"
+
+    def test_ids_are_new_stable_and_distinct(self):
+        nodes = with_scores(
+            *(in_source("ab", start, id_=f"n{start}") for start in (0, 2, 50, 52))
+        )
+
+        first, second = order(nodes, merge=True)
+        again = order(nodes, merge=True)
+
+        ids = [first.node_id, second.node_id]
+        assert len({*ids, "n0", "n2", "n50", "n52"}) == 6
+        assert [node.node_id for node in again] == ids
+
+    def test_relationships_that_still_hold_are_kept(self):
+        def info(name):
+            return RelatedNodeInfo(node_id=name)
+
+        first = in_source("one ", 4, id_="1")
+        first.relationships[NodeRelationship.PREVIOUS] = info("0")
+        first.relationships[NodeRelationship.NEXT] = info("2")
+        first.relationships[NodeRelationship.CHILD] = [info("child")]
+        last = in_source("two", 8, id_="2")
+        last.relationships[NodeRelationship.PREVIOUS] = info("1")
+        last.relationships[NodeRelationship.NEXT] = info("3")
+
+        (merged,) = order(with_scores(first, last), merge=True)
+
+        assert merged.node.relationships == {
+            NodeRelationship.SOURCE: info("d"),
+            NodeRelationship.PREVIOUS: info("0"),
+            NodeRelationship.NEXT: info("3"),
+        }
+
+    @pytest.mark.parametrize("same", [True, False])
+    def test_a_parent_is_kept_when_all_share_it(self, same):
+        nodes = [
+            in_source(
+                text, start, metadata={"char_start": start, "char_end": start + 2}
+            )
+            for text, start in (("ab", 0), ("cd", 2))
+        ]
+        for i, node in enumerate(nodes):
+            info = RelatedNodeInfo(node_id="p" if same else f"p{i}")
+            node.relationships[NodeRelationship.PARENT] = info
+
+        (merged,) = order(with_scores(*nodes), merge=True)
+        assert (merged.node.parent_node is not None) == same
+
+    def test_an_embedding_of_other_text_is_dropped(self):
+        nodes = [in_source("a", 0, embedding=[1.0]), in_source("b", 1, embedding=[0.0])]
+
+        (merged,) = order(with_scores(*nodes), merge=True)
+
+        assert merged.node.embedding is None
+
+    def test_pages_are_not_joined_and_keep_their_number(self):
+        nodes = [
+            in_source(text, start, metadata={"file_path": "f.pdf", "page_label": page})
+            for text, start, page in (
+                ("c ", 0, "2"),
+                ("a ", 0, "1"),
+                ("b", 2, "1"),
+                ("d", 2, "2"),
+            )
+        ]
+
+        first, second = order(with_scores(*nodes), merge=True)
+
+        assert [first.text, second.text] == ["a b", "c d"]
+        assert first.metadata["part_index"] == 1
+        assert order([second, first], merge=True) == [first, second]
+
+
+class Frozen(TextNode):
+    model_config = ConfigDict(frozen=True)
+
+
+class Clipping(TextNode):
+    """An application's own class with a field of its own."""
+
+    newspaper: str = "Times"
+
+
+class Foreign(BaseNode):
+    """An application's class that keeps its text under another name."""
+
+    content: str = ""
+
+    @classmethod
+    def get_type(cls):
+        return "foreign"
+
+    def get_content(self, metadata_mode=MetadataMode.ALL):
+        return self.content
+
+    def get_content_blocks(self, metadata_mode=MetadataMode.ALL):
+        return []
+
+    def set_content(self, value):
+        self.content = value
+
+    @property
+    def hash(self):
+        return self.content
+
+
+class TestNodeClasses:
+    @pytest.mark.parametrize("cls", [TextNode, ImageNode, Frozen, Clipping])
+    def test_a_merged_node_is_of_the_class_of_its_parts(self, cls):
+        nodes = with_scores(in_source("b", 1, cls=cls), in_source("a", 0, cls=cls))
+
+        (merged,) = order(nodes, merge=True)
+
+        assert type(merged.node) is cls
+        assert merged.node.get_content() == "ab"
+
+    def test_an_index_node_keeps_what_it_stands_for(self):
+        node = in_source("a", 0, cls=IndexNode, index_id="table")
+
+        (ordered,) = order(with_scores(node), rescore="score")
+
+        assert ordered.node.index_id == "table"
+
+    @pytest.mark.parametrize(
+        ("cls", "text"),
+        [
+            (Node, lambda text: {"text_resource": MediaResource(text=text)}),
+            (Document, lambda text: {"text": text}),
+            (Foreign, lambda text: {"content": text}),
+        ],
+    )
+    def test_classes_without_offsets_are_placed_by_their_metadata(self, cls, text):
+        nodes = [
+            cls(**text(word), metadata={"source": "s", "start_index": start})
+            for word, start in (("two", 4), ("one ", 0))
+        ]
+
+        (merged,) = order(with_scores(*nodes), merge=True)
+
+        assert type(merged.node) is cls
+        assert merged.node.get_content(MetadataMode.NONE) == "one two"
+        assert [node.get_content(MetadataMode.NONE) for node in nodes] == [
+            "two",
+            "one ",
+        ]
+
+    def test_a_plain_document_says_neither_its_place_nor_its_source(self):
+        with pytest.raises(MissingDocumentError, match="document_key="):
+            order(with_scores(Document(text="one", id_="d")))
+        with pytest.raises(MissingPositionError):
+            order(with_scores(Document(text="one", metadata={"source": "s"})))
+
+    def test_a_plain_document_can_be_named_by_its_id(self):
+        nodes = with_scores(Document(text="b", id_="2"), Document(text="a", id_="1"))
+
+        ordered = order(nodes, document_key="node_id", missing_position="rank")
+
+        assert ordered == nodes
+
+    def test_a_subclass_of_the_scored_node_stays_one(self):
+        class Ranked(NodeWithScore):
+            reason: str = ""
+
+        node = Ranked(node=in_source("a", 0), score=0.5, reason="why")
+
+        (ordered,) = order([node], rescore="score")
+        assert (type(ordered), ordered.reason) == (Ranked, "why")
+
+
+class TestScores:
+    def test_scores_may_be_missing(self):
+        nodes = [NodeWithScore(node=in_source("a", start)) for start in (5, 1)]
+
+        assert order(nodes) == nodes[::-1]
+
+    def test_rescore_score_makes_the_nodes_score_fall(self, hits):
+        ordered = order(hits, rescore="score")
+
+        scores = [node.score for node in ordered]
+        assert scores == sorted(scores, reverse=True)
+        assert scores[0] == 1
+        assert numbers_of(ordered) == sorted(numbers_of(hits))
+        originals = {node.node_id: node.score for node in hits}
+        assert {
+            node.node_id: node.metadata["original_score"] for node in ordered
+        } == originals
+
+    def test_rescoring_another_key_leaves_the_nodes_score(self):
+        late = in_source("b", 9, metadata={"relevance_score": 0.7})
+        early = in_source("a", 0, metadata={"relevance_score": 0.2})
+
+        first, second = order(with_scores(late, early), rescore="relevance_score")
+
+        assert [first.score, second.score] == [0.8, 0.9]
+        assert first.metadata["relevance_score"] == 1
+        assert first.metadata["original_relevance_score"] == 0.2
+        assert second.metadata["relevance_score"] == 0.5
+
+    def test_rescored_values_are_not_shown_to_the_model(self):
+        (ordered,) = order(with_scores(in_source("a", 0)), rescore="relevance_score")
+
+        assert ordered.get_content(MetadataMode.LLM) == "a"
+
+    def test_the_sum_of_scores_is_that_of_the_retriever_the_second_time_too(self):
+        nodes = [
+            scored("a", 0.9, doc="a", start_index=0),
+            scored("b", 0.6, doc="b", start_index=0),
+            scored("c", 0.6, doc="b", start_index=9),
+        ]
+        options = {"rescore": "score", "document_order": "score_sum"}
+
+        once = order(nodes, **options)
+        assert [node.text for node in once] == ["b", "c", "a"]
+        assert order(once, **options) == once
+
+
+class TestPlaces:
+    def test_user_keys_are_metadata_attributes_of_the_node_or_functions_of_it(self):
+        late, early = Clipping(text="b"), Clipping(text="a")
+        late.metadata = {"n": 2, "in": {"paper": "p"}}
+        early.metadata = {"n": 1, "in": {"paper": "p"}}
+        nodes = with_scores(late, early)
+
+        assert (
+            numbers_in(order(nodes, position_keys="n", document_key="newspaper"))
+            == "ab"
+        )
+        assert (
+            numbers_in(order(nodes, position_keys="n", document_key="in.paper")) == "ab"
+        )
+        by_function = order(
+            nodes,
+            position_keys=lambda node: node.metadata["n"],
+            document_key=lambda node: node.newspaper,
+        )
+        assert numbers_in(by_function) == "ab"
+
+    def test_pages_by_the_users_keys_are_scopes_of_the_offsets(self):
+        nodes = [
+            scored(text, page=page, start_index=start)
+            for page, text, start in (
+                (2, "c ", 0),
+                (1, "a ", 0),
+                (1, "b", 2),
+                (2, "d", 2),
+            )
+        ]
+        keys = ["page", "start_index"]
+
+        first, second = order(nodes, position_keys=keys, merge=True)
+
+        assert [first.text, second.text] == ["a b", "c d"]
+
+    def test_the_string_none_is_no_source(self):
+        node = scored("a", doc="None", ref_doc_id="None", document_id="None", start=1)
+
+        with pytest.raises(MissingDocumentError):
+            order([node])
+
+    def test_nodes_without_a_source_can_be_one_document(self):
+        nodes = [
+            scored("b", doc="None", start_index=5),
+            scored("a", doc="", start_index=1),
+        ]
+
+        assert numbers_in(order(nodes, missing_document="one")) == "ab"
+
+    def test_pages_of_one_pdf_are_one_document(self):
+        nodes = [
+            NodeWithScore(
+                node=TextNode(
+                    text=f"page {page}",
+                    start_char_idx=0,
+                    end_char_idx=6,
+                    metadata={"file_path": "f.pdf", "page_label": str(page)},
+                    relationships={
+                        NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"id{page}")
+                    },
+                )
+            )
+            for page in (10, 9, 2)
+        ]
+
+        ordered = order(nodes)
+        assert [node.text for node in ordered] == ["page 2", "page 9", "page 10"]
+
+    def test_roman_page_labels_alone_are_an_error(self):
+        nodes = [
+            scored("a", page_label=label, file_path="f.pdf") for label in ("ii", "i")
+        ]
+
+        with pytest.raises(MissingPositionError, match="`page`"):
+            order(nodes)
+
+    def test_offsets_of_several_documents_are_not_compared(self):
+        """One document by the user's key, several by LlamaIndex, each from 0."""
+        nodes = with_scores(in_source("a", 40), in_source("b", 0))
+        nodes[1].node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
+            node_id="e"
+        )
+
+        with pytest.raises(Exception, match="several framework documents"):
+            order(nodes, document_key=lambda _: "both")
+
+
+class TestBadInput:
+    def test_nothing_retrieved_gives_nothing(self):
+        assert order([]) == []
+        assert order([], token_budget=5, merge=True) == []
+
+    def test_one_node(self, hits):
+        assert order(hits[:1]) == hits[:1]
+
+    def test_an_empty_text(self):
+        nodes = with_scores(in_source("b", 4), in_source("", 2))
+
+        assert numbers_in(order(nodes)) == "b"
+
+    def test_duplicates_of_several_queries_are_one(self, hits):
+        assert numbers_of(order(hits + hits[:4])) == sorted(numbers_of(hits))
+
+    def test_the_same_text_at_two_places_is_two_nodes(self):
+        nodes = with_scores(in_source("same", 50), in_source("same", 0))
+
+        assert order(nodes) == nodes[::-1]
+
+    def test_one_span_and_two_texts_contradict_each_other(self):
+        with pytest.raises(ConflictingTextError):
+            order(with_scores(in_source("one", 0), in_source("two", 0)))
+
+    def test_one_page_and_two_texts_contradict_each_other(self):
+        nodes = [scored(text, page=1, source="s") for text in "ab"]
+
+        with pytest.raises(AmbiguousPositionError):
+            order(nodes)
+
+    @pytest.mark.parametrize(("start", "end"), [(-4, 2), (5, 2)])
+    def test_impossible_spans(self, start, end):
+        node = TextNode(
+            text="a", start_char_idx=start, end_char_idx=end, metadata={"source": "s"}
+        )
+
+        with pytest.raises(InvalidSpanError):
+            order(with_scores(node))
+
+    def test_a_span_past_the_end_of_the_source(self):
+        nodes = with_scores(in_source("one", 0), in_source("two", 90))
+
+        with pytest.raises(InvalidSpanError, match="past the end"):
+            order(nodes, merge=True, documents={"d": "one"})
+
+    def test_scores_that_are_not_numbers_are_carried_along(self):
+        nan = float("nan")
+        nodes = [NodeWithScore(node=in_source("a", 3), score=nan)]
+
+        assert order(nodes) == nodes
+
+
+@given(retrievals(min_pieces=1), st.sampled_from(["own", "langchain", "llamaindex"]))
+def test_merged_texts_are_the_slices_that_they_name(retrieval, style):
+    merged = order(as_nodes(retrieval, style), merge=True, documents=retrieval.sources)
+
+    for node in merged:
+        if len(retrieval.pieces) > 1 and "char_start" in node.metadata:
+            name = next(
+                node.metadata[key]
+                for key in ("doc_key", "source", "ref_doc_id")
+                if key in node.metadata
+            )
+            span = slice(node.metadata["char_start"], node.metadata["char_end"])
+            assert node.get_content() == retrieval.sources[name][span]
+
+
+def test_merging_reads_what_the_document_says(hits):
+    merged = order(hits, merge=True)
+
+    assert len(merged) < len(hits)
+    for node in merged:
+        span = slice(node.node.start_char_idx, node.node.end_char_idx)
+        assert node.get_content() == TEXT[span]
+
+
+def numbers_in(nodes: list[NodeWithScore]) -> str:
+    return "".join(node.get_content() for node in nodes)

@@ -1,0 +1,442 @@
+"""Faults of LlamaIndex's own positions: an error or the right order, never disorder.
+
+Each was measured in llama-index-core 0.14. The ways out that the errors name are
+tested where they are: exact node parsers, other keys, `missing_position`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+from collections.abc import Sequence
+
+import pytest
+from llama_index.core import Document, StorageContext, VectorStoreIndex
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.node_parser import (
+    HierarchicalNodeParser,
+    JSONNodeParser,
+    MarkdownNodeParser,
+    NodeParser,
+    SentenceSplitter,
+    SentenceWindowNodeParser,
+    TokenTextSplitter,
+    get_leaf_nodes,
+)
+from llama_index.core.postprocessor import MetadataReplacementPostProcessor
+from llama_index.core.retrievers import AutoMergingRetriever, QueryFusionRetriever
+from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, TextNode
+from llama_index.core.storage.docstore import SimpleDocumentStore
+from llama_index.vector_stores.chroma import ChromaVectorStore
+
+from llamaindex_oprag import (
+    OffsetSentenceNodeParser,
+    OrderPreservingPostprocessor,
+    OrderPreservingRetriever,
+)
+from oprag.errors import (
+    MissingDocumentError,
+    MissingPositionError,
+    PositionError,
+    UnscopedPositionError,
+)
+from tests.llamaindex.corpus import (
+    QUESTION,
+    TEXT,
+    clause_parser,
+    document,
+    index,
+    numbers_of,
+    scored,
+)
+from tests.llamaindex.recording import RecordingLLM, WordEmbedding
+
+SAMPLES = 60
+
+
+@pytest.fixture(autouse=True)
+def _quiet(caplog):
+    """Small chunk sizes are meant here; LlamaIndex warns of each."""
+    caplog.set_level(logging.ERROR)
+
+
+def markdown(sections: int = 8) -> str:
+    draw = random.Random(sections)  # noqa: S311 -- a fixed text
+    lines = []
+    paragraphs = iter(range(1000))
+    for section in range(sections):
+        lines.append(f"{'#' * draw.choice([1, 2, 3])} Section {section}")
+        lines += [
+            f"Paragraph §{next(paragraphs)}§ " + "says the same. " * draw.randint(1, 12)
+            for _ in range(draw.randint(1, 6))
+        ]
+    return "\n\n".join(lines)
+
+
+def split(*parsers: NodeParser, text: str | None = None) -> list[BaseNode]:
+    documents = [Document(text=text or markdown(), id_="d")]
+    nodes = IngestionPipeline(transformations=list(parsers)).run(documents=documents)
+    return list(nodes)
+
+
+def sentences(size: int, overlap: int = 0) -> SentenceSplitter:
+    return SentenceSplitter(chunk_size=size, chunk_overlap=overlap)
+
+
+def samples(nodes: Sequence[BaseNode]) -> list[list[NodeWithScore]]:
+    """Some nodes at a time in any order, as retrievals give them."""
+    draw = random.Random(7)  # noqa: S311 -- a fixed sequence
+    return [
+        [
+            NodeWithScore(node=node)
+            for node in draw.sample(list(nodes), draw.randint(1, min(8, len(nodes))))
+        ]
+        for _ in range(SAMPLES)
+    ]
+
+
+def outcomes(nodes: Sequence[BaseNode]) -> list[str]:
+    """For each sample `ordered`, or the name of the error. Disorder fails here."""
+    place = {node.node_id: i for i, node in enumerate(nodes)}
+    found = []
+    for sample in samples(nodes):
+        try:
+            ordered = OrderPreservingPostprocessor().postprocess_nodes(sample)
+        except PositionError as error:
+            named = "PositionAnnotator" in str(error)
+            found.append(type(error).__name__ if named else "a useless error")
+            continue
+        places = [place[node.node_id] for node in ordered]
+        assert places == sorted(places)
+        assert len(places) == len(sample)
+        found.append("ordered")
+    return found
+
+
+class TestChainedParsers:
+    """The second parser's offsets count from a section, or are not found."""
+
+    @pytest.mark.parametrize("size", [60, 200])
+    def test_order_is_right_or_an_error(self, size):
+        nodes = split(MarkdownNodeParser(), sentences(size))
+        text = markdown()
+        wrong = [
+            n for n in nodes if text[n.start_char_idx or 0 :][: len(n.text)] != n.text
+        ]
+        assert len(wrong) > len(nodes) / 3
+
+        found = outcomes(nodes)
+
+        assert found.count("ordered") < SAMPLES / 4
+
+    def test_two_nodes_that_look_like_the_last(self):
+        nodes = split(MarkdownNodeParser(), sentences(200))
+        placed = [node for node in nodes if node.start_char_idx is not None][-2:]
+        assert all(node.next_node is None for node in placed)
+
+        with pytest.raises(UnscopedPositionError, match="chained node parsers"):
+            order(placed)
+
+    def test_the_first_node_beside_one_that_looks_like_the_last(self):
+        """A document's only node has no neighbours, and so no second node."""
+        nodes = split(MarkdownNodeParser(), sentences(200))
+        placed = [node for node in nodes if node.start_char_idx is not None]
+        assert placed[0].prev_node is None
+        assert placed[0].next_node is None
+
+        with pytest.raises(UnscopedPositionError):
+            order([placed[0], placed[1]])
+
+    def test_one_parser_alone_is_trusted(self):
+        assert set(outcomes(split(sentences(60)))) == {"ordered"}
+        assert set(outcomes(split(sentences(60, overlap=20)))) == {"ordered"}
+
+    def test_the_other_policies_stay_open(self):
+        nodes = split(MarkdownNodeParser(), sentences(60))[::-1]
+
+        assert order(nodes, missing_position="rank") == nodes
+
+
+class TestHierarchicalParsers:
+    """Below the top level, offsets count from the parent."""
+
+    @pytest.fixture
+    def parser(self) -> HierarchicalNodeParser:
+        return HierarchicalNodeParser.from_defaults(
+            chunk_sizes=[400, 120, 40], chunk_overlap=0
+        )
+
+    def test_leaves_are_refused(self, parser):
+        assert set(outcomes(get_leaf_nodes(split(parser)))) == {"UnscopedPositionError"}
+
+    def test_the_top_level_is_trusted(self, parser):
+        top = [
+            n for n in split(parser) if NodeRelationship.PARENT not in n.relationships
+        ]
+
+        assert len(top) > 1
+        assert set(outcomes(top)) == {"ordered"}
+
+    def test_what_auto_merging_brings_is_refused(self, parser):
+        nodes = split(parser)
+        storage = StorageContext.from_defaults()
+        storage.docstore.add_documents(nodes)
+        leaves = VectorStoreIndex(get_leaf_nodes(nodes), embed_model=WordEmbedding())
+        merging = AutoMergingRetriever(
+            leaves.as_retriever(similarity_top_k=12), storage
+        )
+
+        with pytest.raises(UnscopedPositionError, match="hierarchical"):
+            OrderPreservingRetriever(merging).retrieve("says the same")
+
+
+class TestSearchedOffsets:
+    """LlamaIndex finds a chunk by search from one past the start of the last one.
+
+    In text that repeats itself the spans are wrong though the text there is equal.
+    That cannot be seen, and so `merge=True` should not be used over LlamaIndex's own
+    parsers there. The search only moves forward, so the order holds.
+    """
+
+    @pytest.mark.parametrize(
+        "text",
+        ["word " * 600, "a b c d e f g h\n" * 200, "| 1 | 2 |\n" * 200],
+        ids=["words", "lines", "table"],
+    )
+    def test_periodic_text(self, text):
+        parser = TokenTextSplitter(chunk_size=32, chunk_overlap=8)
+        nodes = split(parser, text=text)
+        assert all(text[n.start_char_idx : n.end_char_idx] == n.text for n in nodes)
+        ends = [node.end_char_idx for node in nodes]
+        assert ends[-1] < len(text) / 2  # far from where the last chunk is
+
+        positions = [node.start_char_idx for node in nodes]
+        assert positions == sorted(set(positions))
+        kept = order(nodes[::-1])
+        assert [id(node) for node in kept] == [id(node) for node in nodes]
+
+    def test_a_cascade(self):
+        """Two chunks that begin alike: the second search jumps to a later copy."""
+        line = "    return value or other or nothing\n"
+        text = "".join(f"def f{i}():\n{line}{line}" for i in range(60))
+        nodes = split(TokenTextSplitter(chunk_size=16, chunk_overlap=8), text=text)
+
+        assert set(outcomes(nodes)) <= {"ordered", "MissingPositionError"}
+
+    def test_what_is_not_found_is_missing(self):
+        items = [{"paragraph": f"§{number}§", "bold": True} for number in range(9)]
+        nodes = split(JSONNodeParser(), text=json.dumps(items))
+        assert {node.start_char_idx for node in nodes} == {None}
+
+        with pytest.raises(MissingPositionError, match="oprag's own splitters"):
+            order(nodes)
+
+
+class TestPagesOfOneFile:
+    """A reader gives each page an id of its own, and every page starts at 0."""
+
+    @pytest.fixture
+    def nodes(self) -> list[BaseNode]:
+        pages = [
+            Document(
+                text="\n\n".join(
+                    f"Page {page} says §{page * 10 + i}§." for i in range(9)
+                ),
+                metadata={"file_path": "book.pdf", "page_label": str(page)},
+            )
+            for page in range(1, 13)
+        ]
+        return list(sentences(30).get_nodes_from_documents(pages))
+
+    def test_pages_and_nodes_are_ordered(self, nodes):
+        assert len(nodes) > 12
+        assert len({node.ref_doc_id for node in nodes}) == 12
+
+        assert set(outcomes(nodes)) == {"ordered"}
+        assert [id(node) for node in order(nodes[::-1])] == [id(node) for node in nodes]
+
+    def test_a_chain_of_parsers_is_refused_on_a_page_too(self):
+        page = {"file_path": "book.pdf", "page_label": "3"}
+        chained = IngestionPipeline(
+            transformations=[MarkdownNodeParser(), sentences(200)]
+        ).run(documents=[Document(text=markdown(), metadata=page)])
+        placed = [node for node in chained if node.start_char_idx is not None]
+
+        with pytest.raises(UnscopedPositionError):
+            order(placed[:2])
+
+
+class TestReplacedText:
+    """`MetadataReplacementPostProcessor` leaves the offsets of the one sentence."""
+
+    @pytest.fixture
+    def windows(self) -> list[NodeWithScore]:
+        parser = SentenceWindowNodeParser.from_defaults(window_size=1)
+        lease = index(document(text=TEXT.replace("\n\n", " ")), parser=parser)
+        nodes = lease.as_retriever(similarity_top_k=6).retrieve(QUESTION)
+        replace = MetadataReplacementPostProcessor(target_metadata_key="window")
+        return replace.postprocess_nodes(nodes)
+
+    def test_the_order_holds(self, windows):
+        starts = [node.node.start_char_idx for node in order_scored(windows)]
+
+        assert starts == sorted(starts)
+        assert len(starts) == 6
+
+    def test_windows_are_not_merged_by_offsets_that_are_not_theirs(self, windows):
+        assert order_scored(windows, merge=True) == order_scored(windows)
+
+    def test_before_the_replacement_neighbours_merge(self):
+        parser = SentenceWindowNodeParser.from_defaults(window_size=1)
+        lease = index(document(text=TEXT.replace("\n\n", " ")), parser=parser)
+        nodes = lease.as_retriever(similarity_top_k=20).retrieve(QUESTION)
+
+        assert len(order_scored(nodes, merge=True)) < 20
+
+
+class TestStores:
+    def test_a_collection_that_langchain_built(self, tmp_path):
+        """Positions survive only in the metadata, and no node has a source."""
+        chroma = pytest.importorskip("langchain_chroma")
+        import chromadb
+        from langchain_core.documents import Document as LangChainDocument
+        from langchain_core.embeddings import DeterministicFakeEmbedding
+
+        client = chromadb.PersistentClient(str(tmp_path))
+        fake = DeterministicFakeEmbedding(size=256)
+        store = chroma.Chroma("lease", fake, client=client)
+        clauses = [text for text in TEXT.split("\n\n") if text]
+        store.add_documents(
+            [
+                LangChainDocument(
+                    text, metadata={"source": "lease", "start_index": TEXT.find(text)}
+                )
+                for text in clauses
+            ]
+        )
+        collection = client.get_collection("lease")
+        lease = VectorStoreIndex.from_vector_store(
+            ChromaVectorStore(chroma_collection=collection), embed_model=WordEmbedding()
+        )
+
+        nodes = lease.as_retriever(similarity_top_k=9).retrieve(QUESTION)
+        ordered = order_scored(nodes)
+
+        assert {node.node.ref_doc_id for node in nodes} <= {None, "None"}
+        assert {node.node.start_char_idx for node in nodes} == {None}
+        assert numbers_of(ordered) == sorted(numbers_of(nodes))
+        (whole, *_) = order_scored(nodes, merge=True, max_gap=2_000)
+        assert whole.metadata["char_end"] > whole.metadata["char_start"]
+
+    @pytest.mark.parametrize(
+        "parser", [sentences(30), clause_parser()], ids=["theirs", "ours"]
+    )
+    def test_positions_survive_chroma(self, tmp_path, parser):
+        import chromadb
+
+        client = chromadb.PersistentClient(str(tmp_path))
+        collection = client.create_collection("lease")
+        storage = StorageContext.from_defaults(
+            vector_store=ChromaVectorStore(chroma_collection=collection)
+        )
+        nodes = parser.get_nodes_from_documents([document()])
+        VectorStoreIndex(nodes, storage_context=storage, embed_model=WordEmbedding())
+
+        again = VectorStoreIndex.from_vector_store(
+            ChromaVectorStore(chroma_collection=client.get_collection("lease")),
+            embed_model=WordEmbedding(),
+        )
+        found = again.as_retriever(similarity_top_k=12).retrieve(QUESTION)
+        assert numbers_of(order_scored(found)) == sorted(numbers_of(found))
+        for node in order_scored(found, merge=True, documents={"lease.txt": TEXT}):
+            assert node.text == TEXT[node.node.start_char_idx : node.node.end_char_idx]
+
+    def test_a_node_without_a_source_comes_back_without_a_name(self, tmp_path):
+        """Its three id fields are the string "None" in the store."""
+        import chromadb
+
+        client = chromadb.PersistentClient(str(tmp_path))
+        collection = client.create_collection("loose")
+        storage = StorageContext.from_defaults(
+            vector_store=ChromaVectorStore(chroma_collection=collection)
+        )
+        loose = VectorStoreIndex(
+            [TextNode(text="one", start_char_idx=0, end_char_idx=3)],
+            storage_context=storage,
+            embed_model=WordEmbedding(),
+        )
+        (stored,) = collection.get()["metadatas"]
+        assert stored["ref_doc_id"] == "None"
+
+        nodes = loose.as_retriever().retrieve("one")
+        with pytest.raises(MissingDocumentError, match="missing_document"):
+            order_scored(nodes)
+        assert order_scored(nodes, missing_document="one") == nodes
+
+    def test_the_ids_of_merged_nodes_are_not_looked_up_anywhere(self):
+        """They are in no docstore; the parts that they name by relationship are."""
+        lease = index()
+        nodes = lease.as_retriever(similarity_top_k=30).retrieve(QUESTION)
+        assert isinstance(lease.docstore, SimpleDocumentStore)
+
+        for node in order_scored(nodes, merge=True):
+            after = node.node.next_node
+            assert after is None or lease.docstore.document_exists(after.node_id)
+
+
+class TestFusion:
+    def test_duplicates_of_several_queries_are_one(self):
+        lease = index()
+        fusion = QueryFusionRetriever(
+            [
+                lease.as_retriever(similarity_top_k=6),
+                lease.as_retriever(similarity_top_k=9),
+            ],
+            num_queries=2,
+            use_async=False,
+            similarity_top_k=20,
+            llm=RecordingLLM(replies=["What rules the pets?"]),
+        )
+
+        nodes = OrderPreservingRetriever(fusion).retrieve(QUESTION)
+
+        found = numbers_of(nodes)
+        assert found == sorted(set(found))
+
+    def test_equal_text_at_two_places_survives_because_its_place_is_metadata(self):
+        """Fusion takes nodes with equal text and metadata for one."""
+        text = "\n\n".join(["The same clause again in full."] * 3)
+        lease = index(
+            document(text=text), parser=OffsetSentenceNodeParser(chunk_size=8)
+        )
+        fusion = QueryFusionRetriever(
+            [lease.as_retriever(similarity_top_k=3)],
+            num_queries=1,
+            use_async=False,
+            similarity_top_k=3,
+            llm=RecordingLLM(),
+        )
+
+        nodes = OrderPreservingRetriever(fusion).retrieve("clause")
+
+        starts = [node.node.start_char_idx for node in nodes]
+        assert starts == [0, 32, 64]
+
+
+def test_a_position_beyond_numbers_is_no_position():
+    nodes = [scored(text, n=value) for text, value in (("a", "3f2a"), ("b", "-1"))]
+
+    with pytest.raises(MissingPositionError):
+        order_scored(nodes, position_keys="n")
+
+
+def order(nodes: Sequence[BaseNode], **options: object) -> list[BaseNode]:
+    found = order_scored([NodeWithScore(node=node) for node in nodes], **options)
+    return [node.node for node in found]
+
+
+def order_scored(
+    nodes: Sequence[NodeWithScore], **options: object
+) -> list[NodeWithScore]:
+    return OrderPreservingPostprocessor(**options).postprocess_nodes(list(nodes))

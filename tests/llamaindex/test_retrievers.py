@@ -1,0 +1,484 @@
+"""`OrderPreservingRetriever`: how much it fetches, and what it passes through."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from llama_index.core import PromptTemplate, StorageContext, VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
+from llama_index.core.callbacks.schema import CBEventType
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
+from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
+from llama_index.retrievers.bm25 import BM25Retriever
+from llama_index.vector_stores.chroma import ChromaVectorStore
+
+from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
+from oprag.errors import (
+    BudgetTooSmallError,
+    InvalidOptionError,
+    UnfilledBudgetWarning,
+)
+from tests.llamaindex.corpus import (
+    CLAUSES,
+    QUESTION,
+    TEXT,
+    clause_parser,
+    document,
+    index,
+    numbers,
+    numbers_of,
+    scored,
+)
+from tests.llamaindex.recording import WordEmbedding
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+class Fixed(BaseRetriever):
+    """Another application's retriever: gives these nodes, and counts the calls."""
+
+    def __init__(self, nodes: list[NodeWithScore]) -> None:
+        self.nodes = nodes
+        self.sync_calls = self.async_calls = 0
+        super().__init__()
+
+    def _retrieve(self, query_bundle):
+        self.sync_calls += 1
+        return list(self.nodes)
+
+    async def _aretrieve(self, query_bundle):
+        self.async_calls += 1
+        return list(self.nodes)
+
+    def add(self, node: NodeWithScore) -> None:
+        """As an application's indexer calls it, on whatever retriever it has."""
+        self.nodes.append(node)
+
+
+@pytest.fixture
+def chroma(tmp_path) -> VectorStoreIndex:
+    """The lease in Chroma, on disk."""
+    import chromadb
+
+    client = chromadb.PersistentClient(str(tmp_path))
+    store = ChromaVectorStore(chroma_collection=client.create_collection("lease"))
+    storage = StorageContext.from_defaults(vector_store=store)
+    return VectorStoreIndex.from_documents(
+        [document()],
+        storage_context=storage,
+        transformations=[clause_parser()],
+        embed_model=WordEmbedding(),
+    )
+
+
+@pytest.fixture(params=["in memory", "chroma"])
+def store(request) -> VectorStoreIndex:
+    return (
+        index() if request.param == "in memory" else request.getfixturevalue("chroma")
+    )
+
+
+class TestOrder:
+    def test_nodes_come_in_the_order_of_the_document(self, store):
+        base = store.as_retriever(similarity_top_k=10)
+
+        nodes = OrderPreservingRetriever(base).retrieve(QUESTION)
+
+        assert numbers_of(nodes) == sorted(numbers_of(base.retrieve(QUESTION)))
+        for node in nodes:
+            assert node.text == TEXT[node.node.start_char_idx : node.node.end_char_idx]
+
+    def test_other_options_are_those_of_the_postprocessor(self, lease):
+        base = lease.as_retriever(similarity_top_k=10)
+        options: dict[str, Any] = {"merge": True, "gap_mark": "…", "rescore": "score"}
+
+        wrapped = OrderPreservingRetriever(base, **options).retrieve(QUESTION)
+
+        after = OrderPreservingPostprocessor(**options)
+        assert wrapped == after.postprocess_nodes(base.retrieve(QUESTION))
+
+    def test_merged_nodes_pass_the_retrievers_check_for_ids_seen_before(self, lease):
+        base = lease.as_retriever(similarity_top_k=20)
+
+        merged = OrderPreservingRetriever(base, merge=True).retrieve(QUESTION)
+
+        assert 1 < len(merged) < 20
+        assert len(numbers_of(merged)) == 20
+
+    async def test_async_awaits_the_retriever_underneath(self, hits):
+        base = Fixed(hits)
+
+        nodes = await OrderPreservingRetriever(base).aretrieve(QUESTION)
+
+        assert (base.sync_calls, base.async_calls) == (0, 1)
+        assert numbers_of(nodes) == sorted(numbers_of(hits))
+
+    async def test_async_gives_the_same(self, store):
+        retriever = OrderPreservingRetriever(store.as_retriever(), token_budget=300)
+
+        assert await retriever.aretrieve(QUESTION) == retriever.retrieve(QUESTION)
+
+
+class TestTopK:
+    def test_it_keeps_the_best(self, lease):
+        base = lease.as_retriever(similarity_top_k=10)
+        best = numbers_of(base.retrieve(QUESTION))[:4]
+
+        retriever = OrderPreservingRetriever(base, similarity_top_k=4)
+
+        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(best)
+
+    def test_a_vector_retriever_is_asked_for_as_many(self, store):
+        base = store.as_retriever()
+
+        retriever = OrderPreservingRetriever(base, similarity_top_k=7)
+
+        best = numbers_of(store.as_retriever(similarity_top_k=7).retrieve(QUESTION))
+        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(best)
+        assert base.similarity_top_k == 2
+
+    def test_it_can_be_assigned_and_read(self, lease):
+        base = lease.as_retriever(similarity_top_k=5)
+        retriever = OrderPreservingRetriever(base)
+        assert retriever.similarity_top_k == 5
+
+        retriever.similarity_top_k = 3
+
+        assert retriever.similarity_top_k == 3
+        assert base.similarity_top_k == 5
+        assert len(retriever.retrieve(QUESTION)) == 3
+        with pytest.raises(InvalidOptionError):
+            retriever.similarity_top_k = 0
+
+    def test_without_one_there_is_none(self):
+        assert OrderPreservingRetriever(Fixed([])).similarity_top_k is None
+
+
+class TestBudget:
+    def test_a_store_is_asked_for_as_many_as_fill_it(self, store):
+        """Clauses of 10 to 12 words: 9 to 11 of them fill 110 words."""
+        base = store.as_retriever()
+        retriever = OrderPreservingRetriever(
+            base, token_budget=110, token_counter=words
+        )
+
+        nodes = retriever.retrieve(QUESTION)
+
+        best = numbers_of(store.as_retriever(similarity_top_k=16).retrieve(QUESTION))
+        assert 9 <= len(nodes) <= 11
+        assert numbers_of(nodes) == sorted(best[: len(nodes)])
+        assert base.similarity_top_k == 2
+
+    def test_it_asks_again_until_the_budget_is_full(self, lease):
+        """The first 16 of 40 clauses have about 170 words."""
+        retriever = OrderPreservingRetriever(
+            lease.as_retriever(), token_budget=300, token_counter=words
+        )
+
+        nodes = retriever.retrieve(QUESTION)
+        assert 25 <= len(nodes) <= 30
+
+    def test_an_exhausted_store_is_no_reason_to_warn(self, store):
+        retriever = OrderPreservingRetriever(store.as_retriever(), token_budget=50_000)
+
+        assert numbers_of(retriever.retrieve(QUESTION)) == list(range(CLAUSES))
+
+    async def test_async_asks_again_too(self, lease):
+        retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=50_000)
+
+        assert numbers_of(await retriever.aretrieve(QUESTION)) == list(range(CLAUSES))
+
+    def test_a_query_is_embedded_once(self):
+        lease = index()
+        retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=50_000)
+
+        retriever.retrieve(QUESTION)
+
+        assert lease._embed_model.calls == [QUESTION]
+
+    def test_an_explicit_number_is_kept_to_and_the_rest_reported_once(self, lease):
+        for retriever in (
+            OrderPreservingRetriever(
+                lease.as_retriever(similarity_top_k=3), token_budget=5_000
+            ),
+            OrderPreservingRetriever(
+                lease.as_retriever(), similarity_top_k=3, token_budget=5_000
+            ),
+        ):
+            with pytest.warns(UnfilledBudgetWarning, match="raise similarity_top_k="):
+                assert len(retriever.retrieve(QUESTION)) == 3
+            assert len(retriever.retrieve(QUESTION)) == 3
+
+    def test_an_explicit_number_beyond_the_store_is_not_reported(self, lease):
+        base = lease.as_retriever(similarity_top_k=100)
+
+        retriever = OrderPreservingRetriever(base, token_budget=5_000)
+
+        assert len(retriever.retrieve(QUESTION)) == CLAUSES
+
+    def test_a_retriever_that_cannot_be_asked_for_more_is_reported(self, hits):
+        retriever = OrderPreservingRetriever(Fixed(hits), token_budget=5_000)
+
+        with pytest.warns(UnfilledBudgetWarning, match="let Fixed return more nodes"):
+            retriever.retrieve(QUESTION)
+
+    def test_nothing_retrieved_is_nothing(self):
+        retriever = OrderPreservingRetriever(Fixed([]), token_budget=5_000)
+
+        assert retriever.retrieve(QUESTION) == []
+
+    def test_a_budget_below_the_best_node(self, lease):
+        retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=3)
+
+        with pytest.raises(BudgetTooSmallError):
+            retriever.retrieve(QUESTION)
+
+
+class TestMeaningOfTheBase:
+    def test_filters_stay(self):
+        lease = index(document("a.txt"), document("b.txt"))
+        filters = MetadataFilters(
+            filters=[MetadataFilter(key="doc_uri", value="b.txt")]
+        )
+
+        retriever = OrderPreservingRetriever(
+            lease.as_retriever(filters=filters), token_budget=50_000
+        )
+
+        nodes = retriever.retrieve(QUESTION)
+        assert {node.node.ref_doc_id for node in nodes} == {"b.txt"}
+        assert numbers_of(nodes) == list(range(CLAUSES))
+
+    def test_mmr_stays(self, lease):
+        options = {
+            "vector_store_query_mode": "mmr",
+            "vector_store_kwargs": {"mmr_threshold": 0.1},
+        }
+        mmr = lease.as_retriever(similarity_top_k=6, **options)
+        diverse = numbers_of(mmr.retrieve(QUESTION))
+        similar = lease.as_retriever(similarity_top_k=6).retrieve(QUESTION)
+        assert set(diverse) != set(numbers_of(similar))
+
+        retriever = OrderPreservingRetriever(
+            lease.as_retriever(**options), similarity_top_k=6
+        )
+
+        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(diverse)
+
+    def test_the_bundle_and_its_embedding_go_through(self, lease):
+        embedding = WordEmbedding().get_text_embedding("garden of the tenant")
+        bundle = QueryBundle("ignored", embedding=embedding)
+
+        wrapped = OrderPreservingRetriever(lease.as_retriever(similarity_top_k=3))
+
+        plain = lease.as_retriever(similarity_top_k=3).retrieve(bundle)
+        assert numbers_of(wrapped.retrieve(bundle)) == sorted(numbers_of(plain))
+
+
+class TestIndexNodes:
+    @pytest.fixture
+    def rows(self) -> dict[str, TextNode]:
+        return {
+            name: scored(f"row {name}", start_index=start).node
+            for name, start in (("x", 50), ("y", 0))
+        }
+
+    @pytest.fixture
+    def tables(self, rows) -> VectorStoreIndex:
+        """Summaries are searched, rows are read: more nodes than objects."""
+        summaries = [
+            IndexNode(text=f"{QUESTION} {number}", index_id=name, obj=rows[name])
+            for number, name in enumerate("xxxxxxyyyy" * 4)
+        ]
+        return VectorStoreIndex(objects=summaries, embed_model=WordEmbedding())
+
+    def test_they_are_resolved_before_the_nodes_are_ordered(self, tables):
+        base = tables.as_retriever(similarity_top_k=40)
+
+        nodes = OrderPreservingRetriever(base).retrieve(QUESTION)
+
+        assert [node.text for node in nodes] == ["row y", "row x"]
+
+    async def test_our_own_map_is_used_too(self, rows):
+        found = [
+            NodeWithScore(node=IndexNode(text="s", index_id=name), score=0.5)
+            for name in "xy"
+        ]
+        retriever = OrderPreservingRetriever(Fixed(found), object_map=rows)
+
+        nodes = retriever.retrieve(QUESTION)
+
+        assert [node.text for node in nodes] == ["row y", "row x"]
+        assert await retriever.aretrieve(QUESTION) == nodes
+
+    def test_several_that_stand_for_one_object_do_not_look_like_the_end(self, tables):
+        """The 16 best of 40 summaries stand for one or two rows."""
+        retriever = OrderPreservingRetriever(tables.as_retriever(), token_budget=500)
+
+        assert len(retriever.retrieve(QUESTION)) == 2
+
+    def test_one_that_stands_for_nothing_is_a_node_like_any_other(self):
+        node = IndexNode(
+            text="s", index_id="?", metadata={"source": "s", "start_index": 0}
+        )
+
+        (found,) = OrderPreservingRetriever(Fixed([NodeWithScore(node=node)])).retrieve(
+            "q"
+        )
+        assert found.node is node
+
+
+class TestFusion:
+    def fusion(self, *retrievers, **options) -> QueryFusionRetriever:
+        return QueryFusionRetriever(
+            list(retrievers),
+            num_queries=1,
+            use_async=False,
+            similarity_top_k=8,
+            llm=options.pop("llm"),
+            **options,
+        )
+
+    def test_around_a_fusion_the_order_holds(self, lease, llm):
+        bm25 = BM25Retriever.from_defaults(
+            nodes=list(lease.docstore.docs.values()), similarity_top_k=8
+        )
+        fusion = self.fusion(
+            lease.as_retriever(similarity_top_k=8),
+            bm25,
+            llm=llm,
+            mode="reciprocal_rerank",
+        )
+
+        nodes = OrderPreservingRetriever(fusion).retrieve(QUESTION)
+
+        assert len(nodes) == 8
+        assert numbers_of(nodes) == sorted(numbers_of(nodes))
+
+    def test_inside_a_fusion_the_order_is_lost(self, lease, llm):
+        """It sorts by score; `rescore` makes the score fall with the order."""
+        ours = OrderPreservingRetriever(lease.as_retriever(), similarity_top_k=8)
+        found = numbers_of(self.fusion(ours, llm=llm).retrieve(QUESTION))
+        assert found != sorted(found)
+
+        ours = OrderPreservingRetriever(
+            lease.as_retriever(), similarity_top_k=8, rescore="score"
+        )
+        assert numbers_of(self.fusion(ours, llm=llm).retrieve(QUESTION)) == sorted(
+            found
+        )
+
+    def test_a_fusion_that_starves_the_budget_is_reported(self, lease, llm):
+        fusion = self.fusion(lease.as_retriever(), llm=llm)
+
+        retriever = OrderPreservingRetriever(fusion, token_budget=5_000)
+
+        with pytest.warns(UnfilledBudgetWarning, match="let QueryFusionRetriever"):
+            retriever.retrieve(QUESTION)
+
+
+class TestPassingThrough:
+    def test_what_the_base_can_do_the_wrapper_can(self, hits):
+        retriever = OrderPreservingRetriever(Fixed(hits[:2]))
+
+        retriever.add(hits[2])
+
+        assert numbers_of(retriever.retrieve(QUESTION)) == sorted(numbers_of(hits[:3]))
+        assert hasattr(retriever, "sync_calls")
+        assert not hasattr(retriever, "vectorstore")
+
+    def test_private_names_are_not_passed_through(self, lease):
+        with pytest.raises(AttributeError, match=r"OrderPreservingRetriever.*_index"):
+            _ = OrderPreservingRetriever(lease.as_retriever())._index
+
+    def test_it_can_be_copied_and_pickled_if_its_base_can(self, hits):
+        retriever = OrderPreservingRetriever(Fixed(hits), similarity_top_k=3)
+
+        for twin in (
+            copy.copy(retriever),
+            copy.deepcopy(retriever),
+            pickle.loads(pickle.dumps(retriever)),  # noqa: S301 -- ours
+        ):
+            assert twin.retrieve(QUESTION) == retriever.retrieve(QUESTION)
+
+    def test_callbacks_are_shared_and_see_the_ordered_nodes(self):
+        handler = LlamaDebugHandler(print_trace_on_end=False)
+        manager = CallbackManager([handler])
+        base = index().as_retriever(similarity_top_k=5)
+        base.callback_manager = manager
+
+        retriever = OrderPreservingRetriever(base)
+        nodes = retriever.retrieve(QUESTION)
+
+        assert retriever.callback_manager is manager
+        outer, inner = handler.get_event_pairs(CBEventType.RETRIEVE)
+        if inner[0].time < outer[0].time:
+            outer, inner = inner, outer
+        assert outer[1].payload["nodes"] == nodes
+
+    def test_a_callback_manager_of_its_own(self, lease):
+        manager = CallbackManager()
+
+        retriever = OrderPreservingRetriever(
+            lease.as_retriever(), callback_manager=manager
+        )
+        assert retriever.callback_manager is manager
+
+    def test_prompts_are_those_of_the_base(self, lease, llm):
+        fusion = QueryFusionRetriever([lease.as_retriever()], llm=llm)
+        retriever = OrderPreservingRetriever(fusion)
+
+        assert set(retriever.get_prompts()) == {"query_gen_prompt"}
+        template = PromptTemplate("Another way to ask: {query}")
+        retriever.update_prompts({"query_gen_prompt": template})
+
+        assert fusion.query_gen_prompt == "Another way to ask: {query}"
+
+
+class TestRejected:
+    @pytest.mark.parametrize(
+        "options",
+        [
+            {"k": 3},
+            {"top_n": 3},
+            {"similarity_top_k": 0},
+            {"similarity_top_k": True},
+            {"token_budget": -5},
+            {"rescore": 7},
+            {"merge_gap": 3},
+        ],
+    )
+    def test_unknown_options_and_impossible_values(self, options):
+        with pytest.raises(InvalidOptionError, match=next(iter(options))):
+            OrderPreservingRetriever(Fixed([]), **options)
+
+    def test_what_is_no_retriever(self, lease):
+        with pytest.raises(InvalidOptionError, match=r"as_retriever\(\)"):
+            OrderPreservingRetriever(lease)
+
+    def test_a_retriever_without_callbacks_will_do(self):
+        class Careless(Fixed):
+            def __init__(self):
+                self.nodes, self.object_map, self._verbose = [], {}, False
+                self.sync_calls = 0
+
+        assert OrderPreservingRetriever(Careless()).retrieve("q") == []
+
+
+def test_the_model_is_sent_the_clauses_in_order(lease, llm):
+    retriever = OrderPreservingRetriever(lease.as_retriever(), token_budget=400)
+    engine = RetrieverQueryEngine.from_args(retriever, llm=llm)
+
+    engine.query(QUESTION)
+
+    read = numbers(llm.last_prompt)
+    assert len(read) > 2
+    assert read == sorted(read)
