@@ -1,5 +1,7 @@
 """Boundaries between graphemes."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 
@@ -18,7 +20,7 @@ def test_boundaries_are_those_of_the_regex_package(text):
         known = max(b for b in boundaries if b <= place)
         assert boundary_at_or_before(text, place) == known
         assert boundary_at_or_before(text, place, known) == known
-    for begin, end in zip(boundaries, boundaries[1:], strict=False):
+    for begin, end in itertools.pairwise(boundaries):
         assert boundary_after(text, begin) == end
 
 

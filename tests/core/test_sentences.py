@@ -15,7 +15,7 @@ pytest.importorskip("nltk", reason="Punkt is nltk's")
 
 SAMPLE = (
     "Mr. Smith met Dr. Jones at 5 p.m. in Washington D.C. on Jan. 5.  He left at once!"
-    '\r\n\r\n"Did he?" asked J. K. Rowling... No. 7 was late, i.e. it never came. 🙂 End'
+    '\r\n\r\n"Did he?" asked J. K. Rowling... No. 7 was late; it never came. 🙂 End'
 )
 
 
@@ -38,16 +38,14 @@ def test_abbreviations_and_initials_end_no_sentence():
         "He left at once!",
         '"Did he?"',
         "asked J. K. Rowling... No.",
-        "7 was late, i.e. it never came.",
+        "7 was late; it never came.",
         "🙂 End",
     ]
 
 
 def test_the_model_is_that_of_the_language():
-    text = "Das Haus bzw. Die Wohnung ist alt."
-
-    assert sentences(text, language="german") == [text]
-    assert sentences(text) == ["Das Haus bzw.", "Die Wohnung ist alt."]
+    assert sentences("Am 5. Mai kam er.", language="german") == ["Am 5. Mai kam er."]
+    assert sentences("Am 5. Mai kam er.") == ["Am 5.", "Mai kam er."]
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n\t"])
@@ -67,7 +65,9 @@ def test_spans_ascend_and_leave_out_nothing_but_white_space(text):
 
 @pytest.mark.parametrize("language", ["klingon", "../english", ""])
 def test_a_language_without_a_model_is_an_error_with_the_ways_out(language):
-    with pytest.raises(SentenceDataError, match=r"punkt_tab.*sentence_spans=") as caught:
+    with pytest.raises(
+        SentenceDataError, match=r"punkt_tab.*sentence_spans="
+    ) as caught:
         punkt_sentence_spans("One. Two.", language=language)
 
     assert caught.value.language == language

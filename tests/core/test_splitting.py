@@ -1,0 +1,500 @@
+"""Splitters: nothing lost, limits kept by each chunk's own count, cuts in place."""
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.splitting import TextChunk, split_sentences, split_tokens
+from oprag.tokens import encodable
+from tests.fresh_interpreter import run
+from tests.strategies import COUNTING_ONLY, WITH_OFFSETS, awkward_texts, counter
+
+regex = pytest.importorskip("regex", reason="defines the graphemes")
+
+SOME = settings(max_examples=60, deadline=None)
+sizes = st.integers(1, 12)
+every_counter = pytest.mark.parametrize("name", [*WITH_OFFSETS, *COUNTING_ONLY])
+with_offsets = pytest.mark.parametrize("name", WITH_OFFSETS)
+counting_only = pytest.mark.parametrize("name", COUNTING_ONLY)
+
+
+def slices(text, chunks):
+    return [text[chunk.start : chunk.end] for chunk in chunks]
+
+
+def graphemes(text):
+    """Every boundary between graphemes, the text's start and end included."""
+    return {0, *(match.end() for match in regex.finditer(r"\X", text))}
+
+
+def lines_and_stops(text):
+    """A plain sentence finder: up to a full stop or a line break."""
+    found = re.finditer(r"[^.\n]+[.\n]*|[.\n]+", text)
+    return [match.span() for match in found]
+
+
+def words(text):
+    return len(text.split())
+
+
+# Laws of both splitters
+
+
+@SOME
+@given(awkward_texts, sizes)
+@every_counter
+def test_windows_partition_the_text(name, text, size):
+    chunks = split_tokens(text, chunk_size=size, tokenizer=counter(name))
+
+    assert "".join(slices(text, chunks)) == text
+    assert all(slices(text, chunks))
+    assert [c.start for c in chunks[1:]] == [c.end for c in chunks[:-1]]
+
+
+@SOME
+@given(awkward_texts, sizes)
+@every_counter
+def test_packed_sentences_partition_the_text(name, text, size):
+    chunks = split_sentences(
+        text,
+        chunk_size=size,
+        tokenizer=counter(name),
+        sentence_spans=lines_and_stops,
+    )
+
+    assert "".join(slices(text, chunks)) == text
+    assert all(slices(text, chunks))
+    assert [c.start for c in chunks[1:]] == [c.end for c in chunks[:-1]]
+
+
+@SOME
+@given(awkward_texts, sizes, st.data())
+@every_counter
+def test_token_counts_are_those_of_the_chunks_own_text(name, text, size, data):
+    overlap = data.draw(st.integers(0, size - 1))
+    count = counter(name)
+
+    windows = split_tokens(
+        text, chunk_size=size, chunk_overlap=overlap, tokenizer=count
+    )
+    packed = split_sentences(
+        text, chunk_size=size, tokenizer=count, sentence_spans=lines_and_stops
+    )
+
+    for chunk in windows + packed:
+        assert chunk.token_count == count(text[chunk.start : chunk.end])
+
+
+@SOME
+@given(awkward_texts, sizes, st.data())
+@every_counter
+def test_no_cut_falls_inside_a_grapheme(name, text, size, data):
+    overlap = data.draw(st.integers(0, size - 1))
+
+    windows = split_tokens(
+        text, chunk_size=size, chunk_overlap=overlap, tokenizer=counter(name)
+    )
+    packed = split_sentences(
+        text, chunk_size=size, tokenizer=counter(name), sentence_spans=graphemes_apart
+    )
+
+    places = {place for chunk in windows + packed for place in chunk[:2]}
+    assert places <= graphemes(text)
+
+
+def graphemes_apart(text):
+    """One sentence: every cut inside it is the splitter's."""
+    return [(0, len(text))]
+
+
+@SOME
+@given(awkward_texts, sizes)
+@every_counter
+def test_only_a_single_grapheme_exceeds_the_limit_of_packed_sentences(name, text, size):
+    chunks = split_sentences(
+        text,
+        chunk_size=size,
+        tokenizer=counter(name),
+        sentence_spans=lines_and_stops,
+    )
+
+    for chunk, piece in zip(chunks, slices(text, chunks), strict=True):
+        assert chunk.token_count <= size or regex.fullmatch(r"\X", piece)
+
+
+@SOME
+@given(awkward_texts, sizes)
+@counting_only
+def test_only_a_single_grapheme_exceeds_the_limit_of_counted_windows(name, text, size):
+    chunks = split_tokens(text, chunk_size=size, tokenizer=counter(name))
+
+    for chunk, piece in zip(chunks, slices(text, chunks), strict=True):
+        assert chunk.token_count <= size or regex.fullmatch(r"\X", piece)
+
+
+@every_counter
+def test_a_text_without_characters_has_no_chunks(name):
+    assert split_tokens("", tokenizer=counter(name)) == []
+    assert split_sentences("", tokenizer=counter(name)) == []
+
+
+@every_counter
+@pytest.mark.parametrize("text", [" ", "\r\n\r\n", "\u3000 \t"])
+def test_white_space_alone_is_one_chunk(name, text):
+    count = counter(name)
+    whole = [TextChunk(0, len(text), count(text))]
+
+    assert split_tokens(text, tokenizer=count) == whole
+    assert split_sentences(text, tokenizer=count) == whole
+
+
+# Windows of tokens
+
+
+def token_begins(text, tokenizer):
+    """The character that each token begins in, one token at a time."""
+    text = encodable(text)
+    if not hasattr(tokenizer, "decode_single_token_bytes"):
+        offsets = tokenizer.encode(text, add_special_tokens=False).offsets
+        return [start for start, _ in offsets]
+    begins = []
+    read = b""
+    for token in tokenizer.encode_ordinary(text):
+        begins.append(len(read.decode(errors="ignore")))
+        read += tokenizer.decode_single_token_bytes(token)
+    return begins
+
+
+@SOME
+@given(
+    st.lists(st.sampled_from(["a", " world", "Unaffable", ", ", "\n", "123456"])),
+    sizes,
+    st.data(),
+)
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "minilm", "byte_level"])
+def test_windows_begin_and_end_where_their_tokens_do(name, words, size, data):
+    text = "".join(words)
+    begins = token_begins(text, counter(name).tokenizer)
+    step = size - data.draw(st.integers(0, size - 1))
+    starts = range(0, max(len(begins) - (size - step), 1), step)
+    places = [0, *begins[1:], *[len(text)] * (size + 1)]
+
+    chunks = split_tokens(
+        text, chunk_size=size, chunk_overlap=size - step, tokenizer=counter(name)
+    )
+
+    expected = [(places[start], places[start + size]) for start in starts]
+    assert [chunk[:2] for chunk in chunks] == (expected if text else [])
+
+
+@SOME
+@given(awkward_texts, sizes)
+@with_offsets
+def test_a_cut_inside_a_grapheme_moves_to_one_of_its_ends(name, text, size):
+    boundaries = sorted(graphemes(text))
+    begins = token_begins(text, counter(name).tokenizer)[size::size]
+    below = [max(b for b in boundaries if b <= place) for place in begins]
+    above = [min(b for b in boundaries if b >= place) for place in begins]
+    # A token may begin at a boundary that another token reaches beyond.
+    beyond = [min([b for b in boundaries if b > place], default=0) for place in begins]
+
+    chunks = split_tokens(text, chunk_size=size, tokenizer=counter(name))
+
+    cuts = {chunk.end for chunk in chunks[:-1]}
+    assert cuts <= {*below, *above, *beyond}
+    for ends in zip(below, above, beyond, strict=True):
+        assert {*ends} & {*cuts, 0, len(text)}
+
+
+def test_a_window_is_so_many_tokens_of_the_whole_text():
+    # "one", " two", " three", " four", " five": a token each
+    chunks = split_tokens("one two three four five", chunk_size=2)
+
+    assert chunks == [TextChunk(0, 7, 2), TextChunk(7, 18, 2), TextChunk(18, 23, 1)]
+
+
+def test_windows_overlap_by_so_many_tokens():
+    text = "one two three four five"
+
+    chunks = split_tokens(text, chunk_size=3, chunk_overlap=1)
+
+    assert slices(text, chunks) == ["one two three", " three four five"]
+
+
+def test_the_last_window_is_the_first_that_reaches_the_end():
+    text = "one two three four five six"
+
+    chunks = split_tokens(text, chunk_size=4, chunk_overlap=3)
+
+    assert slices(text, chunks) == [
+        "one two three four",
+        " two three four five",
+        " three four five six",
+    ]
+
+
+def test_white_space_that_no_token_holds_belongs_to_the_chunk_on_its_left():
+    text = "  one \n\n two  three  "
+
+    chunks = split_tokens(text, chunk_size=1, tokenizer=counter("minilm"))
+
+    assert slices(text, chunks) == ["  one \n\n ", "two  ", "three  "]
+    assert [chunk.token_count for chunk in chunks] == [1, 1, 1]
+
+
+def test_the_count_is_the_chunks_own_where_a_word_is_cut_in_two():
+    # WordPiece: "una", "##ffa", "##ble"; alone "ble" is "b", "##le"
+    chunks = split_tokens("unaffable", chunk_size=2, tokenizer=counter("minilm"))
+
+    assert chunks == [TextChunk(0, 6, 2), TextChunk(6, 9, 2)]
+
+
+def test_a_character_of_several_tokens_stays_whole():
+    count = counter("cl100k_base")
+    assert count("🤝") == 3
+
+    assert split_tokens("🤝🤝", chunk_size=1) == [
+        TextChunk(0, 1, 3),
+        TextChunk(1, 2, 3),
+    ]
+
+
+def test_a_token_that_stands_for_nothing_is_no_window():
+    # "▁", which begins every text, and "aaaa"
+    assert split_tokens("aaaa", chunk_size=1, tokenizer=counter("metaspace")) == [
+        TextChunk(0, 4, 2)
+    ]
+
+
+def test_text_that_spells_special_tokens_is_text():
+    text = "a<|endoftext|>b" * 3
+    count = counter("cl100k_base")
+
+    assert len(split_tokens(text, chunk_size=4)) == -(-count(text) // 4)
+
+
+def test_a_truncating_tokenizer_reads_the_whole_text():
+    text = "word " * 1_000
+    tokenizer = counter("minilm").tokenizer
+    tokenizer = type(tokenizer).from_str(tokenizer.to_str())
+    tokenizer.enable_truncation(10)
+
+    chunks = split_tokens(text, chunk_size=300, tokenizer=tokenizer)
+
+    assert [chunk.token_count for chunk in chunks] == [300, 300, 300, 100]
+
+
+def test_numpy_changes_nothing():
+    pytest.importorskip("numpy", reason="is the other side of the comparison")
+    code = """
+import hashlib
+from oprag.splitting import split_tokens
+text = "Line: naïve 漢字 🙂🏽 don't\\r\\n  indented, 12345!  " * 6_000
+chunks = split_tokens(text, chunk_size=7, chunk_overlap=2)
+print(len(text) > 200_000, "numpy" in sys.modules and sys.modules["numpy"] is not None)
+print(hashlib.sha256(repr(chunks).encode()).hexdigest())
+"""
+    with_numpy = run(code).split()
+    without = run(code, without=["numpy"]).split()
+
+    assert with_numpy[:2] == ["True", "True"]
+    assert without[:2] == ["True", "False"]
+    assert with_numpy[2] == without[2]
+
+
+# Windows by a bare callable
+
+
+def test_a_counted_window_is_the_longest_that_fits():
+    text = "one two  three four five"
+
+    chunks = split_tokens(text, chunk_size=2, tokenizer=words)
+
+    assert slices(text, chunks) == ["one two  ", "three four ", "five"]
+    assert [chunk.token_count for chunk in chunks] == [2, 2, 1]
+
+
+def test_counted_windows_overlap_by_what_counts_so_much():
+    chunks = split_tokens("abcdefgh", chunk_size=4, chunk_overlap=1, tokenizer=len)
+
+    assert slices("abcdefgh", chunks) == ["abcd", "defg", "gh"]
+
+
+@SOME
+@given(st.text("ab c\u0301", max_size=60), sizes, st.data())
+def test_counted_windows_cover_the_text_and_move_on(text, size, data):
+    overlap = data.draw(st.integers(0, size - 1))
+
+    chunks = split_tokens(text, chunk_size=size, chunk_overlap=overlap, tokenizer=words)
+
+    reached = 0
+    for start, end, _ in chunks:
+        assert start <= reached < end
+        reached = end
+    assert reached == len(text)
+    starts = [chunk.start for chunk in chunks]
+    assert starts == sorted(set(starts))
+
+
+# Whole sentences
+
+
+@SOME
+@given(awkward_texts, sizes)
+@every_counter
+def test_packing_is_that_of_a_brute_force_oracle(name, text, size):
+    count = counter(name)
+
+    chunks = split_sentences(
+        text, chunk_size=size, tokenizer=count, sentence_spans=lines_and_stops
+    )
+
+    packed = packing_oracle(text, size, count)
+    found = {chunk[:2] for chunk in chunks}
+    assert {span for span, whole in packed if whole} <= found
+    edges = {edge for span, _ in packed for edge in span}
+    assert edges <= {edge for span in found for edge in span} | {0}
+    assert len(packed) == len(chunks) or not all(whole for _, whole in packed)
+
+
+def packing_oracle(text, size, count):
+    """Greedy packing, every chunk counted anew; and whether sentences stay whole."""
+    starts = [start for start, _ in lines_and_stops(text)][1:]
+    sentences = list(itertools.pairwise([0, *starts, len(text)])) if text else []
+    packed = []
+    for start, end in sentences:
+        if packed and packed[-1][1] and count(text[packed[-1][0][0] : end]) <= size:
+            packed[-1] = ((packed[-1][0][0], end), True)
+        else:
+            packed.append(((start, end), count(text[start:end]) <= size))
+    return packed
+
+
+SENTENCES = "One two. Three four five.  Six.\n\nSeven eight nine ten."
+
+
+def test_whole_sentences_are_packed_up_to_the_limit():
+    chunks = split_sentences(SENTENCES, chunk_size=5, tokenizer=words)
+
+    assert slices(SENTENCES, chunks) == [
+        "One two. Three four five.  ",
+        "Six.\n\nSeven eight nine ten.",
+    ]
+    assert [chunk.token_count for chunk in chunks] == [5, 5]
+
+
+def test_the_limit_holds_for_the_text_as_it_is_not_for_the_sum_of_sentences():
+    # Alone "a. " is "a", ".", " ", and "b." is 2: 5. Together the blank is in " b": 4.
+    assert split_sentences("a. b.", chunk_size=4, sentence_spans=two_letters) == [
+        TextChunk(0, 5, 4)
+    ]
+
+
+def two_letters(text):
+    return [(0, 2), (3, 5)]
+
+
+def test_an_overlong_sentence_closes_the_chunk_before_it_and_is_cut_in_order():
+    text = "Short one. This one, which goes on; and on and on and on. Last one."
+
+    chunks = split_sentences(text, chunk_size=5, tokenizer=words)
+
+    assert slices(text, chunks) == [
+        "Short one. ",
+        "This one, which goes on; ",
+        "and on and on and ",
+        "on. ",
+        "Last one.",
+    ]
+
+
+def test_an_overlong_sentence_is_cut_after_a_clause_before_a_blank_before_a_token():
+    text = "aaaa, bb cc " + "d" * 9
+
+    chunks = split_sentences(text, chunk_size=8, tokenizer=len)
+
+    assert slices(text, chunks) == ["aaaa, ", "bb cc ", "dddddddd", "d"]
+
+
+def test_a_decimal_comma_is_no_place_to_cut():
+    chunks = split_sentences("pays 12,345.67", chunk_size=9, tokenizer=len)
+
+    assert slices("pays 12,345.67", chunks) == ["pays ", "12,345.67"]
+
+
+def test_full_width_marks_need_no_blank_behind_them():
+    text = "春天来了，花开了，鸟儿唱歌"
+
+    chunks = split_sentences(text, chunk_size=6, tokenizer=len)
+
+    assert slices(text, chunks) == ["春天来了，", "花开了，", "鸟儿唱歌"]
+
+
+def test_the_default_is_trained_punkt_and_cl100k():
+    pytest.importorskip("nltk", reason="is the default")
+    text = "Mr. Smith saw Mrs. Jones. He left."
+
+    chunks = split_sentences(text, chunk_size=9)
+
+    assert slices(text, chunks) == ["Mr. Smith saw Mrs. Jones. ", "He left."]
+
+
+def test_white_space_at_both_ends_belongs_to_the_first_and_last_sentence():
+    pytest.importorskip("nltk", reason="finds the sentences")
+    text = "\n One. Two. \n"
+
+    chunks = split_sentences(text, chunk_size=1, tokenizer=words)
+
+    assert slices(text, chunks) == ["\n One. ", "Two. \n"]
+
+
+@pytest.mark.parametrize(
+    ("spans", "start", "end"),
+    [
+        ([(0, 3), (2, 5)], 2, 5),  # overlap
+        ([(3, 5), (0, 3)], 0, 3),  # descend
+        ([(0, 3), (5, 4)], 5, 4),  # reversed
+        ([(0, 3), (3, 3)], 3, 3),  # empty
+        ([(0, 9)], 0, 9),  # past the end
+        ([(-1, 3)], -1, 3),
+    ],
+)
+def test_spans_that_cannot_be_sentences_are_refused(spans, start, end):
+    with pytest.raises(InvalidSpanError, match="sentence_spans") as caught:
+        split_sentences("abcdefgh", sentence_spans=lambda _: spans)
+
+    assert (caught.value.start, caught.value.end) == (start, end)
+
+
+# Both
+
+
+@pytest.mark.parametrize("split", [split_tokens, split_sentences])
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_size_below_one_is_refused(split, size):
+    with pytest.raises(InvalidOptionError, match="chunk_size") as caught:
+        split("text", chunk_size=size)
+
+    assert (caught.value.option, caught.value.value) == ("chunk_size", size)
+
+
+@pytest.mark.parametrize("overlap", [-1, 4, 5])
+def test_an_overlap_outside_the_window_is_refused(overlap):
+    with pytest.raises(InvalidOptionError, match="chunk_overlap"):
+        split_tokens("text", chunk_size=4, chunk_overlap=overlap)
+
+
+def test_the_result_is_the_same_under_every_hash_seed():
+    pytest.importorskip("nltk", reason="finds the sentences")
+    code = """
+from oprag.splitting import split_sentences, split_tokens
+text = "Dr. A. met B. at 5 p.m., say, on Jan. 5; nobody knows (why). 🙂🏽 Yes! " * 20
+print(split_tokens(text, chunk_size=9, chunk_overlap=3), split_sentences(text))
+"""
+    results = {run(code, PYTHONHASHSEED=seed) for seed in ("0", "1")}
+
+    assert len(results) == 1
