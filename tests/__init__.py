@@ -1,0 +1,1 @@
+"""The tests; helpers are shared by `from tests.… import …`."""

@@ -1,0 +1,131 @@
+"""What pip and a wheel promise: extras that exist, tested bounds, three packages."""
+
+import re
+import subprocess
+import sys
+import zipfile
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = {"langchain_oprag", "llamaindex_oprag", "oprag"}
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+GROUPS = PYPROJECT["dependency-groups"]
+DIST_INFO = f"oprag-{PYPROJECT['project']['version']}.dist-info"
+
+
+def requirements(lines) -> list[Requirement]:
+    """Parse dependencies, without the inclusions of other groups."""
+    return [Requirement(line) for line in lines if isinstance(line, str)]
+
+
+def pins(file: str) -> dict[str, str]:
+    """Read a constraints file: name to version."""
+    lines = (ROOT / file).read_text("utf-8").splitlines()
+    return dict(line.split("==") for line in lines if line and line[0] != "#")
+
+
+def named_extras(text: str) -> set[str]:
+    """Collect the extras named in a text: `oprag[…]` and `extra="…"`."""
+    bracketed = re.findall(r"""oprag\[([^\]"'{}]*)\]""", text)
+    keywords = re.findall(r"""\bextra=["'](\w+)["']""", text)
+    names = {name.strip() for group in bracketed for name in group.split(",")}
+    return names | set(keywords) - {"allow", "forbid", "ignore"}  # pydantic's
+
+
+def test_an_extra_is_found_however_it_is_named():
+    hint = """pip install 'oprag[cli, chroma]'  f(package="x", extra="demo")"""
+    settings = """ConfigDict(frozen=True, extra="forbid")"""
+
+    assert named_extras(hint) == {"chroma", "cli", "demo"}
+    assert named_extras(settings) == set()
+
+
+def test_every_extra_named_to_users_exists():
+    sources = [path for top in PACKAGES for path in (ROOT / top).rglob("*.py")]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "pyproject.toml"]
+
+    unknown = {
+        f"{path.relative_to(ROOT)}: {extra}"
+        for path in [*sources, *pages]
+        for extra in named_extras(path.read_text("utf-8")) - set(EXTRAS)
+    }
+
+    assert unknown == set()
+
+
+def test_the_core_depends_on_nothing():
+    assert PYPROJECT["project"]["dependencies"] == []
+
+
+@pytest.mark.parametrize("name", sorted(pins("constraints-lowest.txt")))
+def test_the_lowest_tested_version_is_the_lowest_declared_one(name):
+    declared = {
+        Version(specifier.version)
+        for lines in [*EXTRAS.values(), *GROUPS.values()]
+        for requirement in requirements(lines)
+        if requirement.name == name
+        for specifier in requirement.specifier
+        if specifier.operator == ">="
+    }
+
+    assert declared == {Version(pins("constraints-lowest.txt")[name])}
+
+
+@pytest.mark.parametrize("extra", ["langchain", "llamaindex", "chroma"])
+def test_every_package_of_an_adapter_is_tested_at_its_lowest(extra):
+    named = {requirement.name for requirement in requirements(EXTRAS[extra])}
+
+    assert named <= set(pins("constraints-lowest.txt"))
+
+
+def test_only_torch_is_held_back():
+    assert pins("constraints.txt") == {"torch": "2.13.0"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> zipfile.ZipFile:
+    """Build the wheel from this tree; takes no network and under a second."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+    subprocess.run(command, check=True, cwd=ROOT, capture_output=True)
+    with zipfile.ZipFile(*folder.glob("*.whl")) as archive:
+        yield archive
+
+
+def test_the_wheel_holds_the_three_typed_packages_and_no_more(wheel):
+    names = set(wheel.namelist())
+    sources = {
+        path.relative_to(ROOT).as_posix()
+        for top in PACKAGES
+        for path in (ROOT / top).rglob("*.py")
+    }
+
+    assert {name.partition("/")[0] for name in names} == {*PACKAGES, DIST_INFO}
+    assert {f"{top}/py.typed" for top in PACKAGES} | sources <= names
+    assert f"{DIST_INFO}/licenses/LICENSE" in names
+
+
+def test_the_wheel_requires_nothing_without_an_extra(wheel):
+    metadata = message_from_bytes(wheel.read(f"{DIST_INFO}/METADATA"))
+
+    required = [Requirement(line) for line in metadata.get_all("Requires-Dist")]
+
+    assert all("extra ==" in str(requirement.marker) for requirement in required)
+    assert set(metadata.get_all("Provides-Extra")) == set(EXTRAS)
+
+
+def test_the_wheel_installs_the_command(wheel):
+    scripts = wheel.read(f"{DIST_INFO}/entry_points.txt").decode()
+
+    assert "oprag = oprag.cli:main" in scripts
