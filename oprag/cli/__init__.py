@@ -1,0 +1,26 @@
+"""The command line. Nothing imports it but the script `oprag`."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line; the entry point of the script `oprag`."""
+    # A terminal that lacks a character shows a question mark, not a traceback.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        from oprag.cli.app import app
+    except ModuleNotFoundError as error:
+        if error.name != "typer":
+            raise
+        sys.exit(
+            "The command line of oprag needs the package 'typer'. "
+            'Install it with: pip install "oprag[cli]"'
+        )
+    app(prog_name="oprag")

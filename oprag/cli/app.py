@@ -1,0 +1,101 @@
+"""The application that holds all commands, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from oprag.cli.demo import demo
+from oprag.errors import OpragError, OpragWarning
+
+__all__ = ["app"]
+
+
+class _OneLineErrors(TyperGroup):
+    """Turns the errors that a user can do something about into one line each."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command.
+
+        Raises:
+            typer.Exit: With code 1, after an error was told on stderr.
+        """
+        try:
+            with _one_line_warnings():
+                return super().invoke(ctx)
+        except BrokenPipeError:  # the reader had enough: no error
+            raise
+        except ModuleNotFoundError as error:
+            raise _told(_install_hint(error)) from error
+        except OpragError as error:
+            raise _told(str(error)) from error
+        except OSError as error:
+            raise _told(str(error).removeprefix(f"[Errno {error.errno}] ")) from error
+
+
+def _told(message: str) -> typer.Exit:
+    typer.echo(typer.style("Error: ", fg="red", bold=True) + message, err=True)
+    return typer.Exit(1)
+
+
+def _install_hint(error: ModuleNotFoundError) -> str:
+    package = (error.name or str(error)).partition(".")[0]
+    return (
+        f"This command needs the package {package!r}, which is not installed. "
+        'Install it with: pip install "oprag[demo]"'
+    )
+
+
+@contextmanager
+def _one_line_warnings() -> Iterator[None]:
+    """Show the warnings of oprag as one line each.
+
+    No others: they speak to programmers.
+    """
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        typer.echo(typer.style("Note: ", fg="yellow") + str(message), err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", OpragWarning)
+        warnings.showwarning = show
+        yield
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"oprag {version('oprag')}")
+        raise typer.Exit
+
+
+app = typer.Typer(
+    cls=_OneLineErrors,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Plain text: readable in every terminal, file and screen reader.
+    rich_markup_mode=None,
+)
+app.command()(demo)
+
+
+@app.callback()
+def oprag(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show the version and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Retrieved passages, put back in the order the author wrote them."""

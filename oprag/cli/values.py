@@ -1,0 +1,40 @@
+"""What was retrieved as plain JSON values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from oprag.chunk import Chunk
+from oprag.cli.retrieving import Retrieved
+
+__all__ = ["retrieved_values"]
+
+
+def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
+    """A question, its chunks by score, and its passages in document order.
+
+    Returns:
+        Strings, integers, and lists and mappings of them. Spans are `[start, end]`
+        in characters, end exclusive; ranks count from 0, the best.
+    """
+    return {
+        "question": retrieved.question,
+        "tokens": retrieved.tokens,
+        "by_score": [_chunk_values(chunk) for chunk in retrieved.by_score],
+        "passages": [
+            {
+                "text": passage.text,
+                "spans": [list(span) for span in passage.spans],
+                "citation": passage.citation,
+                "tokens": tokens,
+                "ranks": [chunk.rank for chunk in passage.chunks],
+            }
+            for passage, tokens in zip(
+                retrieved.passages, retrieved.passage_tokens, strict=True
+            )
+        ],
+    }
+
+
+def _chunk_values(chunk: Chunk) -> dict[str, Any]:
+    return {"rank": chunk.rank, "span": list(chunk.span or ()), "text": chunk.text}

@@ -1,0 +1,167 @@
+"""`oprag demo` as a user runs it, on the whole reference with a tiny real model."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from oprag.cli.demo import QUESTIONS
+from oprag.cli.reference import REFERENCE_NAME, language_reference
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def options(tiny_model, tmp_path_factory) -> list[str]:
+    """The model and the folder of the index."""
+    folder = tmp_path_factory.mktemp("demo") / "new"
+    return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
+
+
+def run(options: list[str], *more: str) -> Result:
+    return CliRunner().invoke(app, ["demo", *options, *more])
+
+
+@pytest.fixture(scope="module")
+def first(options) -> Result:
+    """The run that makes the index."""
+    return run(options, "--json")
+
+
+@pytest.fixture(scope="module")
+def report(first):
+    return json.loads(first.stdout)
+
+
+def test_the_first_run_says_that_it_makes_the_index(first, options, report):
+    assert first.exit_code == 0, first.output
+    assert f"chunks, now kept in {options[-1]}" in first.stderr
+    assert f"Embedding model: {options[1]}, from that folder" in first.stderr
+    assert report["index"]["reused"] is False
+    assert report["index"]["chunks"] > 800
+
+
+def test_the_second_run_uses_it_again_and_finds_the_same(first, options, report):
+    second = run(options, "--json")
+
+    again = json.loads(second.stdout)
+    assert f"chunks, used again from {options[-1]}" in second.stderr
+    assert again["index"].pop("reused") is True
+    assert again == {**report, "index": {"chunks": report["index"]["chunks"]}}
+
+
+def test_the_json_names_the_text_that_its_spans_count_in(report):
+    text = language_reference()
+
+    assert report["document"] == {
+        "name": REFERENCE_NAME,
+        "characters": len(text),
+        "sha256": hashlib.sha256(text.encode()).hexdigest(),
+    }
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_every_span_is_its_slice_and_every_chunk_is_in_one_passage(report, number):
+    text = language_reference()
+    answer = report["questions"][number]
+
+    assert answer["question"] == QUESTIONS[number]
+    assert 0 < answer["tokens"] <= 600
+    for passage in answer["passages"]:
+        ((start, end),) = passage["spans"]
+        assert text[start:end] == passage["text"]
+        assert passage["citation"] == f"{REFERENCE_NAME}, characters {start}-{end}"
+    spans = [span for passage in answer["passages"] for span in passage["spans"]]
+    assert spans == sorted(spans)
+    ranks = [rank for passage in answer["passages"] for rank in passage["ranks"]]
+    assert sorted(ranks) == [chunk["rank"] for chunk in answer["by_score"]]
+
+
+def test_people_see_both_orders_of_the_same_chunks_and_where_they_lie(first, options):
+    shown = run(options).stdout
+
+    for number, question in enumerate(QUESTIONS, start=1):
+        assert f"─\n{number} of 3: {question}\n" in shown
+    by_score, rest = shown.split("By score", 1)[1].split("In document order", 1)
+    in_order, merged = rest.split("Merged where they touch", 1)
+
+    def chunks(part: str) -> list[tuple[str, str]]:
+        rows = [line.split(maxsplit=2) for line in part.splitlines()[1:] if line]
+        return [(row[0], row[2].removeprefix("↑ ")) for row in rows]
+
+    assert chunks(by_score) != chunks(in_order)
+    assert sorted(chunks(by_score)) == sorted(chunks(in_order))
+    assert "[1]  characters " in merged
+    assert "\nWhere they lie: " in merged
+    assert "retriever = OrderPreservingRetriever(vectorstore=vectorstore" in shown
+
+
+def test_what_is_piped_is_plain_and_100_columns_wide(first, options):
+    shown = run(options)
+
+    assert "\x1b" not in shown.stdout + shown.stderr
+    lines = shown.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
+def test_k_and_the_budget_limit_what_is_shown(first, options):
+    answers = json.loads(run(options, "--json", "--k", "2").stdout)["questions"]
+    assert [len(answer["by_score"]) for answer in answers] == [2, 2, 2]
+
+    answers = json.loads(run(options, "--json", "--token-budget", "150").stdout)
+    assert all(answer["tokens"] <= 150 for answer in answers["questions"])
+
+
+def test_a_budget_that_holds_nothing_is_one_line(first, options):
+    result = run(options, "--token-budget", "1")
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines()[-1].startswith("Error: token_budget=1 holds")
+
+
+def test_a_model_that_is_not_there_is_one_line_and_makes_no_folder(tmp_path):
+    result = run(
+        ["--embedding-model", "no/model", "--directory", str(tmp_path / "new")]
+    )
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: The embedding model 'no/model'")
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tiny_model, tmp_path):
+    (tmp_path / "file").write_text("")
+    folder = str(tmp_path / "file" / "folder")
+
+    result = run(["--embedding-model", str(tiny_model), "--directory", folder])
+
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == f"Error: Not a directory: {folder!r}"
+
+
+def test_a_real_process_on_a_terminal_that_knows_only_ascii(first, options):
+    code = "from oprag.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "demo", *options],
+        check=True,
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONHASHSEED": "7"},
+    )
+
+    assert b"used again from" in ran.stderr
+    assert ran.stderr.count(b"\n") == 2  # nothing from the libraries below
+    shown = ran.stdout.decode("ascii")
+    assert f"3 of 3: {QUESTIONS[2]}" in shown
+    assert "....#" in shown

