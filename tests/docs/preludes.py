@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -47,9 +48,30 @@ def _readme() -> dict[str, Any]:
     }
 
 
+def _places() -> dict[str, Any]:
+    from langchain_classic.retrievers.document_compressors import CrossEncoderReranker
+    from langchain_core.cross_encoders import BaseCrossEncoder
+
+    class ByChecksum(BaseCrossEncoder):
+        """Scores that have nothing to do with the order."""
+
+        def score(self, text_pairs: Any) -> list[float]:
+            return [-zlib.crc32(text.encode()) for _, text in text_pairs]
+
+    names = _readme()
+    vectorstore = names["vectorstore"]
+    return {
+        **names,
+        "other": vectorstore.as_retriever(search_type="mmr", search_kwargs={"k": 6}),
+        "reranker": CrossEncoderReranker(model=ByChecksum(), top_n=5),
+        "retriever": vectorstore.as_retriever(search_kwargs={"k": 6}),
+    }
+
+
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "README": _readme,
     "langchain": _readme,
     "llamaindex": _readme,
+    "places": _places,
 }
 """By the page's name without its ending; a page that is not here needs nothing."""

@@ -63,7 +63,9 @@ else:
     from langgraph.prebuilt import create_react_agent as create_agent
 
 ONLY_ON_1X: dict[str, str] = {
-    "test_middleware_adds_what_was_retrieved_in_order": "agents have no middleware",
+    "test_middleware_adds_what_was_retrieved_in_order": (
+        "agents have no middleware in LangChain 0.3"
+    ),
 }
 """Tests of this folder that need LangChain 1.x: name of the test to the reason."""
 

@@ -7,7 +7,7 @@ from tests.langchain.compat import ONLY_ON_1X
 
 
 def test_every_test_listed_as_needing_1x_exists_and_says_why():
-    sources = [p.read_text("utf-8") for p in Path(__file__).parent.glob("test_*.py")]
+    sources = [p.read_text("utf-8") for p in Path(__file__).parent.rglob("test_*.py")]
     tests = {name for text in sources for name in re.findall(r"def (test_\w+)", text)}
 
     assert set(ONLY_ON_1X) <= tests

@@ -1,5 +1,7 @@
 """What `import langchain_oprag` needs, and what it says when that is missing."""
 
+import doctest
+import importlib
 import subprocess
 import sys
 from importlib.metadata import requires
@@ -93,3 +95,11 @@ def test_everything_can_be_imported_with_a_star():
     said = run("from langchain_oprag import *", "print(OffsetTokenSplitter.__name__)")
 
     assert said == "OffsetTokenSplitter"
+
+
+@pytest.mark.parametrize("module", ["retrievers", "splitters"])
+def test_the_examples_in_the_docstrings_are_right(module):
+    tested = doctest.testmod(importlib.import_module(f"langchain_oprag.{module}"))
+
+    assert tested.attempted > 0
+    assert tested.failed == 0

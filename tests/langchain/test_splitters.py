@@ -388,7 +388,17 @@ def test_a_chunk_of_ours_is_split_where_it_stands_in_its_document():
         assert chunk.metadata["start_index"] == start
     assert "".join(chunk.page_content for chunk in fine) == TEXT
     assert [index for (index,) in metadata_of(fine, "chunk_index")] == list(range(5))
+    assert not any("part_index" in chunk.metadata for chunk in fine)
     assert len({chunk.id for chunk in (*coarse, *fine)}) == len(coarse) + len(fine)
+
+
+def test_what_was_counted_and_found_for_the_whole_is_not_said_of_its_pieces():
+    coarse = OffsetTokenSplitter(chunk_size=8, add_start_index=True)
+
+    fine = by_words(2).split_documents(coarse.split_documents([DOCUMENT]))
+
+    gone = {"token_count", "token_counter", "start_index"}
+    assert not any(gone & chunk.metadata.keys() for chunk in fine)
 
 
 def test_so_are_chunks_of_pages():

@@ -1,0 +1,18 @@
+"""In the place of a retriever, and around those that merge or fuse."""
+
+from tests.langchain.places.registry import places_of
+from tests.langchain.places.running import (
+    answering,
+    each_mode,
+    each_place,
+    with_and_without,
+)
+
+
+@each_mode
+@each_place(places_of("retrievers"))
+async def test_the_model_reads_what_was_retrieved_in_order(place, mode):
+    ordered, plain = await with_and_without(place, mode, answering)
+
+    assert ordered == sorted(set(plain))
+    assert plain != sorted(plain)

@@ -1,0 +1,250 @@
+"""Streams: right from the first character, early, and drained after a refusal."""
+
+import asyncio
+import random
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from pydantic import Field
+
+from langchain_oprag.self_route import SelfRouteChain
+from oprag.reasoning import without_reasoning
+from oprag.refusals import DeclineRules
+from tests.core.refusal_samples import ANSWERS, REFUSALS
+from tests.langchain.corpus import ListRetriever
+from tests.langchain.routes import (
+    BOOK,
+    QUESTION,
+    REFUSAL,
+    RETRIEVED,
+    chain_of,
+    deltas,
+    summed,
+)
+from tests.support.openai_server import Reply, scripted_server
+
+__all__ = ["scripted_server"]
+
+
+class CutChatModel(BaseChatModel):
+    """Streams each of its replies cut at random places, the same for one seed."""
+
+    replies: list[str]
+    seed: int
+    calls: list[int] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "cut"
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
+        text = self.replies[len(self.calls)]
+        self.calls.append(len(text))
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
+
+    def _stream(
+        self, messages, stop=None, run_manager=None, **kwargs
+    ) -> Iterator[ChatGenerationChunk]:
+        text = self.replies[len(self.calls)]
+        self.calls.append(len(text))
+        chance = random.Random(f"{self.seed} {text}")  # noqa: S311 -- cuts, no secrets
+        yield ChatGenerationChunk(message=AIMessageChunk(""))
+        while text:
+            size = chance.randint(1, 6)
+            yield ChatGenerationChunk(message=AIMessageChunk(text[:size]))
+            text = text[size:]
+
+
+def cut_chain(replies: list[str], seed: int) -> tuple[CutChatModel, SelfRouteChain]:
+    model = CutChatModel(replies=replies, seed=seed)
+    retriever = ListRetriever(documents=list(RETRIEVED))
+    documents = {"book.txt": BOOK}
+    return model, SelfRouteChain(llm=model, retriever=retriever, documents=documents)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_phrasing_of_a_refusal_leaks_a_character(seed):
+    for refusal in REFUSALS:
+        model, chain = cut_chain([refusal, "In 1912."], seed)
+
+        answer = deltas(list(chain.stream(QUESTION)))
+
+        assert "".join(answer) == "In 1912.", refusal
+        assert len(model.calls) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_answer_that_mentions_the_word_is_lost_or_asked_twice(seed):
+    for answer in ANSWERS:
+        model, chain = cut_chain([answer], seed)
+
+        pieces = list(chain.stream(QUESTION))
+
+        without = without_reasoning(answer, DeclineRules().reasoning_tags)
+        assert "".join(deltas(pieces)) == without
+        assert len(model.calls) == 1
+        assert pieces[-2]["route"] == {"rung": "retrieved", "answered": True}
+
+
+def test_the_pieces_come_in_the_order_of_the_output(scripted_server):
+    server = scripted_server([REFUSAL, Reply(deltas=["In ", "19", "12."])])
+
+    pieces = list(chain_of(server).stream(QUESTION))
+
+    assert [list(piece) for piece in pieces] == [
+        ["input"],
+        ["context"],
+        ["answer"],
+        ["answer"],
+        ["answer"],
+        ["route"],
+        ["usage"],
+    ]
+    assert deltas(pieces) == ["In ", "19", "12."]
+    assert pieces[1]["context"][0].page_content == BOOK
+
+
+def test_the_answer_streams_while_the_model_is_still_writing(scripted_server):
+    gate = threading.Event()
+    server = scripted_server([Reply(deltas=["It was", " built", gate, " in 1912."])])
+
+    stream = chain_of(server).stream(QUESTION)
+    seen = ""
+    while seen != "It was built":
+        seen += next(stream).get("answer", "")
+    gate.set()
+
+    assert seen + "".join(deltas(list(stream))) == "It was built in 1912."
+
+
+async def test_so_it_does_when_awaited(scripted_server):
+    gate = threading.Event()
+    server = scripted_server([Reply(deltas=["It was", " built", gate, " in 1912."])])
+
+    stream = chain_of(server).astream(QUESTION)
+    seen = ""
+    while seen != "It was built":
+        seen += (await anext(stream)).get("answer", "")
+    gate.set()
+
+    rest = [piece async for piece in stream]
+    assert seen + "".join(deltas(rest)) == "It was built in 1912."
+
+
+class Ends(BaseCallbackHandler):
+    """Remembers how each model call ended, and the usage that it reported."""
+
+    def __init__(self) -> None:
+        self.ended: list[Any] = []
+
+    def on_llm_end(self, response, **kwargs):
+        message = response.generations[0][0].message
+        self.ended.append(message.usage_metadata["total_tokens"])
+
+    def on_llm_error(self, error, **kwargs):
+        self.ended.append(type(error).__name__)
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+async def test_after_a_refusal_the_reply_is_read_to_its_end(scripted_server, awaited):
+    long_winded = REFUSAL + " It tells of the river" * 20
+    server = scripted_server([long_winded, "In 1912."])
+    ends = Ends()
+    config = {"callbacks": [ends]}
+
+    chain = chain_of(server)
+    if awaited:
+        pieces = [piece async for piece in chain.astream(QUESTION, config)]
+    else:
+        pieces = list(chain.stream(QUESTION, config))
+
+    first, second = summed(pieces)["usage"]["rungs"]
+    assert first["output_tokens"] == len(long_winded.split())
+    assert not first["estimated"]
+    assert ends.ended == [
+        rung["input_tokens"] + rung["output_tokens"] for rung in (first, second)
+    ]
+
+
+def test_a_stream_that_ends_inside_the_sentinel_has_answered(scripted_server):
+    server = scripted_server([Reply(deltas=["un", "answer"])])
+
+    pieces = list(chain_of(server).stream(QUESTION))
+
+    assert "".join(deltas(pieces)) == "unanswer"
+    assert summed(pieces)["route"] == {"rung": "retrieved", "answered": True}
+
+
+def test_a_refusal_of_the_last_rung_is_streamed_as_it_comes(scripted_server):
+    server = scripted_server([REFUSAL, Reply(deltas=["Un", "answer", "able."])])
+
+    pieces = list(chain_of(server).stream(QUESTION))
+
+    assert deltas(pieces) == ["Un", "answer", "able."]
+    assert summed(pieces)["route"] == {"rung": "full", "answered": False}
+
+
+def test_a_structured_answer_comes_in_one_piece(scripted_server):
+    server = scripted_server(['{"answerable": true, "answer": "In 1912."}'])
+
+    pieces = list(chain_of(server, structured_output=True).stream(QUESTION))
+
+    assert deltas(pieces) == ["In 1912."]
+
+
+async def test_events_show_every_call_and_every_piece(scripted_server):
+    server = scripted_server([REFUSAL, Reply(deltas=["In ", "1912."])])
+
+    events = [
+        event async for event in chain_of(server).astream_events(QUESTION, version="v2")
+    ]
+
+    ours = [e for e in events if e["name"] == "SelfRouteChain"]
+    streamed = [e["data"]["chunk"] for e in ours if e["event"] == "on_chain_stream"]
+    assert deltas(streamed) == ["In ", "1912."]
+    assert ours[-1]["data"]["output"]["answer"] == "In 1912."
+    models = [e for e in events if e["event"] == "on_chat_model_end"]
+    assert [e["tags"] for e in models] == [
+        ["rung:retrieved"],
+        ["rung:full"],
+    ]
+    assert {e["parent_ids"][0] for e in models} == {ours[0]["run_id"]}
+    assert "on_retriever_end" in [e["event"] for e in events]
+
+
+async def test_a_stream_that_is_left_asks_nothing_more(scripted_server):
+    gate = threading.Event()
+    server = scripted_server([Reply(deltas=["It was", " built", gate, " in 1912."])])
+    ends = Ends()
+
+    stream = chain_of(server).astream(QUESTION, {"callbacks": [ends]})
+    while "answer" not in await anext(stream):
+        pass
+    await stream.aclose()
+    gate.set()
+
+    assert len(server.requests) == 1
+
+
+async def test_a_cancelled_question_asks_nothing_more(scripted_server):
+    gate = threading.Event()
+    server = scripted_server([Reply(deltas=["Unans", gate, "werable."])])
+
+    stream = chain_of(server).astream(QUESTION)
+    assert await anext(stream) == {"input": QUESTION}
+    # The reply hangs after "Unans", which is held back.
+    task = asyncio.create_task(anext(stream))
+    await asyncio.wait([task], timeout=0.5)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gate.set()
+
+    assert [piece async for piece in stream] == []
+    assert len(server.requests) == 1
