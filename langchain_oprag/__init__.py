@@ -12,6 +12,7 @@ from oprag.optional import require as _require
 _require("langchain_core", extra="langchain", purpose="langchain_oprag")
 
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
+from langchain_oprag.annotating import annotate_positions
 from langchain_oprag.compressors import OrderPreservingCompressor
 from langchain_oprag.retrievers import OrderPreservingRetriever
 
@@ -23,6 +24,7 @@ __all__ = [
     "OffsetTokenSplitter",
     "OrderPreservingCompressor",
     "OrderPreservingRetriever",
+    "annotate_positions",
 ]
 
 _SPLITTERS = ("OffsetSentenceSplitter", "OffsetTokenSplitter")

@@ -20,6 +20,7 @@ except ModuleNotFoundError as _error:
         _message, package="llama_index", extra="llamaindex"
     ) from _error
 
+from llamaindex_oprag.annotator import PositionAnnotator
 from llamaindex_oprag.node_parsers import (
     OffsetSentenceNodeParser,
     OffsetTokenNodeParser,
@@ -32,4 +33,5 @@ __all__ = [
     "OffsetTokenNodeParser",
     "OrderPreservingPostprocessor",
     "OrderPreservingRetriever",
+    "PositionAnnotator",
 ]

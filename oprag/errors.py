@@ -24,6 +24,7 @@
 
     OpragWarning (UserWarning)
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
+    ├── UnlocatedChunksWarning                a repair could not prove some places
     ├── ApproximateTokenCountWarning          no exact tokenizer could be loaded
     └── RoutingCostWarning                    routing costs more than the full documents
 
@@ -59,6 +60,7 @@ __all__ = [
     "SentenceDataError",
     "TokenizerError",
     "UnfilledBudgetWarning",
+    "UnlocatedChunksWarning",
     "UnscopedPositionError",
 ]
 
@@ -239,6 +241,10 @@ class OpragWarning(UserWarning):
 
 class UnfilledBudgetWarning(OpragWarning):
     """The retriever gave fewer chunks than the token budget has room for."""
+
+
+class UnlocatedChunksWarning(OpragWarning):
+    """Where some chunks stand in their source could not be proved."""
 
 
 class ApproximateTokenCountWarning(OpragWarning):

@@ -4,7 +4,8 @@ The chunks are all that a splitter made of the text, in order, so each begins
 inside the one before it or right after it. That tells repeated text apart where
 searching for a chunk alone would not. A chunk's text may differ from the source in
 its white space. Nothing is guessed: a chunk that could stand in two places is
-reported, and so is one that was altered.
+reported, and so is one that was altered. How places are found, from the fastest
+proof to the most patient one, is in `oprag/_locating/`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from oprag.anchoring import anchor
-from oprag.chaining import chain
+from oprag._locating.anchoring import anchor
+from oprag._locating.chaining import chain
+from oprag._locating.contiguity import Range, cover
+from oprag._locating.squeezing import SqueezedText, squeeze
 from oprag.chunk import Span
-from oprag.contiguity import Range, cover
-from oprag.squeezing import SqueezedText, squeeze
 
 __all__ = ["Location", "locate"]
 
@@ -30,11 +31,11 @@ class Location(NamedTuple):
     """How the chunk's text agrees with the source:
 
     - `exact`: it equals the source at `span`.
-    - `whitespace`: it does but for white space. `span` goes from its first to its
-      last other character.
+    - `whitespace`: it does but for white space. `span` goes from its first
+      character that is none to its last.
     - `ambiguous`: it occurs, and more than one place is possible.
     - `not_found`: it does not occur where its neighbours leave room for it.
-    - `blank`: it is empty or white space alone, and stands anywhere.
+    - `blank`: it is empty or white space alone, so it stands anywhere.
     """
 
 
@@ -48,16 +49,29 @@ def locate(
 ) -> list[Location]:
     """Find the true span of each chunk in the text it was split from.
 
-    Takes time linear in the length of the text.
+    White space, what `str.isspace` says, never counts. A place is proved
+
+    - by contiguity: it is the same in all the ways to lay the chunks over the
+      source so that they cover it from its first character to its last, where
+      each chunk begins inside the one before it or right after it and ends no
+      earlier. How much chunks overlap need not be known. Where nothing overlaps
+      there is only one way, however often the text repeats itself;
+    - where there is no such way, as chunks were altered or text was dropped: by
+      being the only place in the source, or both the earliest and the latest that
+      the order of the chunks allows, or by contiguity between two proved chunks.
+
+    An altered chunk is reported, unless the altered text also stands in the source
+    between the chunk's neighbours: then it is placed there. Splitters applied one
+    after another may step back where the outer chunks overlap; that is allowed for.
+
+    Takes time and memory linear in the length of source and chunks. Deterministic.
 
     Args:
-        source: The text that was split.
-        chunks: The texts of its chunks, in the order the splitter made them, with
-            or without overlap. Duplicates are welcome next to each other.
-        complete: `chunks` are all the chunks of the text. Then chunks that can
-            cover it, or what lies between two proved neighbours, without a gap
-            are taken to do so. False for a sample: only uniqueness and order
-            count.
+        source: The text that was split; for a document of several parts, such as
+            pages, the one part.
+        chunks: The texts of its chunks, in the order the splitter made them.
+        complete: `chunks` are all the chunks of the source. False for a sample of
+            them, still in order: then contiguity proves nothing.
 
     Returns:
         One location per chunk, in the order of the chunks.
@@ -73,7 +87,7 @@ def locate(
 def _places(
     source: str, bodies: Sequence[str], *, complete: bool
 ) -> Iterator[tuple[int, int] | Location]:
-    """Find where each body starts and ends in the source, or what is to be reported."""
+    """Find where each body starts and ends in the source, or what to report."""
     starts = chain(source, bodies) if complete else None
     if starts is not None:
         for start, body in zip(starts, bodies, strict=True):
@@ -81,12 +95,7 @@ def _places(
         return
     squeezed = SqueezedText(source)
     pieces = [squeeze(body) for body in bodies]
-    ranges: Sequence[Range | None] | None = None
-    if complete:
-        last = len(squeezed.flat) - len(pieces[-1])
-        ranges = cover(squeezed.flat, pieces, 0, last)
-    if ranges is None:
-        ranges = anchor(squeezed.flat, pieces, complete=complete)
+    ranges = _ranges(squeezed.flat, pieces, complete=complete)
     for between, body, piece in zip(ranges, bodies, pieces, strict=True):
         if between is None:
             yield _NOT_FOUND
@@ -94,10 +103,21 @@ def _places(
             yield _AMBIGUOUS
         else:
             start = squeezed.offset(between[0])
-            if source.startswith(body, start):
-                yield start, start + len(body)
-            else:
-                yield start, squeezed.offset(between[0] + len(piece) - 1) + 1
+            end = start + len(body)
+            if not source.startswith(body, start):
+                end = squeezed.offset(between[0] + len(piece) - 1) + 1
+            yield start, end
+
+
+def _ranges(
+    flat: str, pieces: Sequence[str], *, complete: bool
+) -> Sequence[Range | None]:
+    """Find where pieces may start, by contiguity if they cover the text."""
+    if complete and pieces:
+        covering = cover(flat, pieces, 0, len(flat) - len(pieces[-1]))
+        if covering:
+            return covering
+    return anchor(flat, pieces, complete=complete)
 
 
 def _location(

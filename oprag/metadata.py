@@ -13,6 +13,7 @@ from typing import Protocol
 
 __all__ = [
     "CHAR_END",
+    "CHAR_SPANS",
     "CHAR_START",
     "CHUNK_INDEX",
     "DOC_KEY",
@@ -40,6 +41,9 @@ CHAR_START = "char_start"
 """First character of the chunk, relative to its part."""
 CHAR_END = "char_end"
 """One past the last character of the chunk, relative to its part."""
+CHAR_SPANS = "char_spans"
+"""Spans of a merged text with gaps, `0-120,125-300`; `char_start` and `char_end` are
+those of the whole."""
 PART_INDEX = "part_index"
 """Number of the part (page, section), from 0; absent when there is only one."""
 TOKEN_COUNT = "token_count"

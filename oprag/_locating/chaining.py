@@ -2,24 +2,26 @@
 
 A chain reaches from the first character to the last, each chunk beginning inside
 the one before it or right after it. One chain is found by looking where the next
-chunk is expected. That no other exists follows from its overlaps alone, as the
-overlaps of every chain add up to the same length. Suppose there were another, and
-call a chunk's shift how far it stands further right there. The shifts of the first
-and the last chunk are 0, and none exceeds the shift before it by more than the two
-chunks overlap. So somewhere one of these holds, where two chunks overlap by `w`:
+chunk is expected. That there is no other follows from its overlaps alone.
+
+Suppose there were another, and call a chunk's shift how far it stands further
+right in that one. The first and the last chunk of a chain cannot shift. A chunk's
+shift exceeds that of the chunk before it by no more than the two overlap, or there
+would be a gap. So where the shifts rise, to a value above 0 or from one below 0 up
+to 0, two chunks overlap by some `w` and
 
 - the second chunk also stands 1 to `w` characters further right, or
 - the first chunk also stands 1 to `w` characters further left.
 
-Characters are counted without white space, which chunks may differ in. Where no
-chunks overlap there is nothing to look at: such a chain is the only one.
+Neither anywhere: no other chain. Characters are counted without white space, which
+chunks may differ in. Where no chunks overlap there is nothing to look at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oprag.squeezing import squeeze
+from oprag._locating.squeezing import squeeze
 
 __all__ = ["chain"]
 
@@ -78,7 +80,7 @@ def _may_move(source: str, first: str, second: str, start: int, end: int) -> boo
     before = squeeze(source[max(start - reach, 0) : start])
     after = squeeze(source[end : end + reach])
     if start > reach:
-        tail = tail[-len(before) :]
+        tail = tail[max(len(tail) - len(before), 0) :]
     if end + reach < len(source):
         head = head[: len(after)]
     return _returns(before, shared, after, tail, head)

@@ -1,0 +1,130 @@
+"""`annotate_positions`: true positions for chunks that any splitter made."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.documents import Document
+
+from oprag.annotating import (
+    SourcePart,
+    annotate_chunks,
+    replaced,
+    unlocated_message,
+)
+from oprag.errors import InputMismatchError, UnlocatedChunksWarning
+from oprag.hit import Hit
+from oprag.identity import PART_KEYS, read_documents
+from oprag.positions import as_number
+
+__all__ = ["annotate_positions"]
+
+
+def annotate_positions(
+    source: str | Sequence[Document], documents: Sequence[Document]
+) -> list[Document]:
+    """Find where each chunk stands in its source, and write it into the metadata.
+
+    For chunks of any splitter, whose own positions are missing or wrong. The true
+    place of a chunk is proved from its neighbours; see `oprag.locating.locate`.
+
+    Args:
+        source: The text that was split; or, for a document that was loaded in
+            parts, its pages or rows as the loader gave them.
+        documents: All chunks of that text, in the order the splitter made them. They
+            are of one document: `source`, `file_path` or another known key of the
+            metadata names it.
+
+    Returns:
+        New documents in the same order: the metadata as it was, and `doc_key`,
+        `doc_uri`, `chunk_index`, `n_chunks`, `char_start`, `char_end`, and
+        `part_index` for parts. Where the metadata had `start_index` it is corrected.
+        A chunk whose place cannot be proved gets no `char_start` and loses a
+        `start_index`; `chunk_index` still orders it.
+
+    Raises:
+        MissingDocumentError: A chunk does not name its document.
+        InputMismatchError: The chunks are of several documents, or a chunk is of a
+            page that `source` does not have.
+
+    Warns:
+        UnlocatedChunksWarning: Some chunks' places could not be proved.
+
+    Example:
+        >>> chunks = [
+        ...     Document(text, metadata={"source": "a.txt"}) for text in ("One", "two.")
+        ... ]
+        >>> [d.metadata["char_start"] for d in annotate_positions("One two.", chunks)]
+        [0, 4]
+    """
+    if not documents:
+        return []
+    hits = [Hit(d.page_content, d.metadata, subject=d) for d in documents]
+    names = list(dict.fromkeys(name for _, name in read_documents(hits)))
+    if len(names) > 1:
+        message = (
+            f"The chunks are of {len(names)} documents ({', '.join(names[:3])}, …), "
+            "and source= is the text of one. Call annotate_positions per document."
+        )
+        raise InputMismatchError(message, lengths={"documents": len(names)})
+    groups = _parts_of(source, documents)
+    parts = [
+        SourcePart(text, [documents[i].page_content for i in indexes], number)
+        for text, number, indexes in groups
+    ]
+    written, located = annotate_chunks(names[0], parts)
+    message_or_none = unlocated_message(names[0], list(itertools.chain(*located)))
+    if message_or_none is not None:
+        warnings.warn(message_or_none, UnlocatedChunksWarning, stacklevel=2)
+    entries = {
+        index: entry
+        for (_, _, indexes), row in zip(groups, written, strict=True)
+        for index, entry in zip(indexes, row, strict=True)
+    }
+    return [
+        document.model_copy(
+            update={"metadata": replaced(document.metadata, entries[i])}
+        )
+        for i, document in enumerate(documents)
+    ]
+
+
+def _parts_of(
+    source: str | Sequence[Document], documents: Sequence[Document]
+) -> list[tuple[str, int | None, list[int]]]:
+    """Text, number and chunks of each part."""
+    if isinstance(source, str):
+        pages = {_page(document) for document in documents}
+        number = as_number(pages.pop()[1]) if len(pages) == 1 else None
+        return [(source, number, list(range(len(documents))))]
+    members: dict[Any, list[int]] = {_page(part): [] for part in source}
+    for index, document in enumerate(documents):
+        page = _page(document)
+        if page not in members:
+            message = (
+                f"Chunk {index} is of {page[0]} {page[1]!r}, and source= has no such "
+                "part. Give all pages that the chunks were made of, as loaded."
+            )
+            raise InputMismatchError(message, lengths={"source": len(source)})
+        members[page].append(index)
+    return [
+        (part.page_content, _number(part, place), members[_page(part)])
+        for place, part in enumerate(source)
+    ]
+
+
+def _page(document: Document) -> tuple[str, Any]:
+    """The key and value that say which part a text is of; empty when none does."""
+    for key in PART_KEYS:
+        value = document.metadata.get(key)
+        if value is not None:
+            return key, value
+    return "", None
+
+
+def _number(part: Document, place: int) -> int:
+    number = as_number(_page(part)[1])
+    return place if number is None else number

@@ -1,0 +1,215 @@
+"""`PositionAnnotator`: true positions for nodes that any parsers made."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.bridge.pydantic import ConfigDict, Field
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    MetadataMode,
+    TextNode,
+    TransformComponent,
+)
+
+from llamaindex_oprag._convert import excluding
+from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.annotating import (
+    SourcePart,
+    annotate_chunks,
+    replaced,
+    unlocated_message,
+)
+from oprag.errors import MissingDocumentError, UnlocatedChunksWarning
+from oprag.hit import Hit
+from oprag.identity import PART_KEYS, look_up, read_documents
+from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
+from oprag.positions import as_number
+from oprag.sources import DocumentSource
+
+__all__ = ["PositionAnnotator"]
+
+
+class PositionAnnotator(TransformComponent):
+    r"""Finds where each node stands in its document and writes it down.
+
+    Goes after the parsers, because chained and hierarchical ones write offsets that
+    count from an intermediate text. The true place of a node is proved from its
+    neighbours; see `oprag.locating.locate`. All nodes of a document come in one
+    call, in the order the parsers made them.
+
+    Each node comes back as a copy with `doc_key`, `doc_uri`, `chunk_index`,
+    `n_chunks`, `char_start`, `char_end` (and `part_index` for pages) in its
+    metadata, hidden from LLM and embedding, and with true `start_char_idx` and
+    `end_char_idx`. A node whose place cannot be proved gets no offsets at all;
+    `chunk_index` still orders it. Of a hierarchy every level is located by itself,
+    and only the leaves are counted by `chunk_index`.
+
+    Args:
+        documents: The documents that were parsed: the list itself, or what
+            `document_source` takes, by the nodes' `ref_doc_id`.
+
+    Raises:
+        MissingDocumentError: When called, and a node names no source document.
+        DocumentNotFoundError: When called, and `documents` does not have it.
+
+    Warns:
+        UnlocatedChunksWarning: Some nodes' places could not be proved.
+
+    Example:
+        >>> from llama_index.core.ingestion import IngestionPipeline
+        >>> from llama_index.core.node_parser import (
+        ...     MarkdownNodeParser,
+        ...     SentenceSplitter,
+        ... )
+        >>> documents = [Document(text="# A\nOne.\n\n# B\nTwo.", id_="a.md")]
+        >>> annotator = PositionAnnotator(documents=documents)
+        >>> pipeline = IngestionPipeline(
+        ...     transformations=[MarkdownNodeParser(), SentenceSplitter(), annotator]
+        ... )
+        >>> nodes = pipeline.run(documents=documents)
+        >>> [node.metadata["char_start"] for node in nodes]
+        [0, 10]
+    """
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+    documents: Any = Field(exclude=True, description="The documents that were parsed.")
+
+    def __init__(self, documents: SourceLike | Sequence[Document]) -> None:
+        super().__init__(documents=documents)  # type: ignore[call-arg]  # a pydantic field
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Name in serialised pipelines."""
+        return "PositionAnnotator"
+
+    def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
+        """Annotate the nodes of any number of documents; the order stays."""
+        source = self._source()
+        texts = {name: source.get(name) for name in _source_ids(nodes)}
+        return self._annotated(nodes, texts)
+
+    async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
+        """Do the same, awaiting the documents."""
+        source = self._source()
+        texts = {name: await source.aget(name) for name in _source_ids(nodes)}
+        return self._annotated(nodes, texts)
+
+    def _source(self) -> DocumentSource:
+        if isinstance(self.documents, (list, tuple)):
+            return document_source({d.node_id: _text(d) for d in self.documents})
+        return document_source(self.documents)
+
+    def _annotated(
+        self, nodes: Sequence[BaseNode], texts: dict[str, str]
+    ) -> list[BaseNode]:
+        made: list[BaseNode] = list(nodes)
+        depths = _depths(nodes)
+        for name, members in _by_document(nodes).items():
+            levels = sorted({depths[index] for index in members})
+            for level in levels:
+                row = [index for index in members if depths[index] == level]
+                entries = _located(name, [(i, nodes[i]) for i in row], texts)
+                for index, entry in entries.items():
+                    if level != levels[-1]:
+                        del entry[CHUNK_INDEX], entry[N_CHUNKS]
+                    made[index] = _with_position(nodes[index], entry)
+        return made
+
+
+def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
+    """Ids of the documents that the nodes were made of, each once."""
+    for place, node in enumerate(nodes):
+        if node.ref_doc_id in (None, "", "None"):
+            keys = tuple(sorted(map(str, node.metadata)))
+            message = (
+                f"Node {place} has no source document (its ref_doc_id is "
+                f"{node.ref_doc_id!r}), so there is no text to find it in. Annotate "
+                "nodes as the parsers made them, or set their SOURCE relationship."
+            )
+            raise MissingDocumentError(message, rank=place, keys=keys)
+    return list(dict.fromkeys(str(node.ref_doc_id) for node in nodes))
+
+
+def _by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:
+    """Indexes of the nodes of each document, by its own name."""
+    hits = [Hit("", node.metadata, document=node.ref_doc_id) for node in nodes]
+    groups: dict[str, list[int]] = {}
+    for index, (_, name) in enumerate(read_documents(hits)):
+        groups.setdefault(name, []).append(index)
+    return groups
+
+
+def _depths(nodes: Sequence[BaseNode]) -> list[int]:
+    """How many of a node's ancestors are among the nodes."""
+    by_id = {node.node_id: node for node in nodes}
+
+    def depth(node: BaseNode) -> int:
+        parent = node.parent_node
+        above = None if parent is None else by_id.get(parent.node_id)
+        return 0 if above is None else 1 + depth(above)
+
+    return [depth(node) for node in nodes]
+
+
+def _located(
+    name: str, members: Sequence[tuple[int, BaseNode]], texts: dict[str, str]
+) -> dict[int, dict[str, str | int]]:
+    """Metadata to write on the nodes of one level of one document, by index."""
+    sources: dict[str, list[tuple[int, BaseNode]]] = {}
+    for index, node in members:
+        sources.setdefault(str(node.ref_doc_id), []).append((index, node))
+    numbers = _part_numbers([group[0][1] for group in sources.values()])
+    parts = sorted(
+        zip(numbers, sources.items(), strict=True), key=lambda part: part[0] or 0
+    )
+    written, located = annotate_chunks(
+        name,
+        [
+            SourcePart(texts[source], [_text(node) for _, node in group], number)
+            for number, (source, group) in parts
+        ],
+    )
+    message = unlocated_message(name, list(itertools.chain(*located)))
+    if message is not None:
+        warnings.warn(message, UnlocatedChunksWarning, stacklevel=4)
+    return {
+        index: entry
+        for (_, (_, group)), row in zip(parts, written, strict=True)
+        for (index, _), entry in zip(group, row, strict=True)
+    }
+
+
+def _part_numbers(firsts: Sequence[BaseNode]) -> Sequence[int | None]:
+    """Number of each part by page or row, else as they come; None for one text."""
+    for key in PART_KEYS:
+        numbers = [as_number(look_up(node.metadata, None, key)) for node in firsts]
+        if None not in numbers and len(set(numbers)) == len(numbers):
+            return numbers
+    return [None] if len(firsts) == 1 else range(len(firsts))
+
+
+def _with_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:
+    metadata = replaced(node.metadata, entry)
+    changes: dict[str, Any] = {
+        "metadata": metadata,
+        "excluded_llm_metadata_keys": excluding(
+            node.excluded_llm_metadata_keys, metadata
+        ),
+        "excluded_embed_metadata_keys": excluding(
+            node.excluded_embed_metadata_keys, metadata
+        ),
+    }
+    if isinstance(node, TextNode):
+        changes["start_char_idx"] = entry.get(CHAR_START)
+        changes["end_char_idx"] = entry.get(CHAR_END)
+    return node.model_copy(update=changes)
+
+
+def _text(node: BaseNode) -> str:
+    return node.get_content(metadata_mode=MetadataMode.NONE)

@@ -1,0 +1,80 @@
+"""Tells which pieces of a text occur in it once, or nowhere, without searching it.
+
+A short string that is neither rare nor frequent in the text serves as a mark. The
+seeds of the text, what follows each mark, are kept by content. A piece that holds a
+mark stands nowhere but where its seed does: at most one place if that is unique.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+__all__ = ["ABSENT", "UNKNOWN", "Seeds"]
+
+ABSENT = -1
+UNKNOWN = -2
+
+_SIZE = 24
+"""Characters of a seed: enough for most to be unique, little to store."""
+
+_SPACINGS = (16, 64)
+"""Characters from one mark to the next, about: close where pieces are short."""
+
+_SAMPLE = 1 << 13
+"""Characters in which the strings are counted to choose the mark."""
+
+
+class Seeds:
+    """The seeds of a text.
+
+    Args:
+        text: The text.
+        pieces: What will be looked up, at least one. Not kept.
+    """
+
+    def __init__(self, text: str, pieces: Sequence[str]) -> None:
+        lengths = sorted(map(len, pieces))
+        short = lengths[len(lengths) // 4]
+        self._text = text
+        self._mark = _choose_mark(
+            text, min(max(short // 4, _SPACINGS[0]), _SPACINGS[1])
+        )
+        self._starts: dict[str, int] = {}
+        start = text.find(self._mark) if self._mark else -1
+        while start >= 0:
+            seed = text[start : start + _SIZE]
+            self._starts[seed] = UNKNOWN if seed in self._starts else start
+            start = text.find(self._mark, start + 1)
+
+    def only(self, piece: str) -> int:
+        """Return where a piece starts if it occurs once in the text.
+
+        Else `ABSENT` if it does not occur, or `UNKNOWN`: it occurs more than once,
+        or is too short or too repetitive to tell.
+        """
+        at = piece.find(self._mark) if self._mark else -1
+        while 0 <= at <= len(piece) - _SIZE:
+            start = self._starts.get(piece[at : at + _SIZE], ABSENT)
+            if start != UNKNOWN:
+                found = start >= at and self._text.startswith(piece, start - at)
+                return start - at if found else ABSENT
+            at = piece.find(self._mark, at + 1)
+        return UNKNOWN
+
+
+def _choose_mark(text: str, spacing: int) -> str:
+    """Return the shortest string that marks a text often enough but not too often.
+
+    It stands about once in `spacing` characters. Empty if there is none, as in a
+    text of one character.
+    """
+    middle = max(len(text) - _SAMPLE, 0) // 2
+    sample = text[middle : middle + _SAMPLE]
+    for size in (1, 2, 4, 8):
+        counts = Counter(sample[at : at + size] for at in range(len(sample)))
+        wanted = len(sample) / spacing
+        mark = min(counts, key=lambda string: abs(counts[string] - wanted), default="")
+        if text.count(mark) * spacing <= 4 * len(text):
+            return mark
+    return ""

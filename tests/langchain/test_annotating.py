@@ -1,0 +1,159 @@
+"""`annotate_positions`: wrong and missing positions are repaired."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import pytest
+from langchain_core.documents import Document
+from langchain_text_splitters import CharacterTextSplitter, TokenTextSplitter
+
+from langchain_oprag import OrderPreservingCompressor, annotate_positions
+from oprag.errors import (
+    InputMismatchError,
+    MissingDocumentError,
+    UnlocatedChunksWarning,
+)
+
+TEXT = "\n".join(
+    f"Line {n} of the licence.\nAll rights reserved.\nNo warranty is given at all."
+    for n in range(60)
+)
+
+
+def _chunks(splitter):
+    return splitter.split_documents([Document(TEXT, metadata={"source": "l.txt"})])
+
+
+def test_langchains_own_positions_are_wrong_here_and_ours_are_right():
+    splitter = TokenTextSplitter(
+        encoding_name="cl100k_base",
+        chunk_size=40,
+        chunk_overlap=15,
+        add_start_index=True,
+    )
+    chunks = _chunks(splitter)
+    assert any(chunk.metadata["start_index"] == -1 for chunk in chunks)
+
+    annotated = annotate_positions(TEXT, chunks)
+    for chunk in annotated:
+        start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
+        assert TEXT[start:end] == chunk.page_content
+        assert chunk.metadata["start_index"] == start
+    starts = [chunk.metadata["char_start"] for chunk in annotated]
+    assert starts == sorted(set(starts))
+    # The numbered lines say where each chunk must stand: no copy elsewhere fits.
+    for chunk in annotated:
+        named = re.search(r"Line \d+ of the licence\.\nAll", chunk.page_content)
+        if named:
+            inside = chunk.metadata["char_start"] + named.start()
+            assert TEXT.startswith(named.group(), inside)
+
+
+def test_rejoined_white_space_is_found_and_said_to_differ():
+    text = "one\n\n\ntwo\n\n\nthree"
+    chunks = [
+        Document(part, metadata={"source": "a"}) for part in ("one\n\ntwo", "three")
+    ]
+
+    first, second = annotate_positions(text, chunks)
+    assert (first.metadata["char_start"], first.metadata["char_end"]) == (0, 9)
+    assert text[second.metadata["char_start"] : second.metadata["char_end"]] == "three"
+
+
+def test_all_keys_are_written_and_nothing_given_is_changed():
+    chunks = _chunks(
+        CharacterTextSplitter(separator="\n", chunk_size=80, chunk_overlap=0)
+    )
+    before = copy.deepcopy(chunks)
+
+    annotated = annotate_positions(TEXT, chunks)
+    assert chunks == before
+    for index, chunk in enumerate(annotated):
+        metadata = chunk.metadata
+        assert metadata["source"] == metadata["doc_uri"] == "l.txt"
+        assert len(metadata["doc_key"]) == 64
+        assert (metadata["chunk_index"], metadata["n_chunks"]) == (index, len(chunks))
+        assert "part_index" not in metadata
+
+
+def test_repaired_chunks_can_be_put_in_order():
+    annotated = annotate_positions(
+        TEXT,
+        _chunks(CharacterTextSplitter(separator="\n", chunk_size=80, chunk_overlap=0)),
+    )
+
+    ordered = OrderPreservingCompressor().transform_documents(annotated[::-1])
+    assert ordered == annotated
+
+
+def test_what_cannot_be_proved_is_reported_and_still_in_order():
+    text = "alpha beta gamma delta"
+    chunks = [
+        Document(part, metadata={"source": "a", "start_index": 7})
+        for part in ("alpha", "BETA was altered", "gamma delta")
+    ]
+
+    with pytest.warns(UnlocatedChunksWarning, match="1 not found .first: chunk 1"):
+        annotated = annotate_positions(text, chunks)
+    assert "char_start" not in annotated[1].metadata
+    assert "start_index" not in annotated[1].metadata
+    assert annotated[2].metadata["char_start"] == 11
+    ordered = OrderPreservingCompressor().transform_documents(annotated[::-1])
+    assert ordered == annotated
+
+
+def test_pages_are_annotated_as_parts_of_one_document():
+    pages = [
+        Document(text, metadata={"source": "a.pdf", "page": page})
+        for page, text in enumerate(("same words here", "same words here", "the end"))
+    ]
+    chunks = [
+        Document(text, metadata=page.metadata)
+        for page in pages
+        for text in (page.page_content[:4], page.page_content[5:])
+        if text.strip()
+    ]
+
+    annotated = annotate_positions(pages, chunks)
+    places = [
+        (d.metadata["part_index"], d.metadata["char_start"], d.metadata["chunk_index"])
+        for d in annotated
+    ]
+    assert places == [(0, 0, 0), (0, 5, 1), (1, 0, 2), (1, 5, 3), (2, 0, 4), (2, 5, 5)]
+    assert {d.metadata["n_chunks"] for d in annotated} == {6}
+    ordered = OrderPreservingCompressor().transform_documents(annotated[::-1])
+    assert [d.page_content for d in ordered] == [d.page_content for d in chunks]
+
+
+def test_one_page_alone_is_a_part_too():
+    chunk = Document("words", metadata={"source": "a.pdf", "page": 3})
+
+    (annotated,) = annotate_positions("some words", [chunk])
+    assert annotated.metadata["part_index"] == 3
+    assert annotated.metadata["char_start"] == 5
+
+
+def test_a_chunk_of_a_page_that_is_not_there_is_an_error():
+    page = Document("words", metadata={"source": "a.pdf", "page": 0})
+    chunk = Document("words", metadata={"source": "a.pdf", "page": 1})
+
+    with pytest.raises(InputMismatchError, match="page 1"):
+        annotate_positions([page], [chunk])
+
+
+def test_chunks_of_two_documents_are_an_error():
+    chunks = [Document("words", metadata={"source": name}) for name in "ab"]
+
+    with pytest.raises(InputMismatchError, match="2 documents"):
+        annotate_positions("words", chunks)
+
+
+def test_chunks_without_a_name_are_an_error():
+    with pytest.raises(MissingDocumentError):
+        annotate_positions("words", [Document("words")])
+
+
+def test_no_chunks_give_no_chunks():
+    assert annotate_positions("words", []) == []

@@ -1,0 +1,182 @@
+"""`PositionAnnotator`: offsets that chained and hierarchical parsers get wrong."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from llama_index.core import Document
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.node_parser import (
+    HierarchicalNodeParser,
+    MarkdownNodeParser,
+    SentenceSplitter,
+    get_leaf_nodes,
+)
+from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.storage.docstore import SimpleDocumentStore
+
+from llamaindex_oprag import OrderPreservingPostprocessor, PositionAnnotator
+from oprag.errors import (
+    DocumentNotFoundError,
+    MissingDocumentError,
+    UnlocatedChunksWarning,
+    UnscopedPositionError,
+)
+
+TEXT = "\n\n".join(
+    f"# Part {part}\n\n"
+    + " ".join(f"Sentence {part}-{n} stands here." for n in range(40))
+    for part in range(4)
+)
+CHAIN = [MarkdownNodeParser(), SentenceSplitter(chunk_size=64, chunk_overlap=0)]
+
+
+def _document(name="d.md", text=TEXT, **metadata):
+    return Document(text=text, id_=name, metadata=metadata)
+
+
+def _slices_hold(nodes, text=TEXT):
+    for node in nodes:
+        start, end = node.metadata["char_start"], node.metadata["char_end"]
+        assert (node.start_char_idx, node.end_char_idx) == (start, end)
+        assert text[start:end] == node.text
+
+
+def _reversed_hits(nodes):
+    return [NodeWithScore(node=node, score=None) for node in nodes[::-1]]
+
+
+def test_chained_parsers_are_refused_without_it_and_right_with_it():
+    documents = [_document()]
+    chained = IngestionPipeline(transformations=CHAIN).run(documents=documents)
+    with pytest.raises(UnscopedPositionError, match="PositionAnnotator"):
+        OrderPreservingPostprocessor().postprocess_nodes(
+            _reversed_hits([n for n in chained if n.start_char_idx is not None])
+        )
+
+    annotator = PositionAnnotator(documents=documents)
+    nodes = IngestionPipeline(transformations=[*CHAIN, annotator]).run(
+        documents=documents
+    )
+    _slices_hold(nodes)
+    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
+    assert [scored.node for scored in ordered] == nodes
+
+
+def test_every_level_of_a_hierarchy_is_located():
+    documents = [_document()]
+    parser = HierarchicalNodeParser.from_defaults(chunk_sizes=[512, 128, 64])
+    made = parser.get_nodes_from_documents(documents)
+    assert any(TEXT[n.start_char_idx : n.end_char_idx] != n.text for n in made)
+
+    nodes = PositionAnnotator(documents=documents)(made)
+    _slices_hold(nodes)
+    assert [node.node_id for node in nodes] == [node.node_id for node in made]
+    leaves = get_leaf_nodes(nodes)
+    assert [n.metadata["chunk_index"] for n in leaves] == list(range(len(leaves)))
+    assert all(("chunk_index" in node.metadata) == (node in leaves) for node in nodes)
+
+
+def test_leaves_alone_can_be_put_in_order():
+    documents = [_document()]
+    parser = HierarchicalNodeParser.from_defaults(chunk_sizes=[512, 128, 64])
+    leaves = get_leaf_nodes(parser.get_nodes_from_documents(documents))
+
+    nodes = PositionAnnotator(documents=documents)(leaves)
+    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
+    assert [scored.node for scored in ordered] == nodes
+
+
+async def test_awaited_it_gives_the_same():
+    documents = [_document()]
+    made = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
+        documents
+    )
+    annotator = PositionAnnotator(documents=documents)
+
+    assert await annotator.acall(made) == annotator(made)
+
+
+@pytest.mark.parametrize("kind", ["list", "mapping", "function", "docstore"])
+def test_documents_may_come_from_anywhere(kind):
+    documents = [_document()]
+    docstore = SimpleDocumentStore()
+    docstore.add_documents(documents)
+    given = {
+        "list": documents,
+        "mapping": {"d.md": TEXT},
+        "function": {"d.md": TEXT}.get,
+        "docstore": docstore,
+    }[kind]
+    made = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
+        documents
+    )
+
+    _slices_hold(PositionAnnotator(documents=given)(made))
+
+
+def test_given_nodes_are_not_changed_and_the_prompt_shows_no_new_keys():
+    documents = [_document(file_name="d.md")]
+    made = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
+        documents
+    )
+    before = copy.deepcopy(made)
+
+    nodes = PositionAnnotator(documents=documents)(made)
+    assert made == before
+    for old, new in zip(made, nodes, strict=True):
+        assert new.get_content(metadata_mode="llm") == old.get_content(
+            metadata_mode="llm"
+        )
+        assert new.get_content(metadata_mode="embed") == old.get_content(
+            metadata_mode="embed"
+        )
+
+
+def test_pages_with_ids_of_their_own_are_parts_of_one_file():
+    pages = [
+        _document(
+            f"id-{page}",
+            f"Page {page}. The same words. " * 20,
+            page=page - 1,
+            file_path="a.pdf",
+        )
+        for page in (1, 2, 3)
+    ]
+    made = SentenceSplitter(chunk_size=32, chunk_overlap=0).get_nodes_from_documents(
+        pages
+    )
+
+    nodes = PositionAnnotator(documents=pages)(made)
+    assert {node.metadata["part_index"] for node in nodes} == {0, 1, 2}
+    assert [n.metadata["chunk_index"] for n in nodes] == list(range(len(nodes)))
+    assert len({node.metadata["doc_key"] for node in nodes}) == 1
+    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
+    assert [scored.node for scored in ordered] == nodes
+
+
+def test_what_cannot_be_proved_is_reported_and_still_in_order():
+    documents = [_document()]
+    made = SentenceSplitter(chunk_size=64, chunk_overlap=0).get_nodes_from_documents(
+        documents
+    )
+    made[2] = made[2].model_copy(update={"text": "Something else entirely."})
+
+    with pytest.warns(UnlocatedChunksWarning, match="1 not found .first: chunk 2"):
+        nodes = PositionAnnotator(documents=documents)(made)
+    assert nodes[2].start_char_idx is None
+    ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
+    assert [scored.node.node_id for scored in ordered] == [n.node_id for n in made]
+
+
+def test_a_node_without_a_source_is_an_error():
+    with pytest.raises(MissingDocumentError, match="Node 0"):
+        PositionAnnotator(documents={})([TextNode(text="text")])
+
+
+def test_a_document_that_is_not_at_hand_is_an_error():
+    made = SentenceSplitter().get_nodes_from_documents([_document()])
+
+    with pytest.raises(DocumentNotFoundError):
+        PositionAnnotator(documents={"other": "text"})(made)
