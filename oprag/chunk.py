@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from oprag.metadata import CHAR_SPANS
+
 __all__ = ["Chunk", "Passage", "Span"]
 
 _NO_METADATA: Mapping[str, Any] = {}
@@ -60,9 +62,14 @@ class Chunk(NamedTuple):
         """Whether the text has the length of the span, so that offsets hold in it.
 
         False where the text was replaced after the span was taken (a sentence
-        window, a summary) and where there is no span.
+        window, a summary), where it was joined over a gap, and where there is no
+        span.
         """
-        return self.span is not None and self.span[1] - self.span[0] == len(self.text)
+        return (
+            self.span is not None
+            and self.span[1] - self.span[0] == len(self.text)
+            and CHAR_SPANS not in self.metadata
+        )
 
     def with_tokens(self, token_count: int) -> Chunk:
         """The same chunk with its tokens counted."""
@@ -114,11 +121,11 @@ class Passage:
         first = self.chunks[0]
         place = []
         if self.part is not None:
-            label = first.metadata.get("page_label")
+            label, page = map(first.metadata.get, ("page_label", "page"))
             if label is not None:
                 place.append(f"page {label}")
-            elif first.metadata.get("page") is not None:
-                place.append(f"page {self.part + 1}")
+            elif isinstance(page, (int, float)):
+                place.append(f"page {int(page) + 1}")
             else:
                 place.append(f"part {self.part}")
         if self.spans:

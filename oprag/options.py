@@ -89,6 +89,10 @@ class ContextOptions:
         if not self.document_order or not isinstance(self.document_order, str):
             hint = 'It takes "best_rank", "first_seen", "score_sum" or a metadata key.'
             raise _invalid("document_order", self.document_order, hint)
+        if type(self.merge) is not bool:
+            raise _invalid("merge", self.merge, "It takes True or False.")
+        _check_text("separator", self.separator)
+        _check_text("gap_mark", "" if self.gap_mark is None else self.gap_mark)
         for option in ("position_keys", "document_key"):
             _check_keys(option, getattr(self, option))
 
@@ -124,6 +128,11 @@ def _check_number(option: str, value: Any, least: int) -> None:
         return
     if type(value) is not int or value < least:
         raise _invalid(option, value, f"It takes a whole number from {least} on.")
+
+
+def _check_text(option: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise _invalid(option, value, "It takes a text.")
 
 
 def _check_keys(option: str, keys: Any) -> None:

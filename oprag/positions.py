@@ -224,11 +224,11 @@ def _read_scheme(
         if scheme.characters and not lenient:
             _refuse_negative(values, document)
         return nothing
-    if scheme.start == "start_index":
-        _refuse_sections(hits, document)
     parts = _parts(hits, scheme.parts)
     if parts is None:
         return nothing
+    if scheme.start == "start_index":
+        _refuse_sections(hits, parts, document)
     if not scheme.start:
         _refuse_frames(hits, starts, parts, document)
     return [
@@ -363,25 +363,31 @@ def _refuse_negative(values: Sequence[Any], document: str) -> None:
             raise _invalid_span(document, int(value), None)
 
 
-def _refuse_sections(hits: Sequence[Hit], document: str) -> None:
+def _refuse_sections(
+    hits: Sequence[Hit], parts: Sequence[int | None], document: str
+) -> None:
     """Refuse `start_index` when the chunks come from several sections.
 
     LangChain copies the metadata of the text that was split into every chunk, so
     chunks whose section differs were split from different texts, and their
-    offsets count from the start of each.
+    offsets count from the start of each. So were chunks of several parents
+    (`doc_id`), unless these are pages.
     """
-    first = hits[0].metadata
-    seen = [key for key in SECTION_KEYS if any(key in hit.metadata for hit in hits)]
-    if not seen or all(
-        hit.metadata.get(key) == first.get(key) for hit in hits for key in seen
-    ):
+    keys = SECTION_KEYS if parts[0] is not None else (*SECTION_KEYS, "doc_id")
+    differing = []
+    for key in keys:
+        values = [hit.metadata.get(key) for hit in hits]
+        if any(value != values[0] for value in values):
+            differing.append(key)
+    if not differing:
         return
     message = (
         f"Document {document!r}: start_index counts from the start of a section here "
-        f"(the chunks differ in {', '.join(seen)}), so it does not order the document. "
+        f"(the chunks differ in {', '.join(differing)}), so it does not order the "
+        f'document. If it does count from the start, say position_keys="start_index". '
         f"{_WAYS_OUT}"
     )
-    raise UnscopedPositionError(message, document=document, keys=tuple(seen))
+    raise UnscopedPositionError(message, document=document, keys=tuple(differing))
 
 
 def _refuse_frames(

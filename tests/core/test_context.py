@@ -82,6 +82,9 @@ def test_lists_of_different_lengths_are_an_error():
         {"position_keys": []},
         {"position_keys": ""},
         {"document_key": 7},
+        {"merge": "yes"},
+        {"separator": None},
+        {"gap_mark": 7},
     ],
 )
 def test_values_that_an_option_cannot_have_are_errors(options):

@@ -237,6 +237,30 @@ def test_start_index_relative_to_sections_is_an_error(key):
     assert caught.value.keys == (key,)
 
 
+def test_start_index_relative_to_several_parents_is_an_error():
+    metadatas = [
+        {"source": "s", "start_index": start, "doc_id": parent}
+        for start, parent in ((0, "p1"), (40, "p0"))
+    ]
+
+    with pytest.raises(UnscopedPositionError, match="doc_id"):
+        order_context(["a", "b"], metadatas, document_key="source")
+    passages = order_context(
+        ["a", "b"], metadatas, document_key="source", position_keys="start_index"
+    )
+    assert [p.text for p in passages] == ["a", "b"]
+
+
+def test_pages_may_each_have_an_id():
+    metadatas = [
+        {"source": "s", "start_index": 0, "doc_id": f"page-{page}", "page": page}
+        for page in (1, 0)
+    ]
+
+    passages = order_context(["second", "first"], metadatas)
+    assert [p.text for p in passages] == ["first", "second"]
+
+
 def test_chunks_of_one_section_are_ordered():
     metadatas = [{"source": "s", "start_index": i, "Header 1": "A"} for i in (40, 0)]
 
