@@ -18,6 +18,7 @@ from oprag.chunk import Passage
 from oprag.hit import Hit
 from oprag.metadata import (
     CHAR_END,
+    CHAR_SPANS,
     CHAR_START,
     PART_INDEX,
     TOKEN_COUNT,
@@ -25,10 +26,8 @@ from oprag.metadata import (
 )
 from oprag.rendering import marked_texts
 
-__all__ = ["CHAR_SPANS", "documents_of", "hits_of"]
+__all__ = ["documents_of", "hits_of"]
 
-CHAR_SPANS = "char_spans"
-"""Key of the spans of a document that has several, as `"0-120,125-300"`."""
 
 _SCORE_KEYS = ("relevance_score", "score")
 """Where LangChain's rerankers and retrievers put a score."""

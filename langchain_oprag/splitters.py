@@ -29,13 +29,12 @@ class OffsetTokenSplitter(OffsetSplitter):
         InvalidOptionError: A size is out of range.
 
     Example:
-        >>> splitter = OffsetTokenSplitter(
-        ...     chunk_size=2, tokenizer=lambda t: len(t.split())
-        ... )
+        >>> from langchain_core.documents import Document
+        >>> splitter = OffsetTokenSplitter(chunk_size=2, tokenizer="cl100k_base")
         >>> document = Document("one two three", metadata={"source": "a.txt"})
         >>> first, second = splitter.split_documents([document])
         >>> second.page_content, second.metadata["char_start"]
-        ('three', 8)
+        (' three', 7)
     """
 
     def __init__(

@@ -25,6 +25,7 @@ from oprag.chunk import Chunk, Passage
 from oprag.hit import Hit, OffsetFrame
 from oprag.metadata import (
     CHAR_END,
+    CHAR_SPANS,
     CHAR_START,
     OWN_KEYS,
     PART_INDEX,
@@ -34,11 +35,7 @@ from oprag.metadata import (
 from oprag.options import ContextOptions
 from oprag.rendering import marked_texts
 
-__all__ = ["CHAR_SPANS", "Arranged", "arrange", "excluding"]
-
-CHAR_SPANS = "char_spans"
-"""On a merged node that does not cover its characters without a gap: the spans it
-covers, as `0-120,125-300`."""
+__all__ = ["CHAR_SPANS", "Arranged", "arrange", "excluding", "hit_of", "sent_text"]
 
 _ORIGINAL = "original_"
 """Before the name of a metadata key: where its value stands after `rescore`."""
@@ -75,8 +72,8 @@ def arrange(
     Raises:
         OpragError: As `oprag.assembly.assemble` does.
     """
-    hits = [_hit(node, rescore) for node in nodes]
-    passages, used_all = assemble(hits, options, sent_text=_sent_text)
+    hits = [hit_of(node, rescore) for node in nodes]
+    passages, used_all = assemble(hits, options, sent_text=sent_text)
     texts = marked_texts(
         passages, gap_mark=options.gap_mark, separator=options.separator
     )
@@ -94,7 +91,8 @@ def excluding(keys: Sequence[str], metadata: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys([*keys, *own]))
 
 
-def _hit(scored: NodeWithScore, rescore: str | None) -> Hit:
+def hit_of(scored: NodeWithScore, rescore: str | None = None) -> Hit:
+    """Give the core what it needs of a retrieved node."""
     node = scored.node
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node
@@ -131,7 +129,8 @@ def _text(node: BaseNode) -> str:
     return node.get_content(metadata_mode=MetadataMode.NONE)
 
 
-def _sent_text(chunk: Chunk, text: str) -> str:
+def sent_text(chunk: Chunk, text: str) -> str:
+    """What LlamaIndex sends for a chunk with this text: behind its metadata."""
     node: BaseNode = chunk.source.node
     if text != _text(node):
         node = _copy(node, text, {})
@@ -168,8 +167,6 @@ def _metadata(passage: Passage, *, changed: bool) -> dict[str, Any]:
     if changed:
         metadata.pop(TOKEN_COUNT, None)
         metadata.pop(TOKEN_COUNTER, None)
-    if len(passage.chunks) > 1:
-        metadata.pop(CHAR_SPANS, None)
     if passage.spans:
         metadata[CHAR_START] = passage.spans[0].start
         metadata[CHAR_END] = passage.spans[-1].end

@@ -45,7 +45,8 @@ CHAR_SPANS = "char_spans"
 """Spans of a merged text with gaps, `0-120,125-300`; `char_start` and `char_end` are
 those of the whole."""
 PART_INDEX = "part_index"
-"""Number of the part (page, section), from 0; absent when there is only one."""
+"""Number of the part (page, section): the source's own where it has one, else from
+0; absent for a document that is one text."""
 TOKEN_COUNT = "token_count"
 """Tokens of the chunk's own text."""
 TOKEN_COUNTER = "token_counter"

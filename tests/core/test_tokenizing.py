@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oprag.tokenizing import (
@@ -85,22 +85,28 @@ def test_some_starts_are_the_same_as_among_all(name, text, data):
 
 
 @given(awkward_texts.map(encodable), st.data())
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", [*ENCODINGS, "minilm"])
 @pytest.mark.parametrize("kind", [TiktokenText, TiktokenArray])
-def test_tokens_begun_before_a_character_are_counted(kind, name, text, data):
-    kind = kind_or_skip(kind)
-    encoding = counter(name).tokenizer
-    place = data.draw(st.integers(0, len(text)))
-    offset = len(text[:place].encode())
-    lengths = [
-        len(encoding.decode_single_token_bytes(token))
-        for token in encoding.encode_ordinary(text)
-    ]
-    begins = itertools.accumulate(lengths[:-1], initial=0) if lengths else ()
+def test_steps_from_token_to_token_are_their_difference(kind, name, text, data):
+    tokenizer = counter(name).tokenizer
+    kind = HuggingFaceText if name == "minilm" else kind_or_skip(kind)
+    tokenized = kind(text, tokenizer)
+    starts = tokenized.starts(range(tokenized.n_tokens))
+    # Where exactly one token begins, and the end.
+    places = {start.position: n for n, start in enumerate(starts) if start.exact}
+    places = {
+        place: token
+        for place, token in places.items()
+        if [start.position for start in starts].count(place) == 1
+    }
+    assume(places)
+    here = data.draw(st.sampled_from(sorted(places)))
+    places[len(text)] = len(starts)
+    there = data.draw(st.sampled_from(sorted(places)))
 
-    found = kind(text, encoding).begun_before(place)
+    steps = tokenized.steps(places[here], here, there)
 
-    assert found == sum(begin < offset for begin in begins)
+    assert steps == abs(places[there] - places[here])
 
 
 def test_long_texts_are_read_with_numpy():

@@ -11,6 +11,7 @@ import pytest
 from llama_index.core import SimpleDirectoryReader, VectorStoreIndex
 from llama_index.core.agent.workflow import ReActAgent
 from llama_index.core.chat_engine.types import ChatMode
+from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import (
     LongContextReorder,
     PrevNextNodePostprocessor,
@@ -172,7 +173,12 @@ class TestChatEngines:
 
     def engine(self, lease: VectorStoreIndex, llm: RecordingLLM, mode: ChatMode) -> Any:
         return lease.as_chat_engine(
-            chat_mode=mode, llm=llm, similarity_top_k=10, node_postprocessors=[ORDER]
+            chat_mode=mode,
+            llm=llm,
+            similarity_top_k=10,
+            node_postprocessors=[ORDER],
+            # The default keeps a database connection open in a thread of its own.
+            memory=ChatMemoryBuffer.from_defaults(token_limit=8_000),
         )
 
     @pytest.mark.parametrize("mode", MODES)

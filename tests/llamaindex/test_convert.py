@@ -151,6 +151,16 @@ class TestMergedNodes:
         assert merged.node.get_content() == "one\ntwo"
         assert merged.node.metadata["char_spans"] == "0-3,6-9"
 
+    def test_a_text_with_a_gap_is_not_taken_for_a_slice_the_next_time(self):
+        """The line break for the one missing character makes the length the same."""
+        once = order(with_scores(in_source("one", 0), in_source("two", 4)), merge=True)
+        assert [node.text for node in once] == ["one\ntwo"]
+        overlapping = with_scores(in_source("e two three", 2))
+
+        again = order([*once, *overlapping], merge=True)
+
+        assert [node.text for node in again] == ["one\ntwo", "e two three"]
+
     def test_the_gap_is_filled_from_the_document(self):
         nodes = with_scores(in_source("one", 0), in_source("two", 6))
 
@@ -374,13 +384,12 @@ class TestScores:
     def test_the_sum_of_scores_is_that_of_the_retriever_the_second_time_too(self):
         nodes = [
             scored("a", 0.9, doc="a", start_index=0),
-            scored("b", 0.6, doc="b", start_index=0),
-            scored("c", 0.6, doc="b", start_index=9),
+            *(scored(text, 0.2, doc="b", start_index=ord(text)) for text in "bcd"),
         ]
         options = {"rescore": "score", "document_order": "score_sum"}
 
         once = order(nodes, **options)
-        assert [node.text for node in once] == ["b", "c", "a"]
+        assert [node.text for node in once] == ["a", "b", "c", "d"]
         assert order(once, **options) == once
 
 
@@ -429,8 +438,8 @@ class TestPlaces:
 
     def test_nodes_without_a_source_can_be_one_document(self):
         nodes = [
-            scored("b", doc="None", start_index=5),
-            scored("a", doc="", start_index=1),
+            scored(text, doc="None", start_index=start)
+            for text, start in (("b", 5), ("a", 1))
         ]
 
         assert numbers_in(order(nodes, missing_document="one")) == "ab"

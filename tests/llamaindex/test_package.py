@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import llamaindex_oprag
-
 ROOT = Path(__file__).parents[2]
 
 
@@ -23,15 +21,6 @@ def run(code: str, **environment: str) -> str:
         text=True,
     )
     return done.stdout.strip()
-
-
-def test_the_public_names():
-    assert llamaindex_oprag.__all__ == [
-        "OffsetSentenceNodeParser",
-        "OffsetTokenNodeParser",
-        "OrderPreservingPostprocessor",
-        "OrderPreservingRetriever",
-    ]
 
 
 def test_without_llamaindex_the_error_names_what_to_install():

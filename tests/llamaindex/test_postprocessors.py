@@ -23,7 +23,13 @@ from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from oprag.options import ContextOptions
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
-from tests.llamaindex.corpus import QUESTION, clause_parser, document, numbers_of
+from tests.llamaindex.corpus import (
+    QUESTION,
+    TEXT,
+    clause_parser,
+    document,
+    numbers_of,
+)
 
 count = resolve_token_counter("cl100k_base")
 
@@ -206,6 +212,23 @@ class TestSelection:
 
         with pytest.warns(UnfilledBudgetWarning):
             assert postprocessor.postprocess_nodes(scored) == scored
+
+    def test_what_fills_a_gap_counts(self, lease):
+        """The two clauses have 22 words, and 39 with the two between them."""
+        nodes = {n.metadata["chunk_index"]: n for n in lease.docstore.docs.values()}
+        hits = [NodeWithScore(node=nodes[number]) for number in (4, 1)]
+        fill = {"merge": True, "max_gap": 500, "documents": {"lease.txt": TEXT}}
+
+        with pytest.warns(UnfilledBudgetWarning):
+            (whole,) = OrderPreservingPostprocessor(
+                **fill, token_budget=50, token_counter=words
+            ).postprocess_nodes(hits)
+        assert numbers_of([whole]) == [1, 2, 3, 4]
+        assert words(whole.text) > 30
+        (best,) = OrderPreservingPostprocessor(
+            **fill, token_budget=30, token_counter=words
+        ).postprocess_nodes(hits)
+        assert numbers_of([best]) == [4]
 
     def test_a_budget_below_the_best_node(self, hits):
         postprocessor = OrderPreservingPostprocessor(token_budget=5)

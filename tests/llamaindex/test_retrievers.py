@@ -294,10 +294,11 @@ class TestIndexNodes:
     @pytest.fixture
     def tables(self, rows) -> VectorStoreIndex:
         """Summaries are searched, rows are read: more nodes than objects."""
-        summaries = [
-            IndexNode(text=f"{QUESTION} {number}", index_id=name, obj=rows[name])
-            for number, name in enumerate("xxxxxxyyyy" * 4)
-        ]
+        about_x = [IndexNode(text=QUESTION, index_id="x", obj=rows["x"])] * 30
+        about_y = [IndexNode(text="The tenant.", index_id="y", obj=rows["y"])] * 10
+        summaries = [node.model_copy(deep=True) for node in (*about_x, *about_y)]
+        for number, summary in enumerate(summaries):
+            summary.id_ = str(number)
         return VectorStoreIndex(objects=summaries, embed_model=WordEmbedding())
 
     def test_they_are_resolved_before_the_nodes_are_ordered(self, tables):
@@ -309,7 +310,7 @@ class TestIndexNodes:
 
     async def test_our_own_map_is_used_too(self, rows):
         found = [
-            NodeWithScore(node=IndexNode(text="s", index_id=name), score=0.5)
+            NodeWithScore(node=IndexNode(text=name, index_id=name), score=0.5)
             for name in "xy"
         ]
         retriever = OrderPreservingRetriever(Fixed(found), object_map=rows)
@@ -320,7 +321,7 @@ class TestIndexNodes:
         assert await retriever.aretrieve(QUESTION) == nodes
 
     def test_several_that_stand_for_one_object_do_not_look_like_the_end(self, tables):
-        """The 16 best of 40 summaries stand for one or two rows."""
+        """The 16 best of 40 summaries, which are asked for first, are of one row."""
         retriever = OrderPreservingRetriever(tables.as_retriever(), token_budget=500)
 
         assert len(retriever.retrieve(QUESTION)) == 2

@@ -1,0 +1,283 @@
+"""Full documents, whole or cut: always slices, in order, within the window."""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oprag.chunk import Chunk, Span
+from oprag.errors import ContextWindowError, InvalidOptionError
+from oprag.excerpts import Layout, joined, largest_selection
+from oprag.full_context import FullContext, FullDocument, full_context
+from oprag.tokens import resolve_token_counter
+
+WORDS = resolve_token_counter(lambda text: len(text.split()))
+CL100K = resolve_token_counter("cl100k_base")
+COUNTERS = [WORDS, CL100K, resolve_token_counter("approximate")]
+
+A = FullDocument("a", " ".join(f"alpha{n:03}." for n in range(200)))
+B = FullDocument("b", "\n".join(f"beta{n:03}" for n in range(100)))
+
+
+def chunk_of(document: FullDocument, start: int, end: int, rank: int = 0) -> Chunk:
+    text = document.text[start:end]
+    span = Span(start, end)
+    return Chunk(text, document.name, rank, (0, *span), span, name=document.name)
+
+
+def cut(
+    documents, chunks, window, *, reserved=5, overhead=10, counter=WORDS, **options
+) -> FullContext:
+    return full_context(
+        documents,
+        chunks,
+        window=window,
+        reserved=reserved,
+        prompt_tokens=lambda text: counter(text) + overhead,
+        token_counter=counter,
+        **options,
+    )
+
+
+def test_documents_that_fit_are_whole():
+    # 200 words and 100, 10 around them, 5 for the answer.
+    result = cut([A, B], [], 315)
+
+    assert result.text == f"{A.text}\n\n{B.text}"
+    assert result.action == "whole"
+    assert [e.span for e in result.excerpts] == [
+        (0, len(A.text)),
+        (0, len(B.text)),
+    ]
+
+
+def test_one_token_less_and_they_are_cut():
+    result = cut([A, B], [], 314)
+
+    assert result.action == "order_preserving"
+    assert WORDS(result.text) <= 299
+
+
+def test_an_unknown_window_takes_all_and_counts_nothing():
+    def never(text):
+        raise AssertionError
+
+    result = full_context(
+        [A, B],
+        [],
+        window=None,
+        reserved=5,
+        prompt_tokens=never,
+        token_counter=WORDS,
+    )
+
+    assert result.action == "whole"
+
+
+def test_the_retrieved_chunks_come_first_best_first():
+    # A word and its blank are 10 characters: words 100-109, then words 20-29.
+    best, second = chunk_of(A, 1000, 1099), chunk_of(A, 200, 299, rank=1)
+
+    one = cut([A], [best, second], 10 + 5 + 12)
+    both = cut([A], [best, second], 10 + 5 + 20)
+
+    assert best.text in one.text
+    assert second.text not in one.text
+    assert both.text == f"{second.text}\n\n{best.text}"
+
+
+def test_then_what_stands_nearest_to_them():
+    best = chunk_of(A, 1000, 1099)
+
+    result = cut([A, B], [best], 10 + 5 + 60)
+
+    (excerpt,) = result.excerpts
+    assert excerpt.document == A
+    assert excerpt.span.start < 900
+    assert excerpt.span.end > 1200
+
+
+def test_without_retrieved_chunks_it_is_read_from_the_beginning():
+    result = cut([A, B], [], 10 + 5 + 50)
+
+    (excerpt,) = result.excerpts
+    assert excerpt.document == A
+    assert excerpt.span.start == 0
+
+
+def test_of_a_chunk_that_is_too_long_the_beginning_is_read():
+    long = chunk_of(A, 1000, 1999)
+
+    result = cut([A], [long], 10 + 5 + 40)
+
+    # It is read in pieces of 8 words; the first may begin before it.
+    assert 1000 - 80 < result.excerpts[0].span.start <= 1000
+    assert 32 < WORDS(result.text) <= 40
+
+
+def test_what_was_left_out_is_marked():
+    chunks = [chunk_of(A, 0, 99), chunk_of(A, 1000, 1099, rank=1)]
+
+    result = cut([A], chunks, 10 + 5 + 21, gap_mark="[…]")
+
+    assert result.text == f"{chunks[0].text}\n\n[…]\n\n{chunks[1].text}"
+
+
+def test_a_chunk_whose_offsets_are_wrong_is_found_by_its_text():
+    wrong = chunk_of(A, 1000, 1099)._replace(span=Span(0, 99))
+    page = chunk_of(A, 1000, 1099)._replace(part=3)
+    nowhere = chunk_of(A, 1000, 1099)._replace(span=None)
+
+    for chunk in (wrong, page, nowhere):
+        result = cut([A], [chunk], 10 + 5 + 10)
+        assert [e.span for e in result.excerpts] == [(1000, 1099)]
+
+
+def test_a_chunk_of_another_text_is_passed_over():
+    altered = chunk_of(A, 1000, 1099)._replace(text="x" * 99)
+    foreign = chunk_of(B, 0, 50)
+
+    result = cut([A], [altered, foreign], 10 + 5 + 50)
+
+    assert result.excerpts[0].span.start == 0
+
+
+def test_pieces_end_at_words():
+    result = cut([A], [], 10 + 5 + 50, counter=CL100K)
+
+    assert result.text.split()[-1] in A.text.split()
+
+
+def test_the_middle_is_left_out():
+    result = cut([A, B], [], 10 + 5 + 40, window_overflow="truncate_middle")
+
+    head, tail = result.text.split("\n\n")
+    assert A.text.startswith(head)
+    assert B.text.endswith(tail)
+    assert WORDS(head) == WORDS(tail) == 20
+    assert [e.text for e in result.excerpts] == [head, tail]
+    assert result.action == "truncate_middle"
+
+
+def test_the_excerpts_of_a_middle_left_out_are_exact_where_the_text_repeats():
+    document = FullDocument("a", "x\n\n" * 300)
+
+    result = cut([document], [], 10 + 5 + 41, window_overflow="truncate_middle")
+
+    assert "\n\n".join(e.text for e in result.excerpts) == result.text
+
+
+def test_documents_that_do_not_fit_can_be_refused():
+    with pytest.raises(ContextWindowError, match="window_overflow"):
+        cut([A], [], 100, window_overflow="error")
+
+
+def test_a_window_without_room_for_a_piece_is_refused():
+    text = FullDocument("a", "supercalifragilistic" * 50)
+
+    with pytest.raises(ContextWindowError, match="max_context_tokens") as caught:
+        cut([text], [], 10 + 5 + 1, counter=CL100K)
+    assert caught.value.window == 16
+    with pytest.raises(ContextWindowError, match="no room"):
+        cut([A], [], 15)
+
+
+def test_no_room_for_the_gap_is_no_room_for_a_middle_left_out():
+    with pytest.raises(ContextWindowError):
+        cut(
+            [A],
+            [],
+            10 + 5 + 2,
+            window_overflow="truncate_middle",
+            gap_mark="a b c",
+        )
+
+
+def test_an_unknown_policy_is_refused_even_without_a_window():
+    with pytest.raises(InvalidOptionError, match="window_overflow"):
+        cut([A], [], None, window_overflow="drop")
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["alpha", "be-ta", "\n\n", ". ", "日本", "e\u0301", "  ", "x" * 30]
+    ),
+    max_size=80,
+).map(" ".join)
+
+
+@st.composite
+def cases(draw):
+    documents = [
+        FullDocument(name, text)
+        for name, text in zip("abc", draw(st.lists(PIECES, max_size=3)), strict=False)
+    ]
+    chunks = []
+    for document in documents:
+        for _ in range(draw(st.integers(0, 3))):
+            start = draw(st.integers(0, len(document.text)))
+            end = draw(st.integers(start, len(document.text)))
+            chunks.append(chunk_of(document, start, end))
+    order = draw(st.permutations(chunks))
+    ranked = [chunk._replace(rank=rank) for rank, chunk in enumerate(order)]
+    return documents, ranked, draw(st.integers(1, 150))
+
+
+@given(
+    cases(),
+    st.sampled_from(COUNTERS),
+    st.sampled_from(["order_preserving", "truncate_middle"]),
+    st.sampled_from([None, "[…]"]),
+)
+@settings(deadline=None)
+def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
+    case, counter, window_overflow, gap_mark
+):
+    documents, chunks, room = case
+    given_before = [tuple(chunk) for chunk in chunks]
+
+    try:
+        result = cut(
+            documents,
+            chunks,
+            15 + room,
+            counter=counter,
+            window_overflow=window_overflow,
+            gap_mark=gap_mark,
+        )
+    except ContextWindowError:
+        return
+
+    assert counter(result.text) <= room
+    order = [document.name for document in documents]
+    places = [(order.index(e.document.name), *e.span) for e in result.excerpts]
+    assert places == sorted(places)
+    for before, after in itertools.pairwise(places):
+        assert before[0] != after[0] or before[2] <= after[1]
+    for excerpt in result.excerpts:
+        assert excerpt.text
+        assert excerpt.text in result.text
+    assert [tuple(chunk) for chunk in chunks] == given_before
+
+
+@given(cases())
+@settings(deadline=None)
+def test_the_room_is_used_up_but_for_a_piece(case):
+    documents, chunks, room = case
+    layout = Layout(documents, "\n\n", "\n\n")
+    whole = sum(WORDS(document.text) for document in documents)
+
+    kept = largest_selection(layout, chunks, room, WORDS)
+
+    used = WORDS(joined(kept, layout))
+    # A piece has at most 8 words here, and one more where its end was moved.
+    assert used == whole or room - 9 <= used <= room
+
+
+@pytest.mark.parametrize("counter", COUNTERS)
+def test_a_long_selection_is_the_same_every_time(counter):
+    chunks = [chunk_of(A, 1000, 1099), chunk_of(B, 80, 160, rank=1)]
+    results = {cut([A, B], chunks, 200, counter=counter).text for _ in range(3)}
+
+    assert len(results) == 1

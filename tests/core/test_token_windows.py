@@ -1,0 +1,219 @@
+"""Windows of tokens: where they begin and end, and what each counts alone."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oprag.splitting import TextChunk, split_tokens
+from oprag.tokens import encodable
+from tests.fresh_interpreter import run
+from tests.strategies import (
+    WITH_OFFSETS,
+    awkward_texts,
+    counter,
+    graphemes,
+    slices,
+    words,
+)
+
+SOME = settings(max_examples=60, deadline=None)
+sizes = st.integers(1, 12)
+with_offsets = pytest.mark.parametrize("name", WITH_OFFSETS)
+
+
+def token_begins(text, tokenizer):
+    """The character that each token begins in, one token at a time."""
+    text = encodable(text)
+    if not hasattr(tokenizer, "decode_single_token_bytes"):
+        offsets = tokenizer.encode(text, add_special_tokens=False).offsets
+        return [start for start, _ in offsets]
+    begins = []
+    read = b""
+    for token in tokenizer.encode_ordinary(text):
+        begins.append(len(read.decode(errors="ignore")))
+        read += tokenizer.decode_single_token_bytes(token)
+    return begins
+
+
+@SOME
+@given(
+    st.lists(st.sampled_from(["a", " world", "Unaffable", ", ", "\n", "123456"])),
+    sizes,
+    st.data(),
+)
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "minilm", "byte_level"])
+def test_windows_begin_and_end_where_their_tokens_do(name, words, size, data):
+    text = "".join(words)
+    begins = token_begins(text, counter(name).tokenizer)
+    step = size - data.draw(st.integers(0, size - 1))
+    starts = range(0, max(len(begins) - (size - step), 1), step)
+    places = [0, *begins[1:], *[len(text)] * (size + 1)]
+
+    chunks = split_tokens(
+        text, chunk_size=size, chunk_overlap=size - step, tokenizer=counter(name)
+    )
+
+    expected = [(places[start], places[start + size]) for start in starts]
+    assert [chunk[:2] for chunk in chunks] == (expected if text else [])
+
+
+@SOME
+@given(awkward_texts, sizes)
+@with_offsets
+def test_a_cut_inside_a_grapheme_moves_to_one_of_its_ends(name, text, size):
+    boundaries = sorted(graphemes(text))
+    begins = token_begins(text, counter(name).tokenizer)[size::size]
+    below = [max(b for b in boundaries if b <= place) for place in begins]
+    above = [min(b for b in boundaries if b >= place) for place in begins]
+    # A token may begin at a boundary that another token reaches beyond.
+    beyond = [min([b for b in boundaries if b > place], default=0) for place in begins]
+
+    chunks = split_tokens(text, chunk_size=size, tokenizer=counter(name))
+
+    cuts = {chunk.end for chunk in chunks[:-1]}
+    assert cuts <= {*below, *above, *beyond}
+    for ends in zip(below, above, beyond, strict=True):
+        assert {*ends} & {*cuts, 0, len(text)}
+
+
+def test_a_window_is_so_many_tokens_of_the_whole_text():
+    # "one", " two", " three", " four", " five": a token each
+    chunks = split_tokens("one two three four five", chunk_size=2)
+
+    assert chunks == [TextChunk(0, 7, 2), TextChunk(7, 18, 2), TextChunk(18, 23, 1)]
+
+
+def test_windows_overlap_by_so_many_tokens():
+    text = "one two three four five"
+
+    chunks = split_tokens(text, chunk_size=3, chunk_overlap=1)
+
+    assert slices(text, chunks) == ["one two three", " three four five"]
+
+
+def test_the_last_window_is_the_first_that_reaches_the_end():
+    text = "one two three four five six"
+
+    chunks = split_tokens(text, chunk_size=4, chunk_overlap=3)
+
+    assert slices(text, chunks) == [
+        "one two three four",
+        " two three four five",
+        " three four five six",
+    ]
+
+
+def test_white_space_that_no_token_holds_belongs_to_the_chunk_on_its_left():
+    text = "  one \n\n two  three  "
+
+    chunks = split_tokens(text, chunk_size=1, tokenizer=counter("minilm"))
+
+    assert slices(text, chunks) == ["  one \n\n ", "two  ", "three  "]
+    assert [chunk.token_count for chunk in chunks] == [1, 1, 1]
+
+
+def test_the_count_is_the_chunks_own_where_a_word_is_cut_in_two():
+    # WordPiece: "una", "##ffa", "##ble"; alone "ble" is "b", "##le"
+    chunks = split_tokens("unaffable", chunk_size=2, tokenizer=counter("minilm"))
+
+    assert chunks == [TextChunk(0, 6, 2), TextChunk(6, 9, 2)]
+
+
+@pytest.mark.parametrize("text", ["漢字仮名交じり文" * 60, "(unaffable)" * 90])
+@pytest.mark.parametrize("name", ["cl100k_base", "minilm"])
+def test_counts_are_right_where_no_space_is_near(name, text):
+    count = counter(name)
+
+    chunks = split_tokens(text, chunk_size=50, tokenizer=count)
+
+    assert len(chunks) > 3
+    assert "".join(slices(text, chunks)) == text
+    for chunk in chunks:
+        assert chunk.token_count == count(text[chunk.start : chunk.end])
+
+
+def test_a_character_of_several_tokens_stays_whole():
+    count = counter("cl100k_base")
+    assert count("🤝") == 3
+
+    assert split_tokens("🤝🤝", chunk_size=1) == [
+        TextChunk(0, 1, 3),
+        TextChunk(1, 2, 3),
+    ]
+
+
+def test_a_token_that_stands_for_nothing_is_no_window():
+    # "▁", which begins every text, and "aaaa"
+    assert split_tokens("aaaa", chunk_size=1, tokenizer=counter("metaspace")) == [
+        TextChunk(0, 4, 2)
+    ]
+
+
+def test_text_that_spells_special_tokens_is_text():
+    text = "a<|endoftext|>b" * 3
+    count = counter("cl100k_base")
+
+    assert len(split_tokens(text, chunk_size=4)) == -(-count(text) // 4)
+
+
+def test_a_truncating_tokenizer_reads_the_whole_text():
+    text = "word " * 1_000
+    tokenizer = counter("minilm").tokenizer
+    tokenizer = type(tokenizer).from_str(tokenizer.to_str())
+    tokenizer.enable_truncation(10)
+
+    chunks = split_tokens(text, chunk_size=300, tokenizer=tokenizer)
+
+    assert [chunk.token_count for chunk in chunks] == [300, 300, 300, 100]
+
+
+def test_numpy_changes_nothing():
+    pytest.importorskip("numpy", reason="is the other side of the comparison")
+    code = """
+import hashlib
+from oprag.splitting import split_tokens
+text = "Line: naïve 漢字 🙂🏽 don't\\r\\n  indented, 12345!  " * 6_000
+chunks = split_tokens(text, chunk_size=7, chunk_overlap=2)
+print(len(text) > 200_000, "numpy" in sys.modules and sys.modules["numpy"] is not None)
+print(hashlib.sha256(repr(chunks).encode()).hexdigest())
+"""
+    with_numpy = run(code).split()
+    without = run(code, without=["numpy"]).split()
+
+    assert with_numpy[:2] == ["True", "True"]
+    assert without[:2] == ["True", "False"]
+    assert with_numpy[2] == without[2]
+
+
+# Windows by a bare callable
+
+
+def test_a_counted_window_is_the_longest_that_fits():
+    text = "one two  three four five"
+
+    chunks = split_tokens(text, chunk_size=2, tokenizer=words)
+
+    assert slices(text, chunks) == ["one two  ", "three four ", "five"]
+    assert [chunk.token_count for chunk in chunks] == [2, 2, 1]
+
+
+def test_counted_windows_overlap_by_what_counts_so_much():
+    chunks = split_tokens("abcdefgh", chunk_size=4, chunk_overlap=1, tokenizer=len)
+
+    assert slices("abcdefgh", chunks) == ["abcd", "defg", "gh"]
+
+
+@SOME
+@given(st.text("ab c\u0301", max_size=60), sizes, st.data())
+def test_counted_windows_cover_the_text_and_move_on(text, size, data):
+    overlap = data.draw(st.integers(0, size - 1))
+
+    chunks = split_tokens(text, chunk_size=size, chunk_overlap=overlap, tokenizer=words)
+
+    reached = 0
+    for start, end, _ in chunks:
+        assert start <= reached < end
+        reached = end
+    assert reached == len(text)
+    starts = [chunk.start for chunk in chunks]
+    assert starts == sorted(set(starts))
