@@ -98,7 +98,8 @@ def joint_counter(counter: NamedTokenCounter, joint: str) -> Callable[[str, str]
         and of `right`; for a `subadditive` counter at least that. It may be
         negative.
     """
-    if counter.subadditive:
+    spaced = joint[:1].isspace() and joint[-1:].isspace()
+    if counter.subadditive and (spaced or not counter.additive_at_spaces):
         tokens = counter(joint)
         return lambda _left, _right: tokens
     # Between a letter or digit, perhaps one mark after it, and a letter or digit,

@@ -15,19 +15,18 @@ not, drive the same steps and come to the same answer ::
 from __future__ import annotations
 
 from collections.abc import Generator, MutableMapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from dataclasses import replace
+from typing import Any
 
-from oprag.counting import SentText
+from oprag.chunk import Chunk
 from oprag.errors import ContextWindowError, OpragError, RungFailedError
 from oprag.full_context import FullDocument
 from oprag.hit import Hit
 from oprag.ledger import Ledger, RungEntry
-from oprag.options import ContextOptions
 from oprag.overflow_errors import is_window_overflow
-from oprag.routing import Ladder, Outcome, Rung
+from oprag.route_requests import Ask, Desk, Fetch, Reply, Routed, RouteOptions, Steps
+from oprag.routing import Ladder, Rung
 from oprag.rung_context import (
-    PromptSize,
     RungContext,
     chunks_of_documents,
     context_of_chunks,
@@ -35,7 +34,6 @@ from oprag.rung_context import (
 )
 from oprag.tokens import resolve_token_counter
 from oprag.usage import TokenUsage
-from oprag.window import WindowOverflow
 
 __all__ = [
     "Ask",
@@ -55,81 +53,6 @@ _SKIPPED = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteOptions:
-    """How questions are routed; the same for every question."""
-
-    rungs: tuple[Rung, ...]
-    """As `oprag.routing.as_rungs` gives them."""
-    context: ContextOptions
-    """Identity, positions, order, separators and the token counter."""
-    max_documents: int | None = None
-    """Documents of a full rung, by their best chunk; None for all."""
-    window_overflow: WindowOverflow = "order_preserving"
-    """What to do with documents that do not fit the window."""
-    prices: dict[str, Sequence[float]] | None = None
-    """As `oprag.usage.as_prices` takes them."""
-
-
-class Desk(Protocol):
-    """What an adapter knows about its models and prompts. No I/O."""
-
-    sent_text: SentText | None
-    """What the framework sends for a chunk, if not just its text."""
-
-    def size(self, rung: Rung) -> PromptSize:
-        """Say how long the prompt of a rung is, and may be."""
-
-    def model(self, rung: Rung) -> str | None:
-        """Name the model that reads a rung; None when unknown."""
-
-    def decided(self, entry: RungEntry) -> None:
-        """Take note of what happened on a rung, as soon as it is known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """A request for full texts. The answer is a list of them, in this order."""
-
-    names: tuple[str, ...]
-    needed: bool = True
-    """False when they are for the account alone: None is an answer, too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A request for a reply of the model. The answer is a `Reply`."""
-
-    rung: Rung
-    context: RungContext
-    final: bool
-    """Whether the reply stands whatever it says."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the model said on a rung."""
-
-    text: str
-    declined: bool
-    usage: TokenUsage
-    seconds: float
-    model_calls: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Routed:
-    """The end of a question."""
-
-    outcome: Outcome
-    ledger: Ledger
-    context: RungContext
-    """What the model had read when it gave the final reply; empty without one."""
-
-
-Steps: TypeAlias = Generator[Fetch | Ask, Any, Routed]
-
-
 def advance(
     steps: Steps, answer: Any = None, error: Exception | None = None
 ) -> Fetch | Ask | Routed:
@@ -147,7 +70,7 @@ def route(
     desk: Desk,
     *,
     ledger: Ledger,
-    known_tokens: MutableMapping[str, int],
+    known_tokens: MutableMapping[str, int] | None = None,
 ) -> Steps:
     """Take one question up the ladder.
 
@@ -157,7 +80,8 @@ def route(
         desk: Models and prompts.
         ledger: An empty one; it is written rung by rung.
         known_tokens: Tokens of full documents by name, kept from question to
-            question: written and read here, for the account alone.
+            question: written and read here, for the account alone. None: what the
+            full documents would have taken is not counted.
 
     Yields:
         What is to be done next; see `advance`.
@@ -167,8 +91,9 @@ def route(
 
     Raises:
         RungFailedError: The model failed on a rung.
-        ContextWindowError: The provider says that a prompt exceeds the window; or
-            as `context_of_chunks` and `context_of_documents` raise it.
+        ContextWindowError: The provider says that a prompt exceeds the window (then
+            its cause is the `RungFailedError`); or as `context_of_chunks` and
+            `context_of_documents` raise it.
         OpragError: As these raise it.
     """
     run = _Run(hits, options, desk, ledger)
@@ -181,9 +106,13 @@ def route(
         try:
             reply = yield Ask(rung, context, run.ladder.is_last)
         except Exception as error:
-            raise run.failed(rung, error) from error
+            failure = run.failed(rung, context, error)
+            if failure is error:
+                raise
+            raise failure from failure.__cause__ or error
         run.take(rung, context, reply)
-    yield from run.compare(known_tokens)
+    if known_tokens is not None:
+        yield from run.compare(known_tokens)
     return Routed(run.ladder.outcome, ledger, run.final_context)
 
 
@@ -211,10 +140,7 @@ class _Run:
                 self._desk.size(rung),
                 sent_text=self._desk.sent_text,
             )
-        chunks = chunks_of_documents(
-            self._hits, self._options.context, self._options.max_documents
-        )
-        names = tuple(dict.fromkeys(chunk.name or chunk.document for chunk in chunks))
+        chunks, names = self._documents()
         texts = (yield Fetch(names)) if names else []
         return context_of_documents(
             [FullDocument(*pair) for pair in zip(names, texts, strict=True)],
@@ -223,6 +149,14 @@ class _Run:
             self._desk.size(rung),
             window_overflow=self._options.window_overflow,
         )
+
+    def _documents(self) -> tuple[list[Chunk], tuple[str, ...]]:
+        """What was retrieved, and the documents that a full rung reads."""
+        chunks = chunks_of_documents(
+            self._hits, self._options.context, self._options.max_documents
+        )
+        names = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
+        return chunks, tuple(names) or self._options.default_documents
 
     def take(self, rung: Rung, context: RungContext, reply: Reply) -> None:
         """Enter a reply into the ladder and the ledger."""
@@ -240,25 +174,24 @@ class _Run:
         )
         self.record(entry)
 
-    def failed(self, rung: Rung, error: Exception) -> OpragError:
+    def failed(self, rung: Rung, context: RungContext, error: Exception) -> Exception:
         """Enter a failure into the ledger; give the error to raise."""
-        entry = RungEntry(
-            rung.name, "failed", model=self._desk.model(rung), model_calls=1
-        )
-        self.record(entry)
+        model = self._desk.model(rung)
+        self.record(RungEntry(rung.name, "failed", model=model, model_calls=1))
         if isinstance(error, OpragError):
             return error
-        window = self._desk.size(rung).window
-        if is_window_overflow(error):
-            return _too_long(rung, window, error)
         declined = [e.rung for e in self._ledger.entries if e.decision == "declined"]
         before = f" after {', '.join(map(repr, declined))} declined" if declined else ""
         message = (
             f"The model failed on rung {rung.name!r}{before}: {type(error).__name__}: "
-            f"{error}. The question is not answered; ask it again. What was spent so "
-            "far is in usage."
+            f"{error}. The question is not answered; what was spent is in usage."
         )
-        return RungFailedError(message, rung=rung.name, usage=self._ledger.to_dict())
+        failed = RungFailedError(message, rung=rung.name, usage=self._ledger.to_dict())
+        if not is_window_overflow(error):
+            return failed
+        failed.__cause__ = error
+        size = self._desk.size(rung)
+        return _too_long(rung, size.window, size.tokens(context.text), failed)
 
     def record(self, entry: RungEntry) -> None:
         """Enter what happened on a rung."""
@@ -273,10 +206,7 @@ class _Run:
         whole = any(entry.whole for entry in self._ledger.entries)
         if rung is None or whole or self._final is None:
             return
-        chunks = chunks_of_documents(
-            self._hits, self._options.context, self._options.max_documents
-        )
-        names = tuple(dict.fromkeys(chunk.name or chunk.document for chunk in chunks))
+        _, names = self._documents()
         unknown = tuple(name for name in names if name not in known_tokens)
         if unknown:
             texts = yield Fetch(unknown, needed=False)
@@ -293,12 +223,16 @@ class _Run:
         self._ledger.compare_with(usage, self._desk.model(rung))
 
 
-def _too_long(rung: Rung, window: int | None, error: Exception) -> ContextWindowError:
+def _too_long(
+    rung: Rung, window: int | None, needed: int, failed: RungFailedError
+) -> ContextWindowError:
     known = "is not known" if window is None else f"is taken to be {window} tokens"
     message = (
-        f"The provider refused the prompt of rung {rung.name!r} as too long, and the "
-        f"window {known}. Give the model's window as max_context_tokens= (a smaller "
-        "one if its tokens are counted too low); what does not fit is then left out "
-        f"as window_overflow= says. The provider: {error}"
+        f"The provider refused the prompt of rung {rung.name!r}, which counts {needed} "
+        f"tokens here, as too long; the model's window {known}. Give it as "
+        "max_context_tokens= (a smaller one if its tokens are counted too low); what "
+        "does not fit is then left out as window_overflow= says."
     )
-    return ContextWindowError(message, window=window, needed=None)
+    error = ContextWindowError(message, window=window, needed=needed)
+    error.__cause__ = failed
+    return error

@@ -20,6 +20,8 @@
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
     ├── EmbeddingModelError (LookupError)     an embedding model cannot be found or used
+    ├── ChatModelError (RuntimeError)         a chat model cannot be reached or used
+    ├── UnreadableFileError (ValueError)      a file holds no text that can be read
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
@@ -41,6 +43,7 @@ __all__ = [
     "AmbiguousPositionError",
     "ApproximateTokenCountWarning",
     "BudgetTooSmallError",
+    "ChatModelError",
     "ConflictingTextError",
     "ContextWindowError",
     "DocumentNotFoundError",
@@ -61,6 +64,7 @@ __all__ = [
     "TokenizerError",
     "UnfilledBudgetWarning",
     "UnlocatedChunksWarning",
+    "UnreadableFileError",
     "UnscopedPositionError",
 ]
 
@@ -224,6 +228,25 @@ class EmbeddingModelError(OpragError, LookupError):
 
     model: str
     """The model as it was named."""
+
+
+class ChatModelError(OpragError, RuntimeError):
+    """A chat model cannot be loaded, reached, or used.
+
+    What its client raised is the `__cause__`.
+    """
+
+    model: str
+    """The model as it was named."""
+
+
+class UnreadableFileError(OpragError, ValueError):
+    """A file is not there, or holds no text that can be read."""
+
+    path: str
+    """The file as it was named."""
+    reason: str
+    """What is wrong with it, without its name."""
 
 
 class MissingDependencyError(OpragError, ImportError):

@@ -8,53 +8,10 @@ from oprag.graphemes import boundary_after, boundary_at_or_before
 from oprag.tokenizing import tokenize
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["GrowingCount", "last_joint", "longest_prefix"]
+__all__ = ["longest_prefix"]
 
 _CHARACTERS_PER_TOKEN = 4
 _SPARE_TOKENS = 8
-
-
-def last_joint(text: str, start: int, end: int) -> int:
-    """Find the last place between two others where the counts of both sides add up.
-
-    That is before a space that follows a printable ASCII character, for counters
-    with `additive_at_spaces`.
-
-    Returns:
-        The place, `start < place < end`, or `start` when there is none.
-    """
-    space = text.rfind(" ", start + 1, end)
-    while space > start and not "!" <= text[space - 1] <= "~":
-        space = text.rfind(" ", start + 1, space)
-    return max(space, start)
-
-
-class GrowingCount:
-    """Tokens of `text[start:end]` counted alone, as `end` moves forward.
-
-    Counters with `additive_at_spaces` see each stretch once, and again only what lies
-    behind the last joint; all others see the whole every time.
-
-    Args:
-        text: The text.
-        counter: The counter.
-        start: Where the part begins, in characters.
-    """
-
-    def __init__(self, text: str, counter: NamedTokenCounter, start: int) -> None:
-        self._text = text
-        self._counter = counter
-        self._settled = start
-        self._tokens = 0
-
-    def up_to(self, end: int) -> int:
-        """Count the tokens up to `end`, which never lies before earlier ends."""
-        if self._counter.additive_at_spaces:
-            joint = last_joint(self._text, self._settled, end)
-            if joint > self._settled:
-                self._tokens += self._counter(self._text[self._settled : joint])
-                self._settled = joint
-        return self._tokens + self._counter(self._text[self._settled : end])
 
 
 def longest_prefix(

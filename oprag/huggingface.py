@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from oprag.errors import TokenizerError
 from oprag.optional import require
@@ -12,9 +13,15 @@ from oprag.optional import require
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["joints_at_white_space", "load_huggingface", "private_copy"]
+__all__ = ["is_tokenizer", "joints_at_white_space", "load_huggingface", "private_copy"]
 
 _AROUND_WHITE_SPACE = re.compile(r"[!-~][ \t\n\r]|[ \t\n\r][!-~]")
+
+
+def is_tokenizer(value: object) -> TypeGuard[tokenizers.Tokenizer]:
+    """Whether a value is a `tokenizers.Tokenizer`; imports nothing to find out."""
+    package = sys.modules.get("tokenizers")
+    return package is not None and isinstance(value, package.Tokenizer)
 
 
 def load_huggingface(name: str) -> tokenizers.Tokenizer:

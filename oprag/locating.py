@@ -71,7 +71,8 @@ def locate(
             pages, the one part.
         chunks: The texts of its chunks, in the order the splitter made them.
         complete: `chunks` are all the chunks of the source. False for a sample of
-            them, still in order: then contiguity proves nothing.
+            them, still in order: then contiguity proves nothing, and order only
+            what lies more than 1,024 characters apart.
 
     Returns:
         One location per chunk, in the order of the chunks.

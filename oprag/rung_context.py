@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from oprag.assembly import assemble
-from oprag.chunk import Chunk
+from oprag.chunk import Chunk, Passage
 from oprag.chunk_numbers import numbering
 from oprag.counting import SentText
 from oprag.full_context import Excerpt, FullDocument, full_context
@@ -38,16 +37,15 @@ class RungContext:
 
     text: str
     """The context as it stands in the prompt; empty for nothing."""
-    sources: tuple[Any, ...] = ()
-    """The framework's objects that it was made of, or whose documents it holds,
-    in reading order (best first with `order="score"`)."""
+    chunks: tuple[Chunk, ...] = ()
+    """The retrieved chunks that it holds, or of whose documents it is, in reading
+    order (best first with `order="score"`)."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """What it holds of full documents, in reading order."""
     note: str | None = None
     """What was left out, or that the window is unknown."""
     whole: bool = False
     """Whether it is the whole documents."""
-    excerpts: tuple[Excerpt, ...] = ()
-    """The slices of full documents that it is made of, in reading order; none where
-    it is made of chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,8 @@ def context_of_chunks(
         sent_text: What the framework sends for a chunk, if not just its text.
 
     Returns:
-        The context; empty for no hits.
+        The context; empty for no hits, and for blank ones whatever metadata the
+        framework would send with them.
 
     Raises:
         BudgetTooSmallError: Not even the best chunk fits.
@@ -119,23 +118,34 @@ def context_of_chunks(
             options, token_budget=budget, merge=options.order == "document"
         )
         passages, used_all = assemble(hits, fitted, sent_text=sent_text)
-        texts = marked_texts(
-            passages, gap_mark=options.gap_mark, separator=options.separator
-        )
-        if sent_text is not None:
-            pairs = zip(passages, texts, strict=True)
-            texts = [sent_text(passage.chunks[0], text) for passage, text in pairs]
-        text = options.separator.join(texts)
-        excess = size.excess(text) if text else 0
+        if not any(passage.text.strip() for passage in passages):
+            return RungContext("")
+        text = _joined(passages, options, sent_text)
+        excess = size.excess(text)
         if budget is None or not excess:
             break
         # Where the context meets the prompt, it may take a few tokens more.
         if budget <= excess:
             raise too_small(budget, budget + excess)
         budget -= excess
-    sources = tuple(chunk.source for passage in passages for chunk in passage.chunks)
     cut = not used_all and budget != options.token_budget
-    return RungContext(text, sources, "cut to the window" if cut else None)
+    return RungContext(
+        text,
+        tuple(chunk for passage in passages for chunk in passage.chunks),
+        note="cut to the window" if cut else None,
+    )
+
+
+def _joined(
+    passages: Sequence[Passage], options: ContextOptions, sent_text: SentText | None
+) -> str:
+    texts = marked_texts(
+        passages, gap_mark=options.gap_mark, separator=options.separator
+    )
+    if sent_text is not None:
+        pairs = zip(passages, texts, strict=True)
+        texts = [sent_text(passage.chunks[0], text) for passage, text in pairs]
+    return options.separator.join(texts)
 
 
 def _numbered(
@@ -216,10 +226,9 @@ def context_of_documents(
         separator=options.separator,
         gap_mark=options.gap_mark,
     )
-    sources = tuple(chunk.source for chunk in chunks)
     whole = sent.action == "whole"
     note = WINDOW_UNKNOWN if size.window is None else None
     if not whole:
         total = sum(counter(document.text) for document in documents)
         note = f"{sent.action}: {counter(sent.text)} of {total} tokens"
-    return RungContext(sent.text, sources, note, whole, sent.excerpts)
+    return RungContext(sent.text, tuple(chunks), sent.excerpts, note, whole)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from oprag.errors import InvalidOptionError, InvalidSpanError
-from oprag.fitting import GrowingCount, longest_prefix
+from oprag.fitting import longest_prefix
 from oprag.graphemes import boundary_at_or_before
+from oprag.joints import PartCounts
 from oprag.sentences import punkt_sentence_spans
-from oprag.token_windows import token_windows
+from oprag.token_windows import TextChunk, token_windows
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 __all__ = ["SentenceSpans", "TextChunk", "split_sentences", "split_tokens"]
@@ -21,15 +21,6 @@ SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 
 _AFTER_CLAUSE = re.compile(r"[;:,]\s+(?=\S)|[；：，、]\s*(?=\S)")
 _AFTER_SPACE = re.compile(r"\s+(?=\S)")
-
-
-class TextChunk(NamedTuple):
-    """A chunk of a text: the characters `[start, end)`."""
-
-    start: int
-    end: int
-    token_count: int
-    """Tokens of `text[start:end]` counted alone, as budgets count it."""
 
 
 def split_tokens(
@@ -84,10 +75,9 @@ def split_tokens(
         return []
     if counter.tokenizer is None:
         return list(_counted_windows(text, chunk_size, chunk_overlap, counter))
-    windows = token_windows(
+    return token_windows(
         text, chunk_size=chunk_size, chunk_overlap=chunk_overlap, counter=counter
     )
-    return [TextChunk(*window) for window in windows]
 
 
 def split_sentences(
@@ -137,7 +127,7 @@ def split_sentences(
     if not text:
         return []
     find = punkt_sentence_spans if sentence_spans is None else sentence_spans
-    bounds = _sentence_bounds(find(text), len(text))
+    bounds = _sentence_bounds(list(find(text)), len(text))
     return list(_packed(text, bounds, chunk_size, counter))
 
 
@@ -197,55 +187,45 @@ def _sentence_bounds(spans: Sequence[tuple[int, int]], length: int) -> list[int]
 def _packed(
     text: str, bounds: Sequence[int], chunk_size: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
-    opened = end = tokens = 0
-    growing = GrowingCount(text, counter, opened)
-    for start, stop in pairwise(bounds):
-        counted = growing.up_to(stop)
-        if counted > chunk_size and opened < start:
-            yield TextChunk(opened, start, tokens)
-            opened = start
-            growing = GrowingCount(text, counter, opened)
-            counted = growing.up_to(stop)
-        if counted > chunk_size:
-            yield from _pieces(text, start, stop, chunk_size, counter)
-            opened = stop
-            growing = GrowingCount(text, counter, opened)
-        tokens = counted
-        end = stop
-    if opened < end:
-        yield TextChunk(opened, end, tokens)
+    counts = PartCounts(text, bounds, counter)
+    first, n_sentences = 0, len(bounds) - 1
+    while first < n_sentences:
+        last = first + 1
+        tokens = counts.count(first, last)
+        if tokens > chunk_size:
+            yield from _pieces(text, bounds[first], bounds[last], chunk_size, counter)
+        else:
+            while last < n_sentences:
+                more = counts.count(first, last + 1)
+                if more > chunk_size:
+                    break
+                last, tokens = last + 1, more
+            yield TextChunk(bounds[first], bounds[last], tokens)
+        first = last
 
 
 def _pieces(
     text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
 ) -> Iterator[TextChunk]:
     """A sentence that is over the limit, cut at its best places."""
-    guess = 0
     while start < end:
-        reach = longest_prefix(
-            text, start, end, chunk_size=chunk_size, counter=counter, guess=guess
-        )
-        guess = reach - start
-        cut = (
-            reach
-            if reach == end
-            else _best_cut(text, start, reach, chunk_size, counter)
-        )
-        yield TextChunk(start, cut, counter(text[start:cut]))
-        start = cut
+        piece = _piece(text, start, end, chunk_size, counter)
+        yield piece
+        start = piece.end
 
 
-def _best_cut(
-    text: str, start: int, reach: int, chunk_size: int, counter: NamedTokenCounter
-) -> int:
-    for pattern in (_AFTER_CLAUSE, _AFTER_SPACE):
+def _piece(
+    text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
+) -> TextChunk:
+    """The first piece of what is left of such a sentence."""
+    reach = longest_prefix(text, start, end, chunk_size=chunk_size, counter=counter)
+    for pattern in (_AFTER_CLAUSE, _AFTER_SPACE) if reach < end else ():
         # One character more, so that the pattern can look at what follows the cut.
         cuts = [match.end() for match in pattern.finditer(text, start, reach + 1)]
         for cut in reversed(cuts):
-            # A shorter text may count more, where the cut leaves bare white space.
-            if (
-                boundary_at_or_before(text, cut, start) == cut
-                and counter(text[start:cut]) <= chunk_size
-            ):
-                return cut
-    return reach
+            if boundary_at_or_before(text, cut, start) == cut:
+                tokens = counter(text[start:cut])
+                # A shorter text may count more, where it ends with bare white space.
+                if tokens <= chunk_size:
+                    return TextChunk(start, cut, tokens)
+    return TextChunk(start, reach, counter(text[start:reach]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from oprag.errors import MissingDependencyError, TokenizerError
 from oprag.optional import bundled_folder, require
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TIKTOKEN_NAMES",
+    "is_encoding",
     "is_tiktoken_name",
     "joints_of",
     "load_tiktoken",
@@ -52,14 +54,20 @@ _FILES = {"cl100k_base": _CL100K, "o200k_base": _O200K, "o200k_harmony": _O200K}
 """Address and sha256 of each encoding's file: tiktoken stores it under the
 sha1 of the address and downloads it again when the sha256 differs."""
 
-# A space, or the end of a word but for "'" (don't), which words can go on with.
-_WORD_ENDS = r"[!-~] |[0-9A-Za-z][\t\n\r!-&(-/:-@\[-`{-~]"
+# Before a space; after a letter or digit, but for "'", which words can go on with.
+_WORD_ENDS = r"[!-~] |[0-9A-Za-z][\t\n\r!-&(-/:-@\[-`{-~]|[A-Za-z][0-9]|[0-9][A-Za-z]"
 _JOINTS = re.compile(_WORD_ENDS)
 # In the newer patterns, line breaks stay with what is before them.
 _JOINTS_AND_LINES = re.compile(_WORD_ENDS + r"|\n[A-Za-z]")
 
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 _ENVIRONMENT_LOCK = threading.Lock()
+
+
+def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
+    """Whether a value is an encoding of tiktoken; imports nothing to find out."""
+    package = sys.modules.get("tiktoken")
+    return package is not None and isinstance(value, package.Encoding)
 
 
 def is_tiktoken_name(name: str) -> bool:

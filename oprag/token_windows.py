@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.fitting import last_joint
 from oprag.graphemes import boundary_after, boundary_at_or_before
-from oprag.tokenizing import TokenStart, tokenize
+from oprag.joints import SPACE_JOINT, last_joint
+from oprag.tokenizing import TokenizedText, TokenStart, tokenize
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["token_windows"]
+__all__ = ["TextChunk", "token_windows"]
 
-_JOINT = re.compile("[!-~] ")  # as in last_joint
 _REACH = 200
 """Characters to look for a joint on each side of a cut; beyond, counting the whole
 window again is as cheap."""
+
+
+class TextChunk(NamedTuple):
+    """A chunk of a text: the characters `[start, end)`."""
+
+    start: int
+    end: int
+    token_count: int
+    """Tokens of `text[start:end]` counted alone, as budgets count it."""
 
 
 class _Cut(NamedTuple):
@@ -40,7 +47,7 @@ class _Cut(NamedTuple):
 
 def token_windows(
     text: str, *, chunk_size: int, chunk_overlap: int, counter: NamedTokenCounter
-) -> Iterator[tuple[int, int, int]]:
+) -> list[TextChunk]:
     """Cut a text every so many tokens of its one tokenisation.
 
     Args:
@@ -49,31 +56,25 @@ def token_windows(
         chunk_overlap: Tokens shared with the window before, below `chunk_size`.
         counter: One whose tokenizer gives offsets.
 
-    Yields:
-        `(start, end, tokens)` of each window: its characters, and the count of its
-        own text. Starts and ends ascend strictly.
+    Returns:
+        The windows in reading order; starts and ends both ascend strictly.
     """
     tokenized = tokenize(text, counter.tokenizer)
     n_tokens = tokenized.n_tokens
     windows = _windows_of_tokens(n_tokens, chunk_size, chunk_overlap)
     inner = sorted({token for window in windows for token in window} - {0, n_tokens})
-    cuts = _cuts(text, inner, tokenized.starts(inner), counter)
+    cuts = _cuts(text, tokenized, inner, counter)
     first = _Cut(0, 0, 0, 0)
     last = _Cut(n_tokens, len(text), len(text), len(text))
-    kept: list[tuple[_Cut, _Cut]] = []
+    chunks: list[TextChunk] = []
     for begin, end in windows:
         opening, closing = cuts.get(begin, first), cuts.get(end, last)
-        if kept and closing.position == kept[-1][1].position:
+        if chunks and closing.position == chunks[-1].end:
             continue  # moved cuts left nothing new in it
-        if kept and opening.position == kept[-1][0].position:
-            kept.pop()
-        kept.append((opening, closing))
-    for opening, closing in kept:
-        yield (
-            opening.position,
-            closing.position,
-            _own_count(text, opening, closing, counter),
-        )
+        if chunks and opening.position == chunks[-1].start:
+            chunks.pop()
+        chunks.append(_chunk(text, opening, closing, counter))
+    return chunks
 
 
 def _windows_of_tokens(
@@ -83,56 +84,76 @@ def _windows_of_tokens(
     return [(start, min(start + chunk_size, n_tokens)) for start in starts]
 
 
-def _own_count(
+def _chunk(
     text: str, opening: _Cut, closing: _Cut, counter: NamedTokenCounter
-) -> int:
-    """Count a window's own text.
+) -> TextChunk:
+    """Make the chunk between two cuts, with the count of its own text.
 
-    From the tokens of the whole text where those at the window's two edges can be
-    told apart from the others, else anew.
+    From the tokens of the whole text where those at its two edges can be told apart
+    from the others, else counted anew.
     """
+    start, end = opening.position, closing.position
     if opening.right > closing.left:
-        return counter(text[opening.position : closing.position])
-    return closing.token - opening.token + opening.beginning + closing.ending
+        return TextChunk(start, end, counter(text[start:end]))
+    counted = closing.token - opening.token + opening.beginning + closing.ending
+    return TextChunk(start, end, counted)
 
 
 def _cuts(
     text: str,
+    tokenized: TokenizedText,
     tokens: Sequence[int],
-    starts: Sequence[TokenStart],
     counter: NamedTokenCounter,
 ) -> dict[int, _Cut]:
     """Make the cuts before tokens, by token; positions never descend."""
     joints = counter.additive_at
     cuts = {}
     reached = 0
-    for token, (position, exact) in zip(tokens, starts, strict=True):
-        place = reached
-        if position >= reached:
-            place = boundary_at_or_before(text, position, reached)
-            if place == reached and (position > reached or not exact):
-                place = boundary_after(text, reached)
-        if joints is None or not exact or place != position:
-            cuts[token] = _Cut(token, place, -1, len(text) + 1)
-        elif joints.match(text, place - 1):
-            cuts[token] = _Cut(token, place, place, place)
+    for token, start in zip(tokens, tokenized.starts(tokens), strict=True):
+        place, exact = start
+        if joints and exact and place > reached and joints.match(text, place - 1):
+            # Most cuts in prose. No grapheme goes across a joint either.
+            cut = _Cut(token, place, place, place)
         else:
-            cuts[token] = _measured(text, token, place, counter)
+            place = _moved(text, start, reached)
+            if joints and exact and place == start.position:
+                cut = _measured(text, token, place, tokenized, counter)
+            else:
+                cut = _Cut(token, place, -1, len(text) + 1)
+        cuts[token] = cut
         reached = place
     return cuts
 
 
-def _measured(text: str, token: int, place: int, counter: NamedTokenCounter) -> _Cut:
+def _moved(text: str, start: TokenStart, reached: int) -> int:
+    """Move a cut to a boundary between graphemes, not behind the cut before it."""
+    if start.position < reached:
+        return reached
+    place = boundary_at_or_before(text, start.position, reached)
+    if place == reached and (start.position > reached or not start.exact):
+        return boundary_after(text, reached)
+    return place
+
+
+def _measured(
+    text: str,
+    token: int,
+    place: int,
+    tokenized: TokenizedText,
+    counter: NamedTokenCounter,
+) -> _Cut:
     """Make a cut just before a token, and see what it does to counts."""
     floor = max(place - _REACH, 0)
     left = last_joint(text, floor, place)
-    found = _JOINT.search(text, place, place + _REACH)
+    found = SPACE_JOINT.search(text, place, place + _REACH)
     if left == floor > 0 or (found is None and place + _REACH < len(text)):
         return _Cut(token, place, -1, len(text) + 1)
     right = len(text) if found is None else found.start() + 1
-    # Both ends are joints, so the tokens between are those of the whole text.
-    between = tokenize(text[left:right], counter.tokenizer)
-    before = between.begun_before(place - left)
-    ending = counter(text[left:place]) - before
-    beginning = counter(text[place:right]) - (between.n_tokens - before)
-    return _Cut(token, place, left, right, ending, beginning)
+    return _Cut(
+        token,
+        place,
+        left,
+        right,
+        counter(text[left:place]) - tokenized.steps(token, place, left),
+        counter(text[place:right]) - tokenized.steps(token, place, right),
+    )

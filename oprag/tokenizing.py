@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from oprag.errors import MissingDependencyError
 from oprag.optional import require
+from oprag.tiktoken_files import is_encoding
 from oprag.tokens import encodable
 
 if TYPE_CHECKING:
@@ -51,8 +50,18 @@ class TokenizedText(Protocol):
             One for each, positions never descending.
         """
 
-    def begun_before(self, position: int) -> int:
-        """Count the tokens that begin before a character. Slow in a long text."""
+    def steps(self, token: int, here: int, there: int) -> int:
+        """Count the tokens between two characters, walking from one to the other.
+
+        Args:
+            token: Number of the token that begins at `here`.
+            here: In characters, where that token begins.
+            there: In characters, where another token begins, before or after, or
+                where the text ends.
+
+        Returns:
+            The number of tokens passed, 0 or more.
+        """
 
 
 def tokenize(text: str, tokenizer: Any) -> TokenizedText:
@@ -63,7 +72,7 @@ def tokenize(text: str, tokenizer: Any) -> TokenizedText:
         tokenizer: As on `NamedTokenCounter.tokenizer`.
     """
     text = encodable(text)
-    if type(tokenizer).__module__.partition(".")[0] != "tiktoken":
+    if not is_encoding(tokenizer):
         return HuggingFaceText(text, tokenizer)
     if len(text) >= _NUMPY_PAYS_FROM and _has_numpy(tokenizer):
         return TiktokenArray(text, tokenizer)
@@ -80,9 +89,10 @@ class TiktokenText:
 
     def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
         self._text = text
-        self._tokens = encoding.encode_ordinary(text)
-        self._length_of = _byte_lengths(encoding).__getitem__
-        self.n_tokens = len(self._tokens)
+        tokens = encoding.encode_ordinary(text)
+        lengths = map(_byte_lengths(encoding).__getitem__, tokens)
+        self._lengths: Sequence[int] = list(lengths)
+        self.n_tokens = len(tokens)
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
         """Find where tokens begin; see `TokenizedText.starts`."""
@@ -90,7 +100,7 @@ class TiktokenText:
         starts = []
         token = offset = begun = 0
         for index in indices:
-            length = sum(map(self._length_of, self._tokens[token:index]))
+            length = sum(self._lengths[token:index])
             passed = encoded[offset : offset + length]
             begun += len(passed.translate(None, _CONTINUATION_BYTES))
             token, offset = index, offset + length
@@ -98,15 +108,24 @@ class TiktokenText:
             starts.append(TokenStart(begun - inside, not inside))
         return starts
 
-    def begun_before(self, position: int) -> int:
-        """Count the tokens that begin before a character."""
-        offset = len(self._text[:position].encode())
-        begins = accumulate(map(self._length_of, self._tokens), initial=0)
-        return bisect_left(list(begins), offset, hi=self.n_tokens)
+    def steps(self, token: int, here: int, there: int) -> int:
+        """Count the tokens between two characters; see `TokenizedText.steps`."""
+        passed = 0
+        if there < here:
+            left = len(self._text[there:here].encode())
+            while left > 0:
+                passed += 1
+                left -= self._lengths[token - passed]
+        else:
+            left = len(self._text[here:there].encode())
+            while left > 0:
+                left -= self._lengths[token + passed]
+                passed += 1
+        return passed
 
 
-class TiktokenArray:
-    """The same as `TiktokenText` without a Python object per token.
+class TiktokenArray(TiktokenText):
+    """The same, without a Python object per token.
 
     Args:
         text: Without surrogates.
@@ -118,7 +137,9 @@ class TiktokenArray:
 
         self._text = text
         tokens = encoding.encode_to_numpy(text, disallowed_special=())
-        self._ends = _byte_length_array(encoding)[tokens].cumsum(dtype=np.int64)
+        lengths = _byte_length_array(encoding)[tokens]
+        self._lengths = lengths
+        self._ends = lengths.cumsum(dtype=np.int64)
         self.n_tokens = len(tokens)
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
@@ -137,11 +158,6 @@ class TiktokenArray:
         inside = continues[offsets]
         pairs = zip((begun - inside).tolist(), (~inside).tolist(), strict=True)
         return [TokenStart(position, exact) for position, exact in pairs]
-
-    def begun_before(self, position: int) -> int:
-        """Count the tokens that begin before a character."""
-        offset = len(self._text[:position].encode())
-        return int(self._ends.searchsorted(offset)) + 1 if offset else 0
 
 
 class HuggingFaceText:
@@ -172,12 +188,17 @@ class HuggingFaceText:
             starts.append(TokenStart(reached, before <= reached or before < end))
         return starts
 
-    def begun_before(self, position: int) -> int:
-        """Count the tokens that begin before a character."""
-        index = 0
-        while index < self.n_tokens and self._span(index)[0] < position:
-            index += 1
-        return index
+    def steps(self, token: int, here: int, there: int) -> int:
+        """Count the tokens between two characters; see `TokenizedText.steps`."""
+        passed = 0
+        if there < here:
+            while token > passed and self._span(token - passed - 1)[0] >= there:
+                passed += 1
+        else:
+            left = self.n_tokens - token
+            while passed < left and self._span(token + passed)[0] < there:
+                passed += 1
+        return passed
 
     def _span(self, index: int) -> tuple[int, int]:
         span: tuple[int, int] | None = self._encoding.token_to_chars(index)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import re
-import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +11,14 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from oprag.errors import ApproximateTokenCountWarning, TokenizerError
-from oprag.huggingface import joints_at_white_space, load_huggingface, private_copy
+from oprag.huggingface import (
+    is_tokenizer,
+    joints_at_white_space,
+    load_huggingface,
+    private_copy,
+)
 from oprag.tiktoken_files import (
+    is_encoding,
     is_tiktoken_name,
     joints_of,
     load_tiktoken,
@@ -187,12 +192,12 @@ def _counter_by_name(name: str) -> NamedTokenCounter:
 
 
 def _counter_of_object(spec: Any) -> NamedTokenCounter:
-    if _is_a(spec, "tiktoken", "Encoding"):
+    if is_encoding(spec):
         return _tiktoken_counter(spec)
     if hasattr(spec, "is_fast"):
         name = str(getattr(spec, "name_or_path", ""))
         return _huggingface_counter(private_copy(spec, name), name)
-    if _is_a(spec, "tokenizers", "Tokenizer"):
+    if is_tokenizer(spec):
         return _huggingface_counter(private_copy(spec, ""), "")
     if callable(spec):
         return NamedTokenCounter(partial(_checked_count, spec))
@@ -202,12 +207,6 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
         "to its number of tokens."
     )
     raise TokenizerError(message, tokenizer=type(spec).__name__)
-
-
-def _is_a(value: Any, module: str, name: str) -> bool:
-    """Whether a value is of a class, without importing the class's module."""
-    loaded = sys.modules.get(module)
-    return loaded is not None and isinstance(value, getattr(loaded, name))
 
 
 def _tiktoken_counter(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,23 @@ def counter(name: str) -> NamedTokenCounter:
         "byte_level": byte_level,
         "metaspace": metaspace,
         "characters": lambda: len,
-        "words": lambda: lambda text: len(text.split()),
+        "words": lambda: words,
         "backwards": lambda: _backwards,
     }
     return resolve_token_counter(made[name]() if name in made else name)
+
+
+def slices(text: str, chunks: Iterable[tuple[int, int, int]]) -> list[str]:
+    """The texts of chunks."""
+    return [text[start:end] for start, end, _ in chunks]
+
+
+def graphemes(text: str) -> set[int]:
+    """Every boundary between graphemes, the text's start and end included."""
+    regex = pytest.importorskip("regex", reason="defines the graphemes")
+    return {0, *(match.end() for match in regex.finditer(r"\X", text))}
+
+
+def words(text: str) -> int:
+    """Count words: a counter that nothing is known of."""
+    return len(text.split())

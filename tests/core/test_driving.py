@@ -1,0 +1,317 @@
+"""One question up the ladder, without any model: requests answered by hand."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.driving import (
+    Ask,
+    Fetch,
+    Reply,
+    Routed,
+    RouteOptions,
+    advance,
+    route,
+)
+from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
+from oprag.hit import Hit
+from oprag.ledger import Ledger, RungEntry
+from oprag.options import ContextOptions
+from oprag.routing import Rung, as_rungs
+from oprag.rung_context import PromptSize
+from oprag.usage import TokenUsage
+
+WORDS = [f"word{number}" for number in range(60)]
+TEXT = " ".join(WORDS)
+TEXTS = {"a": TEXT, "b": TEXT.upper()}
+PROMPT = 5
+
+
+def hit(first: int, last: int, document: str = "a") -> Hit:
+    """Words `first` to `last` of a document."""
+    text = TEXTS[document]
+    start = len(" ".join(WORDS[:first])) + bool(first)
+    end = len(" ".join(WORDS[: last + 1]))
+    return Hit(text[start:end], {"source": document, "start_index": start})
+
+
+class Words:
+    """A desk whose tokens are words, and whose prompt has five besides."""
+
+    sent_text = None
+
+    def __init__(self, window: int | None = None, reserved: int = 0) -> None:
+        self.window = window
+        self.reserved = reserved
+        self.told: list[RungEntry] = []
+
+    def size(self, rung: Rung) -> PromptSize:
+        def tokens(context: str) -> int:
+            return PROMPT + len(context.split())
+
+        return PromptSize(tokens, self.window, self.reserved)
+
+    def model(self, rung: Rung) -> str | None:
+        return "long" if rung.full else "short"
+
+    def decided(self, entry: RungEntry) -> None:
+        self.told.append(entry)
+
+
+def reply(text: str, *, declined: bool = False) -> Reply:
+    return Reply(text, declined, TokenUsage(10, 1), 0.5)
+
+
+REFUSAL = reply("unanswerable", declined=True)
+
+
+class Driven:
+    """What happened on the way of one question."""
+
+    def __init__(
+        self,
+        replies: list[Reply | Exception],
+        *hits: Hit,
+        desk: Words | None = None,
+        known: dict[str, int] | None = None,
+        **options: Any,
+    ) -> None:
+        settings: dict[str, Any] = {"rungs": ("retrieved", "full"), **options}
+        context = settings.pop("context", {})
+        self.ledger = Ledger()
+        self.desk = desk or Words()
+        self.fetched: list[Fetch] = []
+        self.asked: list[Ask] = []
+        steps = route(
+            hits,
+            RouteOptions(
+                rungs=as_rungs(settings.pop("rungs")),
+                context=ContextOptions(token_counter=count, **context),
+                **settings,
+            ),
+            self.desk,
+            ledger=self.ledger,
+            known_tokens=known,
+        )
+        given = iter(replies)
+        request = advance(steps)
+        while not isinstance(request, Routed):
+            if isinstance(request, Fetch):
+                self.fetched.append(request)
+                request = advance(steps, [TEXTS[name] for name in request.names])
+                continue
+            self.asked.append(request)
+            answer = next(given)
+            error = answer if isinstance(answer, Exception) else None
+            request = advance(steps, None if error else answer, error)
+        assert next(given, None) is None
+        self.outcome = request.outcome
+        self.context = request.context
+
+    @property
+    def decisions(self) -> list[tuple[str, str]]:
+        return [(entry.rung, entry.decision) for entry in self.ledger.entries]
+
+
+def count(text: str) -> int:
+    return len(text.split())
+
+
+def test_an_answer_from_the_chunks_fetches_nothing():
+    driven = Driven([reply("yes")], hit(4, 5), hit(1, 1))
+
+    assert driven.asked[0].context.text == "word1\n\nword4 word5"
+    assert not driven.asked[0].final
+    assert driven.fetched == []
+    assert driven.outcome.text == "yes"
+    assert driven.context is driven.asked[0].context
+
+
+def test_after_a_refusal_the_documents_are_fetched_in_reading_order():
+    driven = Driven([REFUSAL, reply("yes")], hit(9, 9, "b"), hit(3, 4), hit(1, 1, "b"))
+
+    (fetch,) = driven.fetched
+    assert fetch == Fetch(("b", "a"), needed=True)
+    assert driven.asked[1].context.text == f"{TEXTS['b']}\n\n{TEXT}"
+    assert driven.asked[1].final
+    assert driven.decisions == [("retrieved", "declined"), ("full", "answered")]
+    assert driven.desk.told == list(driven.ledger.entries)
+
+
+def test_the_best_documents_alone():
+    driven = Driven([REFUSAL, reply("yes")], hit(9, 9, "b"), hit(3, 4), max_documents=1)
+
+    assert driven.asked[1].context.text == TEXTS["b"]
+
+
+def test_chunks_that_touch_are_read_as_one():
+    driven = Driven([reply("yes")], hit(5, 9), hit(0, 6))
+
+    assert driven.asked[0].context.text == " ".join(WORDS[:10])
+
+
+def test_by_score_each_stands_behind_its_number():
+    driven = Driven([reply("yes")], hit(5, 6), hit(0, 1), context={"order": "score"})
+
+    numbered = driven.asked[0].context.text.split("\n\n")
+    assert [text.split("] ")[1] for text in numbered] == ["word5 word6", "word0 word1"]
+    assert all(text.startswith("[Chunk ") for text in numbered)
+
+
+def test_a_budget_keeps_the_best():
+    hits = [hit(20, 24), hit(0, 4), hit(40, 44)]
+    driven = Driven([REFUSAL, REFUSAL, reply("y")], *hits, rungs=(5, 10, "full"))
+
+    texts = [ask.context.text.split() for ask in driven.asked]
+    assert texts[0] == WORDS[20:25]
+    assert texts[1] == WORDS[0:5] + WORDS[20:25]
+
+
+def test_a_window_cuts_chunks_and_says_so():
+    desk = Words(window=PROMPT + 7 + 1, reserved=1)
+    driven = Driven([reply("y")], hit(20, 24), hit(0, 4), desk=desk)
+
+    assert driven.asked[0].context.text.split() == WORDS[20:25]
+    assert driven.ledger.entries[0].note == "cut to the window"
+
+
+def test_a_window_cuts_documents_and_says_so():
+    desk = Words(window=40, reserved=5)
+    driven = Driven([REFUSAL, reply("y")], hit(20, 24), desk=desk)
+
+    read = driven.asked[1].context
+    assert len(read.text.split()) <= 40 - 5 - PROMPT
+    assert set(WORDS[20:25]) <= set(read.text.split())
+    assert not read.whole
+    assert "order_preserving" in str(driven.ledger.entries[1].note)
+
+
+def test_nothing_retrieved_reads_the_default_documents():
+    nothing = Driven([])
+    default = Driven([reply("y")], default_documents=("b",))
+
+    assert nothing.outcome.rung is None
+    assert nothing.context.text == ""
+    assert default.asked[0].context.text == TEXTS["b"]
+    assert default.decisions == [("retrieved", "skipped"), ("full", "answered")]
+
+
+def test_blank_chunks_are_nothing_to_read():
+    blank = Hit(" \n", {"source": "a", "start_index": 0})
+    driven = Driven([reply("y")], blank)
+
+    assert driven.decisions[0] == ("retrieved", "skipped")
+
+
+def test_the_same_context_is_not_sent_twice():
+    driven = Driven([REFUSAL], hit(0, 59))
+
+    assert driven.decisions == [("retrieved", "declined"), ("full", "skipped")]
+    assert driven.outcome.text == "unanswerable"
+    assert driven.context is driven.asked[0].context
+
+
+class TestTheAccount:
+    def test_counts_what_the_documents_alone_would_have_taken(self):
+        known: dict[str, int] = {}
+        driven = Driven([reply("y")], hit(0, 1), hit(0, 1, "b"), known=known)
+
+        assert driven.fetched == [Fetch(("a", "b"), needed=False)]
+        assert known == {"a": 60, "b": 60}
+        assert driven.ledger.long_context_usage == TokenUsage(
+            PROMPT + 120, 1, estimated=True
+        )
+
+    def test_asks_for_no_document_that_it_knows(self):
+        driven = Driven([reply("y")], hit(0, 1), known={"a": 9})
+
+        assert driven.fetched == []
+        assert driven.ledger.long_context_usage == TokenUsage(
+            PROMPT + 9, 1, estimated=True
+        )
+
+    def test_counts_no_more_than_the_window(self):
+        driven = Driven(
+            [reply("y")], hit(0, 1), known={"a": 900}, desk=Words(100, reserved=10)
+        )
+
+        assert driven.ledger.long_context_usage == TokenUsage(90, 1, estimated=True)
+
+    def test_is_that_of_the_full_rung_where_it_was_sent_whole(self):
+        driven = Driven([REFUSAL, reply("y")], hit(0, 1), known={})
+
+        assert driven.fetched == [Fetch(("a",), needed=True)]
+        assert driven.ledger.long_context_usage == TokenUsage(10, 1)
+
+    def test_does_without_documents_that_are_not_to_be_had(self):
+        ledger = Ledger()
+        options = RouteOptions(
+            rungs=as_rungs(["retrieved", "full"]), context=ContextOptions()
+        )
+        steps = route([hit(0, 1)], options, Words(), ledger=ledger, known_tokens={})
+        assert isinstance(advance(steps), Ask)
+        assert advance(steps, reply("y")) == Fetch(("a",), needed=False)
+        assert isinstance(advance(steps, None), Routed)
+        assert ledger.long_context_usage is None
+
+    def test_knows_no_documents_alone_where_none_would_be_read(self):
+        assert (
+            Driven([reply("y")], hit(0, 1), rungs=("retrieved",), known={}).fetched
+            == []
+        )
+
+
+class TestFailures:
+    def test_carry_what_went_before(self):
+        with pytest.raises(
+            RungFailedError, match="after 'retrieved' declined"
+        ) as error:
+            Driven([REFUSAL, TimeoutError("too slow")], hit(0, 1))
+
+        assert isinstance(error.value.__cause__, TimeoutError)
+        rungs = error.value.usage["rungs"]
+        assert [rung["decision"] for rung in rungs] == ["declined", "failed"]
+        assert rungs[1]["model"] == "long"
+
+    def test_of_the_window_name_the_option(self):
+        refused = ValueError("This model's maximum context length is 10 tokens.")
+        with pytest.raises(ContextWindowError, match="max_context_tokens=") as error:
+            Driven([REFUSAL, refused], hit(0, 1))
+
+        assert error.value.needed == PROMPT + 60
+        assert isinstance(error.value.__cause__, RungFailedError)
+        assert error.value.__cause__.__cause__ is refused
+
+    def test_of_our_own_stay_as_they_are(self):
+        own = InvalidOptionError("no", option="x", value=1)
+        with pytest.raises(InvalidOptionError) as error:
+            Driven([own], hit(0, 1))
+
+        assert error.value is own
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=4), st.booleans())
+def test_the_first_reply_that_does_not_decline_is_final(declining, last):
+    """Every rung before it declined; none after it is asked; the last one stands."""
+    budgets = [5 * (number + 1) for number in range(len(declining))]
+    verdicts = [*declining, last]
+    answered = list(itertools.takewhile(bool, verdicts[:-1]))
+    calls = len(answered) + 1
+    replies = [
+        REFUSAL if declines else reply(f"answer {number}")
+        for number, declines in enumerate(verdicts[:calls])
+    ]
+    hits = [hit(10 * number, 10 * number + 4) for number in range(5)]
+
+    driven = Driven(list(replies), *hits, rungs=(*budgets, "full"))
+
+    assert len(driven.asked) == calls
+    assert driven.outcome.text == replies[-1].text
+    assert driven.outcome.answered == (not replies[-1].declined)
+    lengths = [len(ask.context.text) for ask in driven.asked]
+    assert lengths == sorted(lengths)
