@@ -68,10 +68,26 @@ def _places() -> dict[str, Any]:
     }
 
 
+def _self_route() -> dict[str, Any]:
+    from langchain_core.messages import AIMessage
+
+    model = load_example("offline_langchain").RecordingChatModel
+    llm = load_example("offline_llamaindex").RecordingLLM
+    replies = ["Unanswerable.", "With six months of notice; the deposit is paid back."]
+    return {
+        **_readme(),
+        "model": model(replies=[AIMessage(reply) for reply in replies]),
+        "long_context_model": model(replies=[AIMessage(replies[1])]),
+        "llm": llm(replies=replies),
+        "long_context_llm": llm(replies=replies[1:]),
+    }
+
+
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "README": _readme,
     "langchain": _readme,
     "llamaindex": _readme,
     "places": _places,
+    "self_route": _self_route,
 }
 """By the page's name without its ending; a page that is not here needs nothing."""

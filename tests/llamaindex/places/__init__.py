@@ -1,0 +1,1 @@
+"""Every place in a LlamaIndex application where order can be kept or lost."""

@@ -1,0 +1,263 @@
+"""The names that the places are built from: an application, with oprag and without."""
+
+from __future__ import annotations
+
+import copy
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core import (
+    StorageContext,
+    VectorStoreIndex,
+    get_response_synthesizer,
+    load_index_from_storage,
+)
+from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent, ReActAgent
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine import (
+    CondensePlusContextChatEngine,
+    CondenseQuestionChatEngine,
+    ContextChatEngine,
+)
+from llama_index.core.ingestion import IngestionPipeline
+from llama_index.core.node_parser import (
+    HierarchicalNodeParser,
+    MarkdownNodeParser,
+    SentenceSplitter,
+    get_leaf_nodes,
+)
+from llama_index.core.postprocessor import (
+    LLMRerank,
+    LongContextReorder,
+    MetadataReplacementPostProcessor,
+    PrevNextNodePostprocessor,
+    SimilarityPostprocessor,
+)
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.query_engine import (
+    CitationQueryEngine,
+    RetrieverQueryEngine,
+    RouterQueryEngine,
+    SubQuestionQueryEngine,
+)
+from llama_index.core.question_gen import LLMQuestionGenerator
+from llama_index.core.retrievers import (
+    AutoMergingRetriever,
+    QueryFusionRetriever,
+    RouterRetriever,
+)
+from llama_index.core.schema import BaseNode, NodeWithScore
+from llama_index.core.selectors import LLMSingleSelector
+from llama_index.core.tools import QueryEngineTool, RetrieverTool
+
+from llamaindex_oprag import (
+    OffsetSentenceNodeParser,
+    OffsetTokenNodeParser,
+    OrderPreservingPostprocessor,
+    OrderPreservingRetriever,
+    PositionAnnotator,
+)
+from tests.llamaindex.corpus import CLAUSES, QUESTION, clause, document, index
+from tests.llamaindex.places.workflows import (
+    AskEngine,
+    MergeThenAnswer,
+    RetrieveThenAnswer,
+)
+from tests.llamaindex.recording import RecordingLLM, WordEmbedding
+
+__all__ = ["OTHER_QUESTIONS", "hierarchy", "ingredients"]
+
+CHAPTER = 5
+"""Clauses of a chapter of `sections`."""
+
+OTHER_QUESTIONS = ("What rules the pets?", "What rules the keys of the tenant?")
+
+_FRAMEWORKS = (
+    AgentWorkflow,
+    AutoMergingRetriever,
+    CitationQueryEngine,
+    CondensePlusContextChatEngine,
+    CondenseQuestionChatEngine,
+    ContextChatEngine,
+    FunctionAgent,
+    IngestionPipeline,
+    LLMQuestionGenerator,
+    LLMRerank,
+    LLMSingleSelector,
+    LongContextReorder,
+    MarkdownNodeParser,
+    MetadataReplacementPostProcessor,
+    PrevNextNodePostprocessor,
+    QueryEngineTool,
+    QueryFusionRetriever,
+    ReActAgent,
+    RetrieverQueryEngine,
+    RetrieverTool,
+    RouterQueryEngine,
+    RouterRetriever,
+    SentenceSplitter,
+    SimilarityPostprocessor,
+    StorageContext,
+    SubQuestionQueryEngine,
+    VectorStoreIndex,
+    load_index_from_storage,
+)
+
+_OWN = (
+    AskEngine,
+    MergeThenAnswer,
+    OffsetSentenceNodeParser,
+    OffsetTokenNodeParser,
+    PositionAnnotator,
+    RetrieveThenAnswer,
+)
+
+
+def ingredients(*, oprag: bool) -> dict[str, Any]:
+    """The names that `Place.how` may use.
+
+    Args:
+        oprag: False takes what orders out: the retriever is what it wraps, and the
+            postprocessor hands on what it is given. The rest is the same.
+    """
+    wrap: Any = OrderPreservingRetriever if oprag else _what_is_wrapped
+    lease = index()
+    retriever = lease.as_retriever(similarity_top_k=10)
+    llm = RecordingLLM()
+    ordered = wrap(retriever)
+    return {
+        **{each.__name__: each for each in (*_FRAMEWORKS, *_OWN)},
+        **_models(),
+        **_hierarchies(),
+        "OrderPreservingPostprocessor": OrderPreservingPostprocessor
+        if oprag
+        else _AsTheyCome,
+        "OrderPreservingRetriever": wrap,
+        "by_score": _ByScore(),
+        "documents": [document()],
+        "embed_model": WordEmbedding(),
+        "engine": RetrieverQueryEngine.from_args(ordered, llm=llm),
+        "index": lease,
+        "llm": llm,
+        "ordered": ordered,
+        "other": _Found(lease.as_retriever(similarity_top_k=30)),
+        "question": QUESTION,
+        "reranker": _ByChecksum(),
+        "retriever": retriever,
+        "retriever_over": _retriever_over,
+        "sections": [document(text=_sections())],
+        "synthesizer": get_response_synthesizer(llm=llm),
+    }
+
+
+def _models() -> dict[str, RecordingLLM]:
+    """The models that do not answer: none of them is sent what was retrieved last."""
+    plan = {"items": [{"sub_question": QUESTION, "tool_name": "search"}]}
+    relevances = "\n".join(
+        f"Doc: {number}, Relevance: {relevance}"
+        for number, relevance in ((4, 9), (1, 8), (7, 7), (2, 6), (9, 5), (3, 4))
+    )
+    replies = {
+        "chooser": json.dumps([{"choice": 1, "reason": "It is the lease."}]),
+        "judge": relevances,
+        "planner": json.dumps(plan),
+        "writer": "\n".join(OTHER_QUESTIONS),
+    }
+    return {name: RecordingLLM(replies=[reply]) for name, reply in replies.items()}
+
+
+def _sections() -> str:
+    """The lease in Markdown, with a heading before every few clauses."""
+    chapters = [
+        "\n\n".join([f"# Chapter {first}", *map(clause, range(first, first + CHAPTER))])
+        for first in range(0, CLAUSES, CHAPTER)
+    ]
+    return "\n\n".join(chapters)
+
+
+def _retriever_over(nodes: Sequence[BaseNode]) -> BaseRetriever:
+    """The retriever of an index of these nodes."""
+    made = VectorStoreIndex(list(nodes), embed_model=WordEmbedding())
+    return made.as_retriever(similarity_top_k=10)
+
+
+def _hierarchies() -> dict[str, Any]:
+    """Leaves and their parents: as the parser leaves them, and annotated."""
+    documents = [document()]
+    parser = HierarchicalNodeParser.from_defaults(
+        chunk_sizes=[240, 120, 50], chunk_overlap=0
+    )
+    nodes = parser.get_nodes_from_documents(documents)
+    leaves, storage = hierarchy(PositionAnnotator(documents)(nodes), 8)
+    parsed_leaves, parsed_storage = hierarchy(nodes, 8)
+    return {
+        "leaves": leaves,
+        "storage": storage,
+        "parsed_leaves": parsed_leaves,
+        "parsed_storage": parsed_storage,
+    }
+
+
+def hierarchy(
+    nodes: Sequence[BaseNode], similarity_top_k: int
+) -> tuple[BaseRetriever, StorageContext]:
+    """Give what `AutoMergingRetriever` takes: a retriever of leaves, and all nodes."""
+    storage = StorageContext.from_defaults()
+    storage.docstore.add_documents(nodes)
+    leaves = VectorStoreIndex(get_leaf_nodes(nodes), embed_model=WordEmbedding())
+    return leaves.as_retriever(similarity_top_k=similarity_top_k), storage
+
+
+class _Found(BaseRetriever):
+    """What another retriever finds: some of the nodes, in no order."""
+
+    def __init__(self, base: BaseRetriever) -> None:
+        super().__init__()
+        self._base = base
+
+    def _retrieve(self, query_bundle: Any) -> list[NodeWithScore]:
+        return self._base.retrieve(query_bundle)[5::4]
+
+
+class _ByChecksum(BaseNodePostprocessor):
+    """Scores that have nothing to do with the order, and are always the same."""
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: Any = None
+    ) -> list[NodeWithScore]:
+        scored = [
+            NodeWithScore(node=n.node, score=zlib.crc32(n.text.encode())) for n in nodes
+        ]
+        return sorted(scored, key=NodeWithScore.get_score, reverse=True)[:5]
+
+
+class _ByScore(BaseNodePostprocessor):
+    """Sorts by the scores that it finds."""
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: Any = None
+    ) -> list[NodeWithScore]:
+        return sorted(nodes, key=NodeWithScore.get_score, reverse=True)
+
+
+class _AsTheyCome(BaseNodePostprocessor):
+    """What stands in the postprocessor's place when it is taken out."""
+
+    rescore: str | None = None
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: Any = None
+    ) -> list[NodeWithScore]:
+        return nodes
+
+
+def _what_is_wrapped(
+    base_retriever: BaseRetriever, similarity_top_k: int | None = None
+) -> BaseRetriever:
+    if similarity_top_k is None:
+        return base_retriever
+    wider: Any = copy.copy(base_retriever)
+    wider.similarity_top_k = similarity_top_k
+    return wider
