@@ -18,7 +18,8 @@ from oprag._locating.seeding import UNKNOWN, Seeds
 __all__ = ["anchor"]
 
 _STEP = 1 << 10
-"""Steps back up to this are tried even where no unique piece shows one."""
+"""Steps back up to this are reckoned with where not all pieces are there to show
+them, and tried where none shows one."""
 
 _REACH = 1 << 16
 _READINGS = 64
@@ -31,7 +32,7 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
 
     Splitters that are applied one after another step back where the outer chunks
     overlap. How far is seen on the pieces that occur once; twice that is allowed
-    for everywhere.
+    for everywhere, and at least 1,024 characters in a sample.
 
     Args:
         text: The text, without white space.
@@ -49,19 +50,15 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
         return []
     seeds = Seeds(text, pieces)
     once = [seeds.only(piece) for piece in pieces]
-    fences = {i: at + len(pieces[i]) for i, at in enumerate(once) if at >= 0}
-    back = 2 * _step_back(fences.values())
-    if complete:
-        last = len(text) - len(pieces[-1])
-        whole = cover(text, pieces, 0, last, max(back, _STEP))
-        if whole:
-            return list(whole)
-    places: list[Range | None] = [(at, at) if at >= 0 else None for at in once]
-    unknown = {i: pieces[i] for i, at in enumerate(once) if at == UNKNOWN}
-    first = _earliest(text, unknown, fences, back)
-    for i, start in _latest(text, unknown, fences, back, first).items():
-        places[i] = (first[i], start)
-    if complete and not _leaves_gaps(pieces, places):
+    ends = [at + len(pieces[i]) for i, at in enumerate(once) if at >= 0]
+    back = 2 * _step_back(ends)
+    if not complete:
+        return _in_order(text, pieces, once, max(back, _STEP))
+    whole = cover(text, pieces, 0, len(text) - len(pieces[-1]), max(back, _STEP))
+    if whole:
+        return list(whole)
+    places = _in_order(text, pieces, once, back)
+    if not _leaves_gaps(pieces, places):
         _cover_between(text, pieces, places, back)
     return places
 
@@ -73,6 +70,26 @@ def _step_back(ends: Iterable[int]) -> int:
         furthest = max(furthest, end)
         step = max(step, furthest - end)
     return step
+
+
+def _in_order(
+    text: str, pieces: Sequence[str], once: Sequence[int], back: int
+) -> list[Range | None]:
+    """Find the first and the last start of each piece that the order allows.
+
+    Args:
+        text: The text.
+        pieces: The pieces.
+        once: For each what `Seeds.only` says of it.
+        back: How far a piece may end before an earlier one.
+    """
+    places: list[Range | None] = [(at, at) if at >= 0 else None for at in once]
+    fences = {i: at + len(pieces[i]) for i, at in enumerate(once) if at >= 0}
+    unknown = {i: pieces[i] for i, at in enumerate(once) if at == UNKNOWN}
+    first = _earliest(text, unknown, fences, back)
+    for i, start in _latest(text, unknown, fences, back, first).items():
+        places[i] = (first[i], start)
+    return places
 
 
 def _earliest(

@@ -11,8 +11,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from oprag.cli.ask import ask
+from oprag.cli.context import context
 from oprag.cli.demo import demo
-from oprag.errors import OpragError, OpragWarning
+from oprag.cli.telling import note, told
+from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
 
 __all__ = ["app"]
 
@@ -32,16 +35,13 @@ class _OneLineErrors(TyperGroup):
         except BrokenPipeError:  # the reader had enough: no error
             raise
         except ModuleNotFoundError as error:
-            raise _told(_install_hint(error)) from error
+            raise told(_install_hint(error)) from error
+        except BudgetTooSmallError as error:
+            raise told(_larger_budget(error)) from error
         except OpragError as error:
-            raise _told(str(error)) from error
+            raise told(str(error)) from error
         except OSError as error:
-            raise _told(str(error).removeprefix(f"[Errno {error.errno}] ")) from error
-
-
-def _told(message: str) -> typer.Exit:
-    typer.echo(typer.style("Error: ", fg="red", bold=True) + message, err=True)
-    return typer.Exit(1)
+            raise told(str(error).removeprefix(f"[Errno {error.errno}] ")) from error
 
 
 def _install_hint(error: ModuleNotFoundError) -> str:
@@ -49,6 +49,14 @@ def _install_hint(error: ModuleNotFoundError) -> str:
     return (
         f"This command needs the package {package!r}, which is not installed. "
         'Install it with: pip install "oprag[demo]"'
+    )
+
+
+def _larger_budget(error: BudgetTooSmallError) -> str:
+    """What the library says of it speaks of options that the command line lacks."""
+    return (
+        f"A budget of {error.token_budget:,} tokens holds not even one passage: the "
+        f"best takes {error.needed:,}. Give a larger --token-budget."
     )
 
 
@@ -60,7 +68,7 @@ def _one_line_warnings() -> Iterator[None]:
     """
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        typer.echo(typer.style("Note: ", fg="yellow") + str(message), err=True)
+        note(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -82,7 +90,8 @@ app = typer.Typer(
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
-app.command()(demo)
+for _command in (demo, context, ask):
+    app.command()(_command)
 
 
 @app.callback()

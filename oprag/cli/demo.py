@@ -63,7 +63,11 @@ def demo(
     Indexes the reference that ships with Python (the first time, which takes a
     minute or so), asks it three questions, and shows the chunks by score and in
     document order. No text leaves this machine.
-    """
+
+    \b
+      oprag demo
+      oprag demo --token-budget 300
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     from langchain_core.documents import Document
 
     from oprag.cli.display import make_console

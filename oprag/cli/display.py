@@ -46,7 +46,8 @@ _ASCII = _Marks("#", ".", "^", "...")
 
 def make_console(*, stderr: bool = False) -> Console:
     """A console of at most 100 columns: coloured on a terminal, else plain."""
-    console = Console(stderr=stderr, highlight=False)
+    # Names of files and models are shown as they are, brackets and colons included.
+    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not console.is_terminal or console.width > _WIDTH:
         console.width = _WIDTH
     return console

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.assembly import order_context
 from oprag.chunk import Chunk, Passage
-from oprag.ordering import rank_order
+from oprag.options import Order
+from oprag.ordering import document_order, rank_order
 from oprag.rendering import render
+from oprag.selection import too_small
 from oprag.tokens import resolve_token_counter
 
 __all__ = ["Retrieved", "retrieve"]
@@ -21,25 +24,38 @@ class Retrieved(NamedTuple):
 
     question: str
     passages: tuple[Passage, ...]
-    """In document order, neighbouring chunks merged."""
+    """As they are to be read."""
     passage_tokens: tuple[int, ...]
     """Tokens of each passage's text."""
     tokens: int
-    """Tokens of all passages as they are sent, separators included."""
+    """Tokens of `context`, separators and citations included."""
+    context: str
+    """The passages as they are sent."""
 
     @property
     def by_score(self) -> list[Chunk]:
         """The chunks best first, as a retriever returns them."""
-        return rank_order(self.in_document_order)
+        return rank_order(self._chunks)
 
     @property
     def in_document_order(self) -> list[Chunk]:
-        """The same chunks as they are read."""
+        """The same chunks in the order of their documents."""
+        return document_order(self._chunks)
+
+    @property
+    def _chunks(self) -> list[Chunk]:
         return [chunk for passage in self.passages for chunk in passage.chunks]
 
 
 def retrieve(
-    vectorstore: VectorStore, question: str, *, token_budget: int, k: int | None = None
+    vectorstore: VectorStore,
+    question: str,
+    *,
+    token_budget: int,
+    k: int | None = None,
+    order: Order = "document",
+    merge: bool = True,
+    citations: bool = False,
 ) -> Retrieved:
     """Retrieve as many of the best chunks as fit a budget, and put them in order.
 
@@ -48,6 +64,9 @@ def retrieve(
         question: Any text.
         token_budget: Tokens for the passages as they are sent.
         k: Chunks at most; None for as many as fit.
+        order: `"document"`, or `"score"` for best first.
+        merge: Whether chunks that touch become one passage.
+        citations: Whether each passage is sent with its number and place.
 
     Raises:
         BudgetTooSmallError: Not even the best chunk fits.
@@ -56,11 +75,29 @@ def retrieve(
         vectorstore=vectorstore, token_budget=token_budget, order="score"
     )
     best_first = retriever.invoke(question)[:k]
-    passages = order_context(
+    counter = resolve_token_counter()
+    while True:
+        passages = _passages(best_first, order=order, merge=merge)
+        context = render(passages, citations=citations)
+        tokens = counter(context)
+        if tokens <= token_budget:
+            break
+        if len(best_first) == 1:
+            raise too_small(token_budget, tokens)
+        # Half of what would be too much if all chunks were alike: so few steps are
+        # taken, and hardly ever one too far.
+        excess = len(best_first) * (tokens - token_budget) // (2 * tokens)
+        best_first = best_first[: -max(1, excess)]
+    each = tuple(counter(passage.text) for passage in passages)
+    return Retrieved(question, tuple(passages), each, tokens, context)
+
+
+def _passages(
+    best_first: list[Document], *, order: Order, merge: bool
+) -> list[Passage]:
+    return order_context(
         [document.page_content for document in best_first],
         [document.metadata for document in best_first],
-        merge=True,
+        order=order,
+        merge=merge,
     )
-    counter = resolve_token_counter()
-    each = tuple(counter(passage.text) for passage in passages)
-    return Retrieved(question, tuple(passages), each, counter(render(passages)))

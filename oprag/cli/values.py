@@ -11,11 +11,12 @@ __all__ = ["retrieved_values"]
 
 
 def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
-    """A question, its chunks by score, and its passages in document order.
+    """A question, its chunks by score, and its passages in reading order.
 
     Returns:
-        Strings, integers, and lists and mappings of them. Spans are `[start, end]`
-        in characters, end exclusive; ranks count from 0, the best.
+        Strings, integers, None, and lists and mappings of them. Spans are
+        `[start, end]` in characters of the document or, where there are pages, of
+        the page, end exclusive; ranks count from 0, the best.
     """
     return {
         "question": retrieved.question,
@@ -24,6 +25,8 @@ def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
         "passages": [
             {
                 "text": passage.text,
+                "document": passage.name,
+                "page": passage.chunks[0].metadata.get("page_label"),
                 "spans": [list(span) for span in passage.spans],
                 "citation": passage.citation,
                 "tokens": tokens,
@@ -37,4 +40,10 @@ def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
 
 
 def _chunk_values(chunk: Chunk) -> dict[str, Any]:
-    return {"rank": chunk.rank, "span": list(chunk.span or ()), "text": chunk.text}
+    return {
+        "rank": chunk.rank,
+        "document": chunk.name,
+        "page": chunk.metadata.get("page_label"),
+        "span": list(chunk.span or ()),
+        "text": chunk.text,
+    }

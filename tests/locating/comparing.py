@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from oprag._locating.squeezing import squeeze
@@ -28,25 +29,38 @@ class Outcome:
         return len(self.reported) / (len(self.right) + len(self.reported) or 1)
 
 
-def compare(text: str, setting: Setting) -> Outcome:
-    """Split the text and its copy, locate the chunks, and see which are right."""
+def compare(
+    text: str,
+    setting: Setting,
+    change: Callable[[int, str], str | None] = lambda _, chunk: chunk,
+    *,
+    complete: bool = True,
+) -> Outcome:
+    """Split the text and its copy, locate the chunks, and see which are right.
+
+    `change` may alter a chunk before that, or leave it out by returning None.
+    """
     disguise = Disguise(text, setting.keep)
     copies = setting.split(disguise)
-    chunks = setting.split(Bare(text))
-    assert len(chunks) == len(copies)
+    bare = setting.split(Bare(text))
+    assert len(bare) == len(copies)
+    changed = [change(number, chunk) for number, chunk in enumerate(bare)]
+    numbers = [number for number, chunk in enumerate(changed) if chunk is not None]
+    chunks = [chunk for chunk in changed if chunk is not None]
     outcome = Outcome()
     flat = squeeze(text)
-    for number, location in enumerate(locate(text, chunks)):
-        chunk, copy = chunks[number], copies[number]
+    found = locate(text, chunks, complete=complete)
+    for number, chunk, location in zip(numbers, chunks, found, strict=True):
+        copy = copies[number]
         damaged = "\ufffd" in copy
-        assert damaged or disguise.reveal(copy) == chunk
+        assert damaged or disguise.reveal(copy) == bare[number]
         if location.span is None:
             occurs = squeeze(chunk) and not damaged and squeeze(chunk) in flat
             (outcome.reported if occurs else outcome.absent).append(number)
             continue
-        found = text[slice(*location.span)]
-        assert squeeze(found) == squeeze(chunk)
-        assert (found == chunk) == (location.status == "exact")
+        there = text[slice(*location.span)]
+        assert squeeze(there) == squeeze(chunk)
+        assert (there == chunk) == (location.status == "exact")
         truth = disguise.span(copy)
         if truth is None:
             outcome.unknown.append(number)

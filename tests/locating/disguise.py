@@ -21,10 +21,9 @@ FIRST = 0x3400
 
 @cache
 def alphabet() -> list[str]:
-    """Characters for a copy, the printable ones first."""
+    """Characters for a copy. Some splitters drop what cannot be printed."""
     chars = map(chr, chain(range(FIRST, 0xD800), range(0xE000, 0x110000)))
-    solid = [char for char in chars if not char.isspace()]
-    return sorted(solid, key=lambda char: not char.isprintable())
+    return [char for char in chars if char.isprintable()]
 
 
 class Disguise:
@@ -36,9 +35,10 @@ class Disguise:
         chars = list(text)
         self.rank: dict[str, int] = {}
         self.original: dict[int, str] = {}
-        news = (char for char in alphabet() if char not in keep)
+        news = [char for char in alphabet() if char not in keep]
+        if len(self.solid) > len(news):
+            raise ValueError(f"{len(self.solid)} characters are too many to tell apart")
         for k, (i, new) in enumerate(zip(self.solid, news, strict=False)):
-            # Some splitters drop what cannot be printed.
             if text[i] not in keep and text[i].isprintable():
                 chars[i] = new
                 self.rank[new] = k

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.locating.comparing import compare
-from tests.locating.settings import LANGCHAIN, LLAMAINDEX
+from tests.locating.langchain_settings import LANGCHAIN
+from tests.locating.llamaindex_settings import LLAMAINDEX
 from tests.locating.texts import DATA, documents
 
 SETS = ("chunking_eval", "covidqa", "fairytaleqa", "nocha_sample", "qmsum", "squality")
-SIZE = 40_000
+SIZE = 25_000
 
 pytestmark = pytest.mark.skipif(
     not all((DATA / name / "docs.jsonl").is_file() for name in SETS),

@@ -1,0 +1,158 @@
+"""Chat models by name, and what goes wrong with them in one line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage
+
+from langchain_oprag._replies import text_of
+from oprag.errors import ChatModelError
+from oprag.overflow_errors import is_window_overflow
+from oprag.tokens import resolve_token_counter
+from oprag.usage import TokenUsage
+
+__all__ = ["Answer", "load_chat_model", "stream_answer"]
+
+_REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
+_CUT = ("length", "max_tokens", "MAX_TOKENS")
+"""How providers say that an answer reached its greatest length."""
+_MOST = 200
+"""Characters told of what a client says."""
+
+
+class Answer(NamedTuple):
+    """What a chat model wrote."""
+
+    text: str
+    usage: TokenUsage
+    """As the provider reported it; else counted here and marked as estimated."""
+    cut: bool
+    """Whether it ends where the longest answer was reached."""
+
+
+def load_chat_model(name: str) -> BaseChatModel:
+    """Make the client of a chat model. Nothing is sent yet.
+
+    Args:
+        name: `provider:model`, as LangChain's `init_chat_model` takes it.
+
+    Raises:
+        ChatModelError: The provider is not known, its package is not installed, or
+            it lacks a key.
+    """
+    from langchain.chat_models import init_chat_model
+
+    provider, _, model = name.partition(":")
+    options: dict[str, Any] = {}
+    if provider in _REPORTS_USAGE_WHEN_ASKED:
+        options["stream_usage"] = True
+    try:
+        loaded = init_chat_model(model, model_provider=provider, **options)
+    except Exception as error:  # the clients have no error in common
+        raise _not_loaded(name, provider, error) from error
+    if not isinstance(loaded, BaseChatModel):
+        message = f"{name!r} is not the name of one chat model."
+        raise ChatModelError(message, model=name)
+    return loaded
+
+
+def stream_answer(
+    model: BaseChatModel, name: str, prompt: str, write: Callable[[str], None]
+) -> Answer:
+    """Ask a chat model and hand on what it writes as it comes.
+
+    Args:
+        model: The client.
+        name: The model as the user named it.
+        prompt: What is sent, as one message.
+        write: Called with each piece of the answer.
+
+    Raises:
+        ChatModelError: It cannot be reached, refuses, or breaks off.
+    """
+    pieces: list[str] = []
+    reported: UsageMetadata | None = None
+    cut = False
+    stream = model.stream([HumanMessage(prompt)])
+    while True:
+        try:
+            piece = next(stream, None)
+        except Exception as error:  # the clients have no error in common
+            raise _failed(name, error, begun=bool(pieces)) from error
+        if piece is None:
+            break
+        usage = getattr(piece, "usage_metadata", None)
+        if usage:  # the pieces of a stream add up to the whole call
+            reported = add_usage(reported, usage)
+        cut = cut or _reason(piece) in _CUT
+        if text := text_of(piece):
+            pieces.append(text)
+            write(text)
+    answer = "".join(pieces)
+    return Answer(answer, _usage(reported, prompt, answer), cut)
+
+
+def _reason(piece: BaseMessage) -> Any:
+    """Why the model stopped, where this piece says so."""
+    metadata = piece.response_metadata
+    return metadata.get("finish_reason") or metadata.get("stop_reason")
+
+
+def _usage(reported: UsageMetadata | None, prompt: str, answer: str) -> TokenUsage:
+    if reported is None:
+        return TokenUsage.counted(prompt, answer, resolve_token_counter())
+    return TokenUsage(reported["input_tokens"], reported["output_tokens"])
+
+
+def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
+    if provider == "openai" and not os.environ.get("OPENAI_API_KEY"):
+        said = "it needs a key."
+        hint = (
+            "Set OPENAI_API_KEY; for a server of your own at OPENAI_BASE_URL any text "
+            "will do."
+        )
+    else:
+        said = _said(error)
+        hint = "Check the name, provider:model, and the provider's key."
+        if isinstance(error, ImportError):
+            hint = ""  # it names the package
+    message = f"The chat model {name!r} cannot be used: {said} {hint}"
+    return ChatModelError(message.strip(), model=name)
+
+
+def _failed(name: str, error: Exception, *, begun: bool) -> ChatModelError:
+    what = "broke off" if begun else "did not answer"
+    hint = _hint(error)
+    message = f"The chat model {name!r} {what}: {_said(error)} {hint}"
+    return ChatModelError(message.strip(), model=name)
+
+
+def _hint(error: Exception) -> str:
+    status = getattr(error, "status_code", None)
+    kinds = [cls.__name__ for cls in type(error).__mro__]
+    if is_window_overflow(error):
+        return "Give a smaller --token-budget."
+    if status in {401, 403}:
+        return "Check the provider's key."
+    if status == 404:  # noqa: PLR2004 -- as HTTP has it
+        return "Check the model's name, and the server's address."
+    if any("Connect" in kind or "Timeout" in kind for kind in kinds):
+        address = os.environ.get("OPENAI_BASE_URL")
+        where = f" OPENAI_BASE_URL is {address}." if address else ""
+        return f"Check that its server runs and can be reached.{where}"
+    return ""
+
+
+def _said(error: Exception) -> str:
+    """What a client says, as one short line that ends in a full stop."""
+    body = getattr(error, "body", None)
+    told = body.get("message") if isinstance(body, dict) else None
+    said = " ".join(str(told or error).split()) or type(error).__name__
+    if len(said) > _MOST:
+        said = f"{said[:_MOST].rstrip()} …"
+    return said if said.endswith((".", "!", "?", "…")) else f"{said}."

@@ -1,0 +1,67 @@
+"""`oprag context`: the passages of one's own files that answer a question."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+
+from oprag.cli.options import (
+    DEFAULT_EMBEDDING_MODEL,
+    DEFAULT_TOKEN_BUDGET,
+    AsJson,
+    Directory,
+    EmbeddingModel,
+    Files,
+    Merge,
+    MostChunks,
+    Question,
+    ReadingOrder,
+    TokenBudget,
+    WhichOrder,
+)
+
+__all__ = ["context"]
+
+
+def context(
+    files: Files,
+    question: Question,
+    *,
+    token_budget: TokenBudget = DEFAULT_TOKEN_BUDGET,
+    k: MostChunks = None,
+    order: WhichOrder = ReadingOrder.DOCUMENT,
+    merge: Merge = True,
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
+    directory: Directory = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the passages of your files that fit a question, in document order.
+
+    The files are indexed the first time; the index is used again until one of them
+    changes. Needs no chat model, and no text leaves this machine.
+
+    Only the passages go to standard output, so they can be kept or handed on:
+
+    \b
+      oprag context report.pdf "Who pays for repairs?"
+      oprag context notes/ "What did we decide in May?" > passages.txt
+      oprag context notes/ report.pdf "What is left to do?" --json
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    from oprag.cli.searching import check_question, search, search_values
+
+    check_question(question)
+    found = search(
+        files,
+        question,
+        embedding_model=embedding_model,
+        directory=directory,
+        token_budget=token_budget,
+        k=k,
+        order=order.value,
+        merge=merge,
+    )
+    if as_json:
+        typer.echo(json.dumps(search_values(found), indent=2))
+    else:
+        typer.echo(found.retrieved.context)

@@ -1,0 +1,125 @@
+"""From files and a question to passages: what `context` and `ask` have in common."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from oprag.cli.display import make_console
+from oprag.cli.files import FilesRead, read_files
+from oprag.cli.index import Index, cache_folder
+from oprag.cli.indexing import index_documents, load_model
+from oprag.cli.progress import working
+from oprag.cli.retrieving import Retrieved, retrieve
+from oprag.cli.telling import note
+from oprag.cli.values import retrieved_values
+from oprag.options import Order
+
+__all__ = ["Search", "check_question", "search", "search_values"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A question put to files."""
+
+    files: FilesRead
+    index: Index
+    retrieved: Retrieved
+
+
+def check_question(question: str) -> None:
+    """Make sure that there is a question, and that it is none of the files.
+
+    Raises:
+        typer.BadParameter: It is blank, or names a file.
+    """
+    if not question.strip():
+        raise typer.BadParameter("it is empty.", param_hint="QUESTION")
+    if Path(question).exists():
+        message = f"{question!r} is a file. Put the question last, in quotes."
+        raise typer.BadParameter(message, param_hint="QUESTION")
+
+
+def search(
+    paths: Sequence[Path],
+    question: str,
+    *,
+    embedding_model: str,
+    directory: Path | None,
+    token_budget: int,
+    k: int | None,
+    order: Order,
+    merge: bool,
+    citations: bool = False,
+) -> Search:
+    """Read files, index them or use their index again, and retrieve passages.
+
+    What it does is told on stderr. Files are read before anything else is done.
+
+    Args:
+        paths: Files and folders; see `read_files`.
+        question: See `check_question`.
+        embedding_model: Name or folder.
+        directory: Where the index is kept; None for the user's cache folder.
+        token_budget: Tokens for the passages as they are sent.
+        k: Chunks at most; None for as many as fit.
+        order: `"document"` or `"score"`.
+        merge: Whether chunks that touch become one passage.
+        citations: Whether each passage is sent with its number and place.
+
+    Raises:
+        UnreadableFileError: See `read_files`.
+        EmbeddingModelError: See `load_embedding_model`.
+        BudgetTooSmallError: Not even the best chunk fits.
+        OSError: The folder cannot be written to.
+    """
+    notes = make_console(stderr=True)
+    with working(notes, "Reading the files …"):
+        files = read_files(paths)
+    for error in files.skipped:
+        note(f"Skipped: {error}")
+    count = len(files.names)
+    notes.print(f"Read: {count:,} file{'s' if count > 1 else ''}", soft_wrap=True)
+    index = index_documents(
+        files.documents,
+        load_model(embedding_model, notes),
+        label=_label(paths, embedding_model),
+        folder=directory or cache_folder(),
+        console=notes,
+    )
+    retrieved = retrieve(
+        index.vectorstore,
+        question,
+        token_budget=token_budget,
+        k=k,
+        order=order,
+        merge=merge,
+        citations=citations,
+    )
+    return Search(files, index, retrieved)
+
+
+def search_values(found: Search) -> dict[str, Any]:
+    """The same as plain JSON values."""
+    return {
+        "files": found.files.names,
+        "skipped": [
+            {"file": error.path, "reason": error.reason}
+            for error in found.files.skipped
+        ],
+        "index": {"chunks": found.index.chunks, "reused": found.index.reused},
+        **retrieved_values(found.retrieved),
+        "context": found.retrieved.context,
+    }
+
+
+def _label(paths: Sequence[Path], embedding_model: str) -> str:
+    """The same for the same files and model, whatever the files hold today."""
+    named = [embedding_model, *sorted(str(path.resolve()) for path in paths)]
+    joined = "\0".join(named).encode("utf-8", "surrogateescape")
+    return f"files-{hashlib.sha256(joined).hexdigest()[:16]}"

@@ -1,0 +1,28 @@
+"""Errors and notes as one line each on stderr."""
+
+from __future__ import annotations
+
+import typer
+
+__all__ = ["note", "told"]
+
+
+def told(message: str, code: int = 1) -> typer.Exit:
+    """Tell an error; raise what is returned.
+
+    Args:
+        message: What was found and what to do.
+        code: The exit code: 1, or 2 for a command that was given wrongly.
+    """
+    label = typer.style("Error: ", fg="red", bold=True)
+    typer.echo(label + _one_line(message), err=True)
+    return typer.Exit(code)
+
+
+def note(message: str) -> None:
+    """Tell what the user should know although the command goes on."""
+    typer.echo(typer.style("Note: ", fg="yellow") + _one_line(message), err=True)
+
+
+def _one_line(message: str) -> str:
+    return " ".join(message.split())

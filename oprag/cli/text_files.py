@@ -1,0 +1,55 @@
+"""Bytes as text: UTF-8, or what a page declares, and a reason where it is neither."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+__all__ = ["NoTextError", "decode"]
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_NEVER_IN_TEXT = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_WEB = {"iso8859-1": "cp1252", "ascii": "cp1252"}
+"""What pages mean by these names, as the HTML standard has it."""
+
+
+class NoTextError(ValueError):
+    """Why bytes are no text; the message follows the name of the file."""
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """Read bytes as text, every character and line break as it is.
+
+    Args:
+        data: The bytes. A byte order mark of UTF-8 is left out.
+        declared: The encoding that the text itself names; None for UTF-8.
+
+    Raises:
+        NoTextError: They are binary, or in another encoding.
+    """
+    if data.startswith(_UTF_16):
+        raise NoTextError("is UTF-16 text; save it as UTF-8")
+    if b"\0" in data:
+        raise NoTextError("is binary, not text")
+    try:
+        codec = _codec(declared)
+        return data.decode(codec)
+    except UnicodeDecodeError as error:
+        if declared is None and _NEVER_IN_TEXT.search(data):
+            raise NoTextError("is binary, not text") from error
+        name = declared or "UTF-8"
+        message = (
+            f"is not {name} text (byte 0x{data[error.start]:02x} at {error.start}); "
+            "save it as UTF-8"
+        )
+        raise NoTextError(message) from error
+    except LookupError as error:
+        message = f"names an encoding that is not known, {declared!r}; save it as UTF-8"
+        raise NoTextError(message) from error
+
+
+def _codec(declared: str | None) -> str:
+    if declared is None:
+        return "utf-8-sig"
+    name = codecs.lookup(declared).name
+    return "utf-8-sig" if name == "utf-8" else _WEB.get(name, name)
