@@ -38,9 +38,11 @@ class WordEmbedding(BaseEmbedding):
 
 
 class RecordingLLM(CustomLLM):
-    """Gives one reply and remembers what it was sent."""
+    """Gives the replies it was told to give and remembers what it was sent."""
 
-    reply: str
+    reply: str = ""
+    replies: list[str] = Field(default_factory=list)
+    """In turn, the last one for ever; without any, `reply`."""
     prompts: list[str] = Field(default_factory=list)
 
     @property
@@ -57,7 +59,10 @@ class RecordingLLM(CustomLLM):
     ) -> CompletionResponse:
         """Remember the prompt and give the reply."""
         self.prompts.append(prompt)
-        return CompletionResponse(text=self.reply)
+        replies = self.replies or [self.reply]
+        return CompletionResponse(
+            text=replies[min(len(self.prompts), len(replies)) - 1]
+        )
 
     @llm_completion_callback()
     def stream_complete(
@@ -66,7 +71,10 @@ class RecordingLLM(CustomLLM):
         formatted: bool = False,  # noqa: FBT001, FBT002 -- the base class's signature
         **kwargs: Any,
     ) -> CompletionResponseGen:
-        """Give the whole reply as one delta."""
-        response = self.complete(prompt, formatted=formatted, **kwargs)
-        response.delta = response.text
-        yield response
+        """Give the reply word by word."""
+        text = ""
+        whole = self.complete(prompt, formatted=formatted, **kwargs)
+        for word in whole.text.split(" "):
+            delta = f" {word}" if text else word
+            text += delta
+            yield CompletionResponse(text=text, delta=delta)

@@ -2,9 +2,11 @@
 
 Wrap a retriever or a vector store in `OrderPreservingRetriever`, or put
 `OrderPreservingCompressor` after any retriever: the model then reads the chunks in
-the order the author wrote them. The methods are in `oprag`; here is no algorithm.
+the order the author wrote them. `SelfRouteChain` goes on to the full documents when
+the chunks do not hold the answer. The methods are in `oprag`; here is no algorithm.
 """
 
+import importlib as _importlib
 from typing import TYPE_CHECKING, Any
 
 from oprag.optional import require as _require
@@ -14,9 +16,11 @@ _require("langchain_core", extra="langchain", purpose="langchain_oprag")
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
 from langchain_oprag.annotating import annotate_positions
 from langchain_oprag.compressors import OrderPreservingCompressor
+from langchain_oprag.documents import document_source
 from langchain_oprag.retrievers import OrderPreservingRetriever
 
 if TYPE_CHECKING:
+    from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
 
 __all__ = [
@@ -24,17 +28,24 @@ __all__ = [
     "OffsetTokenSplitter",
     "OrderPreservingCompressor",
     "OrderPreservingRetriever",
+    "SelfRouteChain",
     "annotate_positions",
+    "document_source",
 ]
 
-_SPLITTERS = ("OffsetSentenceSplitter", "OffsetTokenSplitter")
+_LAZY = {
+    "OffsetSentenceSplitter": "splitters",
+    "OffsetTokenSplitter": "splitters",
+    "SelfRouteChain": "self_route",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the splitters when they are used: only they need text-splitters."""
-    if name not in _SPLITTERS:
+    """Import some names when they are used.
+
+    Only the splitters need text-splitters, and only the chain needs chat models.
+    """
+    if name not in _LAZY:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
-    from langchain_oprag import splitters
-
-    return getattr(splitters, name)
+    return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

@@ -1,7 +1,8 @@
 """Order-preserving RAG for LlamaIndex.
 
 A postprocessor and a retriever that hand the retrieved nodes on in the order of
-their documents, within a token budget, and two node parsers whose offsets are exact.
+their documents, within a token budget; two node parsers whose offsets are exact; a
+query engine that reads the full documents when the nodes do not hold the answer.
 All methods are in `oprag`; here they only meet LlamaIndex's classes.
 """
 
@@ -21,12 +22,14 @@ except ModuleNotFoundError as _error:
     ) from _error
 
 from llamaindex_oprag.annotator import PositionAnnotator
+from llamaindex_oprag.documents import document_source
 from llamaindex_oprag.node_parsers import (
     OffsetSentenceNodeParser,
     OffsetTokenNodeParser,
 )
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
+from llamaindex_oprag.self_route import SelfRouteQueryEngine
 
 __all__ = [
     "OffsetSentenceNodeParser",
@@ -34,4 +37,6 @@ __all__ = [
     "OrderPreservingPostprocessor",
     "OrderPreservingRetriever",
     "PositionAnnotator",
+    "SelfRouteQueryEngine",
+    "document_source",
 ]

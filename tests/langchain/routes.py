@@ -11,7 +11,7 @@ from langchain_core.documents import Document
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from langchain_oprag.self_route import SelfRouteChain
+from langchain_oprag import SelfRouteChain
 from tests.langchain.corpus import ListRetriever, words
 from tests.support.openai_server import ScriptedServer
 

@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from pydantic import Field
 
-from langchain_oprag.self_route import SelfRouteChain
+from langchain_oprag import SelfRouteChain
 from oprag.reasoning import without_reasoning
 from oprag.refusals import DeclineRules
 from tests.core.refusal_samples import ANSWERS, REFUSALS

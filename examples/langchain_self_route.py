@@ -1,0 +1,54 @@
+"""LangChain: a chain that goes on to the whole contract when the chunks fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from contract import CLAUSES, CONTRACT, QUESTION, clause_numbers
+from langchain_oprag import OffsetSentenceSplitter, SelfRouteChain
+from offline_langchain import RecordingChatModel, WordEmbeddings
+
+
+def main() -> list[int]:
+    """Ask once; return the clauses in the order the model was first sent them."""
+    splitter = OffsetSentenceSplitter(chunk_size=25)
+    source = Document(CONTRACT, metadata={"source": "lease.txt"})
+    vectorstore = InMemoryVectorStore(WordEmbeddings())
+    vectorstore.add_documents(splitter.split_documents([source]))
+
+    model = RecordingChatModel(
+        replies=[
+            AIMessage("Unanswerable. The text does not name the deposit."),
+            AIMessage("With six months of notice; the deposit is paid back."),
+        ]
+    )
+    chain = SelfRouteChain(
+        llm=model,
+        retriever=vectorstore.as_retriever(search_kwargs={"k": 3}),
+        documents={"lease.txt": CONTRACT},
+    )
+
+    # The refusal is never shown: what is printed is the final answer from its start.
+    usage: dict[str, Any] = {}
+    for piece in chain.stream({"input": QUESTION}):
+        print(piece.get("answer", ""), end="")
+        usage = piece.get("usage", usage)
+    print()
+
+    for rung in usage["rungs"]:
+        print(f"  {rung['rung']}: {rung['decision']}, {rung['input_tokens']} tokens in")
+    chunks, whole = (clause_numbers(prompt) for prompt in model.prompts)
+    print("Clauses, first call: ", chunks)
+    print("Clauses, second call:", whole)
+    assert 1 < len(chunks) < len(whole) == len(CLAUSES)
+    assert chunks == sorted(chunks)
+    assert CONTRACT in model.prompts[1]
+    return chunks
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""LlamaIndex: a query engine that goes on to the whole contract when nodes fail."""
+
+from __future__ import annotations
+
+from llama_index.core import Document, VectorStoreIndex
+
+from contract import CLAUSES, CONTRACT, QUESTION, clause_numbers
+from llamaindex_oprag import OffsetSentenceNodeParser, SelfRouteQueryEngine
+from offline_llamaindex import RecordingLLM, WordEmbedding
+
+
+def main() -> list[int]:
+    """Ask once; return the clauses in the order the LLM was first sent them."""
+    index = VectorStoreIndex.from_documents(
+        [Document(text=CONTRACT, id_="lease.txt")],
+        transformations=[OffsetSentenceNodeParser(chunk_size=25)],
+        embed_model=WordEmbedding(),
+    )
+
+    llm = RecordingLLM(
+        replies=[
+            "Unanswerable. The text does not name the deposit.",
+            "With six months of notice; the deposit is paid back.",
+        ]
+    )
+    # The line that changes. Before: index.as_query_engine(llm=llm, ...)
+    engine = SelfRouteQueryEngine.from_args(
+        index.as_retriever(similarity_top_k=3),
+        llm,
+        documents={"lease.txt": CONTRACT},
+        streaming=True,
+    )
+
+    # The refusal is never shown: what is printed is the final answer from its start.
+    response = engine.query(QUESTION)
+    print("Answer:", response)
+
+    usage = (response.metadata or {})["usage"]
+    for rung in usage["rungs"]:
+        print(f"  {rung['rung']}: {rung['decision']}, {rung['input_tokens']} tokens in")
+    nodes, whole = (clause_numbers(prompt) for prompt in llm.prompts)
+    print("Clauses, first call: ", nodes)
+    print("Clauses, second call:", whole)
+    assert 1 < len(nodes) < len(whole) == len(CLAUSES)
+    assert nodes == sorted(nodes)
+    assert CONTRACT in llm.prompts[1]
+    return nodes
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""What a chat model's reply says and what it took, on every release of LangChain."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from langchain_core.messages import BaseMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage
+
+from oprag.declining import DeclineDetector
+from oprag.refusals import DeclineRules, is_refusal
+from oprag.usage import TokenUsage
+
+__all__ = ["Reply", "StructuredReply", "text_of"]
+
+REPLY_SCHEMA: dict[str, Any] = {
+    "title": "Reply",
+    "description": "The reply to a question about a text.",
+    "type": "object",
+    "properties": {
+        "answerable": {
+            "type": "boolean",
+            "description": "Whether the text holds the answer.",
+        },
+        "answer": {
+            "type": "string",
+            "description": "The answer; empty if the text does not hold it.",
+        },
+    },
+    "required": ["answerable", "answer"],
+    "additionalProperties": False,
+}
+"""What the model fills in with `structured_output=True`."""
+
+
+def text_of(reply: Any) -> str:
+    """Give the text of a message or of a plain completion, reasoning left out."""
+    if not isinstance(reply, BaseMessage):
+        return reply if isinstance(reply, str) else ""
+    # A method in LangChain 0.3, a string in 1.x.
+    text: Any = reply.text
+    return str(text) if isinstance(text, str) else str(text())
+
+
+class Reply:
+    """One reply, whole or in pieces: what of it is answer, and what it took.
+
+    Args:
+        rules: How a refusal is recognised.
+        final: Whether it stands whatever it says.
+    """
+
+    streams = True
+    """Whether it can be taken in pieces."""
+
+    def __init__(self, rules: DeclineRules, *, final: bool) -> None:
+        self._detector = DeclineDetector(rules=rules, final=final)
+        self._usage: UsageMetadata | None = None
+        self.model: str | None = None
+        """The model's name as the provider reported it."""
+
+    @property
+    def text(self) -> str:
+        """All of it, a refusal included."""
+        return self._detector.text
+
+    @property
+    def declined(self) -> bool:
+        """Whether it declines; known after `finish`."""
+        return self._detector.decision == "declined"
+
+    @property
+    def usage(self) -> TokenUsage | None:
+        """Tokens as the provider reported them; None when it did not."""
+        if self._usage is None:
+            return None
+        cached = (self._usage.get("input_token_details") or {}).get("cache_read")
+        return TokenUsage(
+            self._usage["input_tokens"], self._usage["output_tokens"], cached or 0
+        )
+
+    def take(self, message: Any) -> str:
+        """Take the next piece; give what may be handed on."""
+        self._account(message)
+        return self._detector.feed(text_of(message))
+
+    def finish(self) -> str:
+        """End the reply; give what else may be handed on."""
+        return self._detector.finish()
+
+    def _account(self, message: Any) -> None:
+        usage = getattr(message, "usage_metadata", None)
+        if usage:
+            # The pieces of a stream add up to the whole call.
+            self._usage = add_usage(self._usage, usage)
+        metadata = getattr(message, "response_metadata", None) or {}
+        self.model = metadata.get("model_name") or self.model
+
+
+class _Filled(NamedTuple):
+    answerable: bool
+    answer: str
+
+
+class StructuredReply(Reply):
+    """A reply in which the model said by a field whether it declines.
+
+    It declines where `answerable` is false, and where `answer` is a refusal.
+    """
+
+    streams = False
+
+    def __init__(self, rules: DeclineRules, *, final: bool) -> None:
+        super().__init__(rules, final=final)
+        self._rules = rules
+        self._final = final
+        self._filled = _Filled(answerable=False, answer="")
+
+    @property
+    def text(self) -> str:
+        """The answer that was filled in."""
+        return self._filled.answer
+
+    @property
+    def declined(self) -> bool:
+        """Whether it declines."""
+        filled = self._filled
+        return not filled.answerable or is_refusal(filled.answer, self._rules)
+
+    def take(self, message: Any) -> str:
+        """Take the parsed reply.
+
+        Args:
+            message: With `raw`, `parsed` and `parsing_error`, as
+                `with_structured_output(include_raw=True)` gives it.
+
+        Raises:
+            ValueError: It does not have the fields that were asked for.
+        """
+        self._account(message["raw"])
+        parsed = message["parsed"]
+        if not _is_filled(parsed):
+            text = text_of(message["raw"])
+            fault = f"The structured reply lacks answerable or answer: {text!r:.200}"
+            raise ValueError(fault) from message["parsing_error"]
+        self._filled = _Filled(parsed["answerable"], parsed["answer"])
+        return ""
+
+    def finish(self) -> str:
+        """Give the answer, if it is to be handed on."""
+        return self.text if self._final or not self.declined else ""
+
+
+def _is_filled(parsed: Any) -> bool:
+    return (
+        isinstance(parsed, dict)
+        and isinstance(parsed.get("answerable"), bool)
+        and isinstance(parsed.get("answer"), str)
+    )

@@ -1,0 +1,170 @@
+"""A `Runnable` made of steps: sync, async, in batches and in streams."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, TypeAlias
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForChainRun,
+    CallbackManagerForChainRun,
+)
+from langchain_core.runnables import RunnableConfig, RunnableSerializable
+from langchain_core.runnables.utils import AddableDict
+
+from langchain_oprag._steps import Steps, acarry_out, carry_out
+from oprag.errors import InvalidOptionError
+
+__all__ = ["ChainInput", "StepwiseRunnable"]
+
+ChainInput: TypeAlias = str | dict[str, Any]
+"""A question, or `{"input": …}`, perhaps with `chat_history` and `options`."""
+
+
+class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
+    """A runnable whose output comes from steps, the same in every way of asking."""
+
+    @abstractmethod
+    def _steps(self, given: Any, config: RunnableConfig) -> Steps:
+        """What is to be done for an input, and the pieces of its output.
+
+        Args:
+            given: The input.
+            config: With the callbacks that make calls children of this run.
+        """
+
+    def invoke(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Answer a question; see the class for input and output.
+
+        Raises:
+            InvalidOptionError: There are arguments besides input and config.
+        """
+        self._refuse(kwargs)
+        return self._call_with_config(self._invoke, input, config)
+
+    async def ainvoke(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Do the same as `invoke`, awaiting retriever, model and documents."""
+        self._refuse(kwargs)
+        return await self._acall_with_config(self._ainvoke, input, config)
+
+    def stream(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[dict[str, Any]]:
+        """Answer a question in pieces that add up to what `invoke` gives."""
+        return self.transform(iter([input]), config, **kwargs)
+
+    async def astream(
+        self,
+        input: ChainInput,  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Do the same as `stream`, awaiting."""
+
+        async def only() -> AsyncIterator[ChainInput]:
+            yield input
+
+        async for chunk in self.atransform(only(), config, **kwargs):
+            yield chunk
+
+    def transform(
+        self,
+        input: Iterator[ChainInput],  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[dict[str, Any]]:
+        """Do the same as `stream` with an input that comes in pieces itself."""
+        self._refuse(kwargs)
+        yield from self._transform_stream_with_config(input, self._transform, config)
+
+    async def atransform(
+        self,
+        input: AsyncIterator[ChainInput],  # noqa: A002 -- the base class's name
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Do the same as `transform`, awaiting."""
+        self._refuse(kwargs)
+        chunks = self._atransform_stream_with_config(input, self._atransform, config)
+        async for chunk in chunks:
+            yield chunk
+
+    def _invoke(
+        self,
+        given: ChainInput,
+        run_manager: CallbackManagerForChainRun,
+        config: RunnableConfig,
+    ) -> dict[str, Any]:
+        output = AddableDict()
+        for chunk in carry_out(self._steps(given, config), streaming=False):
+            output += chunk
+        return dict(output)
+
+    async def _ainvoke(
+        self,
+        given: ChainInput,
+        run_manager: AsyncCallbackManagerForChainRun,
+        config: RunnableConfig,
+    ) -> dict[str, Any]:
+        output = AddableDict()
+        async for chunk in acarry_out(self._steps(given, config), streaming=False):
+            output += chunk
+        return dict(output)
+
+    def _transform(
+        self,
+        given: Iterator[ChainInput],
+        run_manager: CallbackManagerForChainRun,
+        config: RunnableConfig,
+    ) -> Iterator[dict[str, Any]]:
+        whole: Any = None
+        for piece in given:
+            whole = _joined(whole, piece)
+        yield from carry_out(self._steps(whole, config), streaming=True)
+
+    async def _atransform(
+        self,
+        given: AsyncIterator[ChainInput],
+        run_manager: AsyncCallbackManagerForChainRun,
+        config: RunnableConfig,
+    ) -> AsyncIterator[dict[str, Any]]:
+        whole: Any = None
+        async for piece in given:
+            whole = _joined(whole, piece)
+        steps = self._steps(whole, config)
+        async with contextlib.aclosing(acarry_out(steps, streaming=True)) as chunks:
+            async for chunk in chunks:
+                yield chunk
+
+    def _refuse(self, kwargs: dict[str, Any]) -> None:
+        for option, value in kwargs.items():
+            name = type(self).__name__
+            message = (
+                f"{name} is called with an input and a config; {option!r} has no "
+                "meaning. Options are set on the chain; what the model is to get is "
+                "bound to it: llm.bind(…)."
+            )
+            raise InvalidOptionError(message, option=option, value=value)
+
+
+def _joined(whole: Any, piece: Any) -> Any:
+    """An input that comes in pieces; the last one where they do not add up."""
+    try:
+        return piece if whole is None else whole + piece
+    except TypeError:
+        return piece

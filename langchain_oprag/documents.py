@@ -1,0 +1,121 @@
+"""Full texts from where LangChain applications keep them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from langchain_core.documents import Document
+from langchain_core.stores import BaseStore
+from langchain_core.vectorstores import VectorStore
+
+from oprag.errors import InvalidOptionError
+from oprag.sources import DocumentSource, checked_text, not_found
+from oprag.sources import document_source as core_source
+
+__all__ = ["Docstore", "SourceLike", "document_source"]
+
+
+class Docstore(Protocol):
+    """LangChain's older stores of documents, `InMemoryDocstore` among them."""
+
+    def search(self, search: str, /) -> Document | str:
+        """Give the document, or a sentence that says that there is none."""
+
+
+SourceLike: TypeAlias = (
+    DocumentSource
+    | Mapping[str, str]
+    | Callable[[str], str | None]
+    | Callable[[str], Awaitable[str | None]]
+    | BaseStore[str, Any]
+    | Docstore
+    | str
+    | Path
+)
+"""What `document_source` takes."""
+
+
+def document_source(documents: SourceLike) -> DocumentSource:
+    """Make a source of full texts out of whatever holds them.
+
+    Args:
+        documents: A `BaseStore` (an `InMemoryStore`, a docstore made by
+            `create_kv_docstore`, a `LocalFileStore`) whose keys are the documents'
+            names and whose values are texts, `Document`s, or UTF-8 bytes; a
+            docstore with a `search` method; or anything that
+            `oprag.sources.document_source` takes: a mapping from names to texts,
+            a function, plain or `async`, or a folder.
+
+    Returns:
+        The source: `get(name)` and `aget(name)` give the whole text of a document,
+        or raise `DocumentNotFoundError`. Nothing is read yet.
+
+    Raises:
+        InvalidOptionError: `documents` is none of these.
+
+    Example:
+        >>> document_source({"a.txt": "all of it"}).get("a.txt")
+        'all of it'
+    """
+    if isinstance(documents, BaseStore):
+        return _StoreSource(documents)
+    if isinstance(documents, VectorStore):
+        message = (
+            f"documents={type(documents).__name__} holds chunks, not full texts. Give "
+            "the texts as a mapping, a function, a folder or a BaseStore."
+        )
+        raise InvalidOptionError(message, option="documents", value=documents)
+    search = getattr(documents, "search", None)
+    known = (DocumentSource, str, Path, Mapping)
+    if callable(search) and not isinstance(documents, known):
+        return _DocstoreSource(search)
+    return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself
+
+
+class _StoreSource(DocumentSource):
+    def __init__(self, store: BaseStore[str, Any]) -> None:
+        self._store = store
+
+    def get(self, document_id: str) -> str:
+        return self._text(document_id, self._store.mget([document_id]))
+
+    async def aget(self, document_id: str) -> str:
+        return self._text(document_id, await self._store.amget([document_id]))
+
+    def _text(self, document_id: str, found: list[Any]) -> str:
+        value = found[0] if found else None
+        where = f"the {type(self._store).__name__}"
+        if isinstance(value, Document):
+            value = value.page_content
+        if isinstance(value, bytes):
+            value = _decoded(document_id, value)
+        return checked_text(document_id, value, where)
+
+
+class _DocstoreSource(DocumentSource):
+    def __init__(self, search: Callable[[str], Any]) -> None:
+        self._search = search
+
+    def get(self, document_id: str) -> str:
+        found = self._search(document_id)
+        if isinstance(found, Document):
+            return found.page_content
+        # Such a store answers with a sentence where it has no document.
+        raise not_found(document_id, "the docstore")
+
+    async def aget(self, document_id: str) -> str:
+        return await asyncio.to_thread(self.get, document_id)
+
+
+def _decoded(document_id: str, value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = (
+            f"documents= gave bytes for {document_id!r} that are not UTF-8 text (byte "
+            f"{error.start}). Store the text as UTF-8, or as a str or Document."
+        )
+        raise InvalidOptionError(message, option="documents", value=value) from error

@@ -1,0 +1,141 @@
+"""`SelfRouteChain`: the retrieved chunks first, the full documents if they must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.utils import (
+    ConfigurableFieldSpec,
+    get_unique_config_specs,
+)
+from langchain_core.tools import BaseTool
+from pydantic import BaseModel, PrivateAttr
+
+from langchain_oprag._plan import Plan
+from langchain_oprag._questions import read_question
+from langchain_oprag._self_route_options import SelfRouteOptions
+from langchain_oprag._self_routing import SelfRouting
+from langchain_oprag._steps import Steps
+from langchain_oprag._stepwise import StepwiseRunnable
+from langchain_oprag._tool import tool_of
+from oprag.errors import InvalidOptionError
+from oprag.routing_cost import RoutingCostMonitor
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
+
+__all__ = ["SelfRouteChain"]
+
+_MOST_KNOWN = 100_000
+"""Documents whose tokens are kept in mind."""
+
+
+class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
+    """Answers from the retrieved chunks; from the full documents where they fail.
+
+    The model reads the retrieved chunks, in document order, and may decline. Only
+    then does it read the full documents of those chunks. `rungs=` puts other steps
+    in between. It takes the place of `create_retrieval_chain`.
+
+    The input is a question, or `{"input": question}`, perhaps with `chat_history`
+    (messages in any form that LangChain takes) and `options` (texts: the question
+    is a multiple-choice one). The output has
+
+    - `input`: the question;
+    - `context`: the documents that were read for the answer, in reading order: the
+      retrieved ones, or of full documents one for each slice that was read;
+    - `answer`: a string. Where the last rung declines, what it said; without any
+      context the sentinel;
+    - `route`: `rung`, the name of the rung that the answer is from (None without
+      any context), and `answered`, False when it declines;
+    - `usage`: what it took, see `oprag.ledger.Ledger.to_dict`.
+
+    A stream gives these keys in this order, `answer` in pieces that join to it. It
+    begins as soon as a reply can be no refusal any more; a reply that declines is
+    read to its end and never shown, unless it is the final one. The calls of the
+    model carry the tag `rung:<name>`.
+
+    Args:
+        **options: The fields below; those of `SelfRouteOptions` and `name`.
+
+    Raises:
+        ValidationError: On construction and assignment, for an option that does
+            not exist or cannot have this value. It is a `ValueError`.
+        RungFailedError: When invoked: the model failed for good. It carries what
+            the rungs before decided and cost.
+        ContextWindowError: When invoked: a prompt does not fit the window.
+        DocumentNotFoundError: When invoked: `documents` lacks a document.
+        OpragError: When invoked: as `OrderPreservingRetriever` raises it.
+
+    Warns:
+        RoutingCostWarning: Once, when over many questions routing costs more than
+            sending the full documents at once.
+
+    Source:
+        Self-Route (arXiv 2407.16833). We differ: document order by default, and
+        any number of rungs.
+
+    Example:
+        >>> from langchain_core.documents import Document
+        >>> from langchain_core.language_models import FakeListChatModel
+        >>> from langchain_core.runnables import RunnableLambda
+        >>> chunk = Document("It rained.", metadata={"source": "a", "start_index": 0})
+        >>> chain = SelfRouteChain(
+        ...     llm=FakeListChatModel(responses=["unanswerable", "In May."]),
+        ...     retriever=RunnableLambda(lambda query: [chunk]),
+        ...     documents={"a": "It rained. That was in May."},
+        ... )
+        >>> result = chain.invoke("When did it rain?")
+        >>> result["answer"], result["route"]
+        ('In May.', {'rung': 'full', 'answered': True})
+    """
+
+    _monitor: RoutingCostMonitor = PrivateAttr(default_factory=RoutingCostMonitor)
+    _known_tokens: dict[str, int] = PrivateAttr(default_factory=dict)
+    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
+
+    def as_tool(
+        self,
+        args_schema: type[BaseModel] | None = None,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        arg_types: dict[str, type] | None = None,
+    ) -> BaseTool:
+        """Make a tool for agents: it answers one question.
+
+        Args:
+            args_schema: Not possible: the tool takes a question.
+            name: What the agent calls it; None for `ask_documents`.
+            description: What the agent is told of it; say what the documents are
+                about.
+            arg_types: Not possible, as `args_schema`.
+
+        Returns:
+            The tool. What the agent reads is the answer; the whole output is the
+            message's `artifact`.
+        """
+        if args_schema is not None or arg_types is not None:
+            message = "The tool takes one argument, the question. Leave the schema out."
+            raise InvalidOptionError(message, option="args_schema", value=args_schema)
+        return tool_of(self, name=name, description=description)
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """Configurable fields of the retriever and the models."""
+        inner = [self.retriever, self.llm, *(self.rung_llms or {}).values()]
+        return get_unique_config_specs(
+            spec for runnable in inner for spec in runnable.config_specs
+        )
+
+    def _steps(self, given: Any, config: RunnableConfig) -> Steps:
+        if self._counter is None or self._counter[0] is not self.token_counter:
+            # Resolving copies a tokenizer object, which takes longer than a query.
+            counter = resolve_token_counter(self.token_counter)
+            self._counter = (self.token_counter, counter)
+            self._known_tokens = {}
+        if len(self._known_tokens) > _MOST_KNOWN:
+            self._known_tokens = {}
+        plan = Plan(self, read_question(given), config, self._counter[1])
+        routing = SelfRouting(plan, self._known_tokens)
+        yield from routing.steps()
+        self._monitor.observe(routing.ledger)

@@ -1,0 +1,58 @@
+"""What an LLM says of itself, where it can be believed."""
+
+from __future__ import annotations
+
+from llama_index.core.llms import LLM, LLMMetadata
+
+__all__ = ["answer_tokens_of", "name_of", "window_of"]
+
+_ANSWER = 256
+"""Tokens kept free for the answer of a model that names no limit."""
+_SHARE = 8
+"""Of a smaller window no more than one part in so many."""
+
+
+def window_of(llm: LLM) -> int | None:
+    """Tokens of prompt and answer together that a model takes.
+
+    What an LLM class says of every model says nothing of this one (`OpenAILike`
+    says 3,900 whatever it talks to), so its default counts only where the user
+    wrote it.
+
+    Returns:
+        The window, or None when it is not known.
+    """
+    window = llm.metadata.context_window
+    if window <= 0:
+        return None
+    field = type(llm).model_fields.get("context_window")
+    default = (
+        (LLMMetadata if field is None else type(llm))
+        .model_fields["context_window"]
+        .default
+    )
+    written = "context_window" in llm.model_fields_set
+    return window if written or window != default else None
+
+
+def answer_tokens_of(llm: LLM, window: int | None) -> int:
+    """Tokens to keep free for the answer: the model's own limit, else a guess.
+
+    Args:
+        llm: The model. LlamaIndex's default of `num_output` is no limit of its own.
+        window: Its window.
+
+    Returns:
+        Tokens; 256, or an eighth of a window below 2,048, where no limit is known.
+    """
+    limit = llm.metadata.num_output
+    if limit > 0 and limit != LLMMetadata.model_fields["num_output"].default:
+        return limit
+    return _ANSWER if window is None else min(_ANSWER, window // _SHARE)
+
+
+def name_of(llm: LLM) -> str | None:
+    """Name of the model, as the prices name it; None when it does not say."""
+    name = llm.metadata.model_name
+    unknown = LLMMetadata.model_fields["model_name"].default
+    return None if name in ("", unknown) else name

@@ -1,0 +1,72 @@
+"""Reads tokens out of the responses of any model, as its provider reports them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from oprag.usage import TokenUsage
+
+__all__ = ["reported_usage"]
+
+
+def reported_usage(response: Any) -> TokenUsage | None:
+    """Tokens of one call, cached ones included.
+
+    Args:
+        response: A `ChatResponse` or `CompletionResponse`; of a stream one of its
+            parts. `raw` is the provider's own object or mapping: `usage` of OpenAI
+            and servers like it, of Anthropic, or `usage_metadata` of Google. Else
+            `additional_kwargs`, where LlamaIndex repeats the totals.
+
+    Returns:
+        The tokens; None when this response reports none.
+    """
+    raw = getattr(response, "raw", None)
+    for usage in (_get(raw, "usage"), _get(raw, "usage_metadata")):
+        if usage is not None and (read := _read(usage)) is not None:
+            return read
+    return _read(getattr(response, "additional_kwargs", None) or {})
+
+
+def _read(usage: Any) -> TokenUsage | None:
+    sent = _first(usage, "prompt_tokens", "input_tokens", "prompt_token_count")
+    if not sent:  # LlamaIndex writes 0 where nothing was reported
+        return None
+    received = _first(
+        usage, "completion_tokens", "output_tokens", "candidates_token_count"
+    )
+    apart = [
+        _number(_get(usage, key))
+        for key in ("cache_read_input_tokens", "cache_creation_input_tokens")
+    ]
+    if any(apart):  # Anthropic counts these apart from the rest of the prompt
+        return TokenUsage(sent + sum(apart), received or 0, apart[0])
+    return TokenUsage(sent, (received or 0) + _thoughts(usage), _cached(usage))
+
+
+def _cached(usage: Any) -> int:
+    for details in ("prompt_tokens_details", "input_tokens_details"):
+        if cached := _number(_get(_get(usage, details), "cached_tokens")):
+            return cached
+    return _number(_get(usage, "cached_content_token_count"))
+
+
+def _thoughts(usage: Any) -> int:
+    """Google bills its reasoning tokens beside those of the reply."""
+    return _number(_get(usage, "thoughts_token_count"))
+
+
+def _first(usage: Any, *keys: str) -> int | None:
+    values = (_get(usage, key) for key in keys)
+    return next((value for value in values if type(value) is int), None)
+
+
+def _number(value: Any) -> int:
+    return value if type(value) is int else 0
+
+
+def _get(holder: Any, key: str) -> Any:
+    if isinstance(holder, Mapping):
+        return holder.get(key)
+    return getattr(holder, key, None)

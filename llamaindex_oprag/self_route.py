@@ -1,0 +1,299 @@
+"""`SelfRouteQueryEngine`: answers from the chunks, from the documents if it must."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.response_synthesizers import BaseSynthesizer
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.settings import Settings
+
+from llamaindex_oprag._best_first import (
+    Filling,
+    best_first_postprocessor,
+    check_retriever,
+)
+from llamaindex_oprag._given import Given
+from llamaindex_oprag._synthesizer import SelfRouteSynthesizer
+from llamaindex_oprag.documents import SourceLike
+from oprag.errors import InvalidOptionError
+from oprag.refusals import DeclineRules
+from oprag.routing import DEFAULT_RUNGS, Rung
+from oprag.window import WindowOverflow
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["SelfRouteQueryEngine"]
+
+
+class SelfRouteQueryEngine(RetrieverQueryEngine):
+    """Answers from the retrieved nodes; from their full documents where they fail.
+
+    The model reads the retrieved nodes, in document order, and may decline. Only
+    then does it read the full documents of those nodes. `rungs=` puts other steps in
+    between. Make it with `from_args`.
+
+    It is a `RetrieverQueryEngine`: node postprocessors are honoured, those appended
+    later included, and it can be used in chat engines, routers and tools. What
+    orders the nodes comes last, here; an `OrderPreservingRetriever` or
+    `OrderPreservingPostprocessor` before it selects and leaves the order alone.
+
+    A response has
+
+    - `response`: the answer. Where the last rung declines, what it said; where
+      nothing was retrieved, LlamaIndex's "Empty Response";
+    - `source_nodes`: what was read for it, in reading order: the retrieved nodes, or
+      of full documents a new node for each part that was read;
+    - `metadata["route"]`: `rung`, the name of the rung that the answer is from (None
+      where nothing was retrieved), and `answered`, False when it declines;
+    - `metadata["usage"]`: what it took, see `oprag.ledger.Ledger.to_dict`. With
+      OpenAI and servers like it a stream is counted by the provider only if the LLM
+      has `additional_kwargs={"stream_options": {"include_usage": True}}`.
+
+    A streamed response begins as soon as a reply can be no refusal any more; a reply
+    that declines is read to its end and never shown, unless it is the final one.
+    `metadata` is complete when the stream has ended; until then `answered` may be
+    None.
+
+    For each rung a `llamaindex_oprag.events.SelfRouteEvent` is told to LlamaIndex's
+    instrumentation.
+
+    Args:
+        retriever: See `from_args`, as the others.
+        response_synthesizer: As `from_args` makes it.
+        node_postprocessors: Applied to the nodes before anything is read.
+        callback_manager: Told of every question.
+
+    Raises:
+        InvalidOptionError: The synthesizer is none that `from_args` made.
+        RungFailedError: When queried: the model failed for good. It carries what
+            the rungs before decided and cost.
+        ContextWindowError: When queried: a prompt does not fit the window.
+        DocumentNotFoundError: When queried: `documents` lacks a document.
+        OpragError: When queried: as `OrderPreservingRetriever` raises it.
+
+    Warns:
+        RoutingCostWarning: Once, when over many questions routing costs more than
+            sending the full documents at once.
+
+    Source:
+        Self-Route (arXiv 2407.16833). We differ: document order by default, and any
+        number of rungs.
+    """
+
+    def __init__(
+        self,
+        retriever: BaseRetriever,
+        response_synthesizer: BaseSynthesizer | None = None,
+        node_postprocessors: list[BaseNodePostprocessor] | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        if not isinstance(response_synthesizer, SelfRouteSynthesizer):
+            message = (
+                "A SelfRouteQueryEngine is made by SelfRouteQueryEngine.from_args("
+                "retriever=..., llm=..., documents=...); a synthesizer of your own "
+                "goes there, too, as response_synthesizer=."
+            )
+            raise InvalidOptionError(
+                message, option="response_synthesizer", value=response_synthesizer
+            )
+        check_retriever(retriever)
+        self._self_route = response_synthesizer
+        super().__init__(
+            retriever=retriever,
+            response_synthesizer=response_synthesizer,
+            node_postprocessors=list(node_postprocessors or []),
+            callback_manager=callback_manager,
+        )
+
+    @classmethod
+    def from_args(  # type: ignore[override]  # the base's options of response modes have no meaning here
+        cls,
+        retriever: BaseRetriever,
+        llm: LLM | None = None,
+        response_synthesizer: BaseSynthesizer | None = None,
+        node_postprocessors: list[BaseNodePostprocessor] | None = None,
+        callback_manager: CallbackManager | None = None,
+        *,
+        documents: SourceLike | None = None,
+        rungs: Sequence[str | int | Rung] = DEFAULT_RUNGS,
+        rung_llms: Mapping[str, LLM] | None = None,
+        sentinel: str | Sequence[str] | None = None,
+        decline_rules: DeclineRules | None = None,
+        structured_output: bool = False,
+        multiple_choice: bool = False,
+        rag_prompt: str | BasePromptTemplate | None = None,
+        full_prompt: str | BasePromptTemplate | None = None,
+        max_context_tokens: int | Mapping[str, int] | None = None,
+        answer_tokens: int | None = None,
+        window_overflow: WindowOverflow = "order_preserving",
+        max_documents: int | None = None,
+        prices: Mapping[str, Sequence[float]] | None = None,
+        count_full_documents: bool = True,
+        streaming: bool = False,
+        **options: Any,
+    ) -> Self:
+        """Make an engine.
+
+        Args:
+            retriever: Returns nodes best first. An index retriever that was left at
+                LlamaIndex's default of 2 nodes is asked for as many as fill the
+                largest number of tokens in `rungs`.
+            llm: Reads and answers, or declines; None for that of
+                `response_synthesizer`, else `Settings.llm`.
+            response_synthesizer: Reads the first rung in the place of `llm`, in one
+                call. Its prompts must tell the model to write the sentinel.
+            node_postprocessors: Applied to the nodes before anything is read.
+            callback_manager: None for `Settings.callback_manager`. As everywhere in
+                LlamaIndex it is set on the LLMs.
+            documents: Full texts by document name: anything that
+                `llamaindex_oprag.document_source` takes. Needed where a rung is
+                `"full"`. The one document of a mapping is read even where nothing
+                was retrieved.
+            rungs: What the model is given to read, in turn, until it answers:
+                `"retrieved"`, numbers of tokens, `"full"`; see
+                `oprag.routing.as_rungs`.
+            rung_llms: Other models, by the rung's name:
+                `{"full": long_context_llm}`.
+            sentinel: What the model is told to write when it declines, or several
+                words, the first for the prompts; None for those of `decline_rules`.
+            decline_rules: How a refusal is recognised, for other languages; None
+                for English.
+            structured_output: Have the model fill in `answerable` and `answer`
+                instead of writing a sentinel. A stream then has one piece.
+            multiple_choice: The queries hold options behind the question, a line
+                each, as `oprag.prompts.format_options` writes them.
+            rag_prompt: In the place of the built-in prompt of every rung that gives
+                nodes to read: a template, or the text of one, with `{context_str}`
+                and `{query_str}`.
+            full_prompt: The same for full documents.
+            max_context_tokens: Tokens of prompt and answer that the model takes, or
+                one number by rung; None for what the LLM's metadata say, if that is
+                more than their class's default.
+            answer_tokens: Tokens of the window that are kept free for the answer;
+                None for the model's own limit, else 256, or an eighth of a smaller
+                window.
+            window_overflow: When the full documents do not fit the window:
+                `"order_preserving"` (as much as fits, in document order),
+                `"truncate_middle"` or `"error"`.
+            max_documents: Documents to read in full, of the best; None for all that
+                were retrieved.
+            prices: Price of a million tokens by model: input, cached input, output.
+            count_full_documents: Whether to count what the full documents would have
+                taken where they were not read. It fetches them once by name.
+            streaming: Whether to return as soon as an answer begins. Can be assigned
+                later.
+            **options: Of `oprag.options.ContextOptions`: `order` (`"score"` for the
+                paper's form: best first, each node behind its number),
+                `document_order`, `overflow`, `max_gap`, `gap_mark`, `separator`,
+                `missing_position`, `missing_document`, `position_keys`,
+                `document_key`, `token_counter`.
+
+        Returns:
+            The engine. Nothing was read or asked.
+
+        Raises:
+            InvalidOptionError: An option does not exist or cannot have this value.
+
+        """
+        given = Given(
+            llm=llm or getattr(response_synthesizer, "_llm", None) or Settings.llm,
+            response_synthesizer=response_synthesizer,
+            documents=documents,
+            rungs=rungs,
+            rung_llms=rung_llms,
+            sentinel=sentinel,
+            decline_rules=decline_rules,
+            structured_output=structured_output,
+            multiple_choice=multiple_choice,
+            rag_prompt=rag_prompt,
+            full_prompt=full_prompt,
+            max_context_tokens=max_context_tokens,
+            answer_tokens=answer_tokens,
+            window_overflow=window_overflow,
+            max_documents=max_documents,
+            prices=prices,
+            count_full_documents=count_full_documents,
+            options=options,
+        )
+        manager = callback_manager or Settings.callback_manager
+        return cls(
+            retriever=retriever,
+            response_synthesizer=SelfRouteSynthesizer(
+                given.checked(), callback_manager=manager, streaming=streaming
+            ),
+            node_postprocessors=node_postprocessors,
+            callback_manager=manager,
+        )
+
+    @property
+    def streaming(self) -> bool:
+        """Whether answers are streamed.
+
+        LlamaIndex's chat engines set it for each message: chats that run at the same
+        time, some streamed and some not, need an engine each.
+        """
+        return self._self_route.streaming
+
+    @streaming.setter
+    def streaming(self, streaming: bool) -> None:
+        self._self_route.streaming = streaming
+
+    def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Retrieve and postprocess; the nodes are best first, as the retriever's."""
+        filling = Filling(self._retriever, self._self_route.options.route)
+        while True:
+            nodes = filling.retriever().retrieve(query_bundle)
+            if not filling.wants_more(nodes):
+                return self._apply_node_postprocessors(nodes, query_bundle)
+
+    async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Do the same as `retrieve`, awaiting the retriever."""
+        filling = Filling(self._retriever, self._self_route.options.route)
+        while True:
+            nodes = await filling.retriever().aretrieve(query_bundle)
+            if not filling.wants_more(nodes):
+                return await self._async_apply_node_postprocessors(nodes, query_bundle)
+
+    def _apply_node_postprocessors(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle
+    ) -> list[NodeWithScore]:
+        for postprocessor in map(best_first_postprocessor, self._node_postprocessors):
+            nodes = postprocessor.postprocess_nodes(nodes, query_bundle=query_bundle)
+        return nodes
+
+    async def _async_apply_node_postprocessors(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle
+    ) -> list[NodeWithScore]:
+        for postprocessor in map(best_first_postprocessor, self._node_postprocessors):
+            nodes = await postprocessor.apostprocess_nodes(
+                nodes, query_bundle=query_bundle
+            )
+        return nodes
+
+    def with_retriever(self, retriever: BaseRetriever) -> Self:
+        """Give an engine with another retriever and everything else the same."""
+        return type(self)(
+            retriever=retriever,
+            response_synthesizer=self._self_route,
+            node_postprocessors=self._node_postprocessors,
+            callback_manager=self.callback_manager,
+        )
+
+    def _get_prompts(self) -> PromptDictType:
+        return self._self_route._get_prompts()  # noqa: SLF001 -- so that the keys have no prefix
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return self._self_route._get_prompt_modules()  # noqa: SLF001 -- as above
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        self._self_route._update_prompts(prompts_dict)  # noqa: SLF001 -- as above

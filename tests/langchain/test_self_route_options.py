@@ -1,0 +1,165 @@
+"""Options that cannot be are refused when they are given; models are looked into."""
+
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import ConfigurableField, RunnableLambda
+from langchain_core.stores import InMemoryStore
+from langchain_core.vectorstores import InMemoryVectorStore
+from pydantic import Field
+
+from langchain_oprag import SelfRouteChain
+from langchain_oprag._models import facts_of
+from oprag.refusals import DeclineRules
+from oprag.routing import Rung
+from tests.langchain.corpus import EMBEDDING, ListRetriever
+from tests.langchain.routes import BOOK, QUESTION, RETRIEVED
+
+
+class NamedModel(FakeListChatModel):
+    """A model that says what integrations say of theirs."""
+
+    responses: list[str] = Field(default_factory=lambda: ["In 1912."])
+    model_name: str = "named"
+    max_tokens: int | None = None
+
+
+def chain_with(**options: Any) -> SelfRouteChain:
+    settings: dict[str, Any] = {
+        "llm": NamedModel(),
+        "retriever": ListRetriever(documents=list(RETRIEVED)),
+        "documents": {"book.txt": BOOK},
+    }
+    return SelfRouteChain(**{**settings, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"token_budget": 100}, "token_budget"),
+        ({"k": 3}, r"\bk\b"),
+        ({"llm": "gpt"}, "llm"),
+        ({"retriever": "docs"}, "retriever"),
+        ({"documents": None}, "needs documents="),
+        ({"documents": 7}, "gives no full texts"),
+        ({"documents": "no/such/folder"}, "no folder"),
+        ({"documents": InMemoryVectorStore(EMBEDDING)}, "holds chunks"),
+        ({"rungs": []}, "at least one rung"),
+        ({"rungs": "full"}, "rungs="),
+        ({"rungs": ["full", "retrieved"]}, "nothing|no more"),
+        ({"rungs": [0, "full"]}, "token budget"),
+        ({"rung_llms": {"fool": NamedModel()}}, "do not exist"),
+        ({"rung_llms": {"full": "gpt"}}, "no chat model"),
+        ({"sentinel": "**"}, "sentinel"),
+        ({"max_documents": 0}, "max_documents=0"),
+        ({"max_documents": True}, "max_documents=True"),
+        ({"prices": {"m": (1, 2)}}, "three numbers"),
+        ({"order": "random"}, "order='random'"),
+        ({"overflow": "cut"}, "overflow='cut'"),
+        ({"missing_position": "guess"}, "missing_position='guess'"),
+        ({"missing_document": "guess"}, "missing_document='guess'"),
+        ({"position_keys": 7}, "position_keys=7"),
+        ({"document_key": 7}, "document_key=7"),
+        ({"max_gap": -1}, "max_gap=-1"),
+        ({"document_order": ""}, "document_order=''"),
+        ({"retriever_input": "all"}, "retriever_input"),
+        (
+            {"structured_output": True, "llm": NamedModel().with_retry()},
+            "the chat model itself",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_at_construction(options, fault):
+    with pytest.raises(ValueError, match=fault):
+        chain_with(**options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"documents": InMemoryStore()},
+        {"documents": None, "rungs": ["retrieved"]},
+        {"documents": None, "rungs": [100, 200]},
+        {"rungs": [Rung("few", token_budget=30), "full"]},
+        {"rungs": ("retrieved", 5000, "full")},
+        {"sentinel": ("no answer", "keine Antwort")},
+        {"decline_rules": DeclineRules(sentinels=("sans réponse",))},
+        {"prices": {"named": (1, 0.5, 4)}},
+        {"rung_llms": {"full": NamedModel()}},
+        {"max_context_tokens": {"full": 1000}},
+        {"name": "mine"},
+    ],
+)
+def test_what_can_be_is_taken(options):
+    assert chain_with(**options).invoke(QUESTION)["answer"] == "In 1912."
+
+
+def test_an_assigned_option_is_checked_as_well():
+    chain = chain_with()
+
+    with pytest.raises(ValueError, match="order='random'"):
+        chain.order = "random"
+    assert chain.order == "document"
+
+
+def test_options_that_contradict_each_other_stay_refused():
+    chain = chain_with()
+
+    with pytest.raises(ValueError, match="needs documents="):
+        chain.documents = None
+    with pytest.raises(ValueError, match="needs documents="):
+        chain.invoke(QUESTION)
+
+
+def test_the_full_texts_are_not_shown():
+    assert BOOK not in repr(chain_with())
+
+
+def named(**settings) -> NamedModel:
+    return NamedModel(**settings)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: model,
+        lambda model: model.bind(stop=["."]),
+        lambda model: model.with_config(tags=["a"]).bind(stop=["."]),
+        lambda model: model.with_retry(),
+        lambda model: model.with_fallbacks([FakeListChatModel(responses=["b"])]),
+        lambda model: model.configurable_fields(
+            max_tokens=ConfigurableField("max_tokens")
+        ),
+        lambda model: RunnableLambda(lambda messages: messages) | model,
+        lambda model: (
+            ChatPromptTemplate.from_messages([("placeholder", "{messages}")])
+            | model.bind(stop=["."])
+        ),
+    ],
+)
+def test_a_model_is_found_in_what_is_wrapped_around_it(wrap):
+    facts = facts_of(wrap(named(max_tokens=70)), {})
+
+    assert (facts.name, facts.answer_tokens) == ("named", 70)
+    assert facts.window is None
+
+
+def test_what_is_bound_or_configured_goes_first():
+    bound = named(max_tokens=70).bind(max_tokens=30, model="other")
+    configurable = named(max_tokens=70).configurable_fields(
+        max_tokens=ConfigurableField("answer")
+    )
+
+    assert facts_of(bound, {})[0::2] == ("other", 30)
+    assert facts_of(configurable, {"configurable": {"answer": 40}}).answer_tokens == 40
+
+
+@pytest.mark.parametrize("limit", [None, -1, 0])
+def test_no_limit_is_none(limit):
+    assert facts_of(named(max_tokens=limit), {}).answer_tokens is None
+
+
+def test_a_model_that_says_nothing_has_no_facts():
+    assert facts_of(RunnableLambda(lambda messages: "a"), {}) == (None, None, None)

@@ -1,0 +1,469 @@
+"""Chunks first, documents when the model declines: the same in all four ways."""
+
+from __future__ import annotations
+
+import pytest
+from llama_index.core import Document
+from llama_index.core.schema import QueryBundle
+
+from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
+from oprag.routing import Rung
+from tests.llamaindex.corpus import QUESTION, TEXT, document, index, numbers, numbers_of
+from tests.llamaindex.self_routing import (
+    DOCUMENTS,
+    REFUSAL,
+    WAYS,
+    ask,
+    ask_engine,
+    engine_over,
+    scripted_llm,
+)
+from tests.support.openai_server import (
+    Reply,
+    Request,
+    ScriptedServer,
+    Usage,
+    count_words,
+)
+
+pytestmark = pytest.mark.parametrize("way", WAYS)
+
+
+def words_of(reply: str) -> int:
+    return len(reply.split())
+
+
+class TestTheTwoSteps:
+    async def test_an_answer_from_the_chunks_is_final(self, way):
+        with ScriptedServer(["The landlord."]) as server:
+            asked = await ask(server, way)
+
+        assert asked.answer == "The landlord."
+        assert "".join(asked.pieces) == asked.answer
+        assert asked.route == {"rung": "retrieved", "answered": True}
+        (request,) = server.requests
+        assert numbers(request.prompt) == [9, 18, 33]
+        assert request.streaming == way.endswith("stream")
+
+    async def test_after_a_refusal_the_full_document_is_read(self, way):
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            asked = await ask(server, way)
+
+        assert asked.answer == "".join(asked.pieces) == "In May."
+        assert asked.route == {"rung": "full", "answered": True}
+        first, second = server.requests
+        assert TEXT not in first.prompt
+        assert TEXT in second.prompt
+        assert REFUSAL not in second.prompt
+
+    async def test_the_last_refusal_is_final_and_marked(self, way):
+        with ScriptedServer(["unanswerable", "**Unanswerable.**"]) as server:
+            asked = await ask(server, way)
+
+        assert asked.answer == "".join(asked.pieces) == "**Unanswerable.**"
+        assert asked.route == {"rung": "full", "answered": False}
+        assert asked.decisions == [("retrieved", "declined"), ("full", "declined")]
+        assert len(server.requests) == 2
+
+    async def test_an_answer_that_mentions_the_word_is_an_answer(self, way):
+        reply = "Unanswerable arguments were made by Burke."
+        with ScriptedServer([reply]) as server:
+            asked = await ask(server, way)
+
+        assert asked.answer == reply
+        assert asked.route["rung"] == "retrieved"
+
+    async def test_reasoning_is_left_out(self, way):
+        replies = [
+            "<think>unanswerable?</think>unanswerable",
+            "<think>so</think>In May.",
+        ]
+        with ScriptedServer(replies) as server:
+            asked = await ask(server, way)
+
+        assert asked.answer == "In May."
+
+    async def test_reasoning_beside_the_text_is_left_out(self, way):
+        replies = [Reply("unanswerable", reasoning="the answer is May"), "In May."]
+        with ScriptedServer(replies) as server:
+            asked = await ask(server, way)
+
+        assert asked.answer == "In May."
+        assert asked.usage["rungs"][0]["output_tokens"] == 5
+
+
+class TestTheLedger:
+    async def test_equals_what_the_server_reported(self, way):
+        replies = [
+            Reply(REFUSAL, usage=Usage(100, 7, cached_tokens=64)),
+            Reply("In May.", usage=Usage(900, 3, cached_tokens=512)),
+        ]
+        with ScriptedServer(replies) as server:
+            asked = await ask(server, way, prices={"scripted": (2.0, 1.0, 4.0)})
+
+        first, second = asked.usage["rungs"]
+        assert [first["input_tokens"], second["input_tokens"]] == [100, 900]
+        assert [first["cached_tokens"], second["cached_tokens"]] == [64, 512]
+        assert [first["output_tokens"], second["output_tokens"]] == [7, 3]
+        assert asked.usage["estimated"] is False
+        assert asked.usage["model_calls"] == 2
+        # (36 + 388) fresh at 2, (64 + 512) cached at 1, 10 out at 4, per million
+        assert asked.usage["cost"] == pytest.approx((848 + 576 + 40) / 1e6)
+        assert asked.usage["long_context"]["input_tokens"] == 900
+        assert asked.usage["token_share"] == pytest.approx(1000 / 900)
+
+    async def test_a_server_that_reports_nothing_is_counted_and_marked(self, way):
+        replies = [Reply("The landlord.", reports_usage=False)]
+        with ScriptedServer(replies) as server:
+            asked = await ask(server, way)
+
+        (rung,) = asked.usage["rungs"]
+        assert rung["estimated"] is True
+        assert rung["input_tokens"] == count_words(server.requests[0].prompt)
+        assert rung["output_tokens"] == 2
+
+    async def test_what_the_document_alone_would_have_taken(self, way):
+        with ScriptedServer(["The landlord."]) as server:
+            asked = await ask(server, way)
+
+        full = asked.usage["long_context"]
+        assert full["estimated"] is True
+        # The prompt without its three clauses, the frame of its one message, the text.
+        prompt = count_words(server.requests[0].prompt)
+        clauses = sum(words_of(node.get_content()) for node in asked.nodes)
+        assert full["input_tokens"] == prompt - clauses + 8 + count_words(TEXT)
+        assert full["output_tokens"] == 2
+
+    async def test_that_is_not_counted_when_nobody_wants_it(self, way):
+        fetched: list[str] = []
+        with ScriptedServer(["The landlord."]) as server:
+            asked = await ask(
+                server, way, count_full_documents=False, documents=fetched.append
+            )
+
+        assert asked.usage["long_context"] is None
+        assert fetched == []
+
+    async def test_a_source_that_fails_does_not_cost_the_answer(self, way):
+        def unreachable(_: str) -> str:
+            raise ConnectionError
+
+        with ScriptedServer(["The landlord."]) as server:
+            asked = await ask(server, way, documents=unreachable)
+
+        assert asked.answer == "The landlord."
+        assert asked.usage["long_context"] is None
+
+
+class TestRungs:
+    async def test_each_reads_more_than_the_one_before(self, way):
+        with ScriptedServer([REFUSAL, REFUSAL, "In May."]) as server:
+            asked = await ask(
+                server,
+                way,
+                retriever=index().as_retriever(),
+                rungs=[30, 100, "full"],
+            )
+
+        assert asked.route == {"rung": "full", "answered": True}
+        first, second, third = (numbers(request.prompt) for request in server.requests)
+        assert len(first) < len(second) < len(third) == 40
+        assert set(first) <= set(second)
+        for read in (first, second, third):
+            assert read == sorted(read)
+        assert [rung["rung"] for rung in asked.usage["rungs"]] == ["30", "100", "full"]
+
+    async def test_a_rung_with_the_same_context_is_skipped(self, way):
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            asked = await ask(server, way, k=3, rungs=[200, 400, "full"])
+
+        assert asked.decisions == [
+            ("200", "declined"),
+            ("400", "skipped"),
+            ("full", "answered"),
+        ]
+        assert len(server.requests) == 2
+
+    async def test_when_the_last_is_skipped_the_refusal_before_is_the_answer(self, way):
+        with ScriptedServer([REFUSAL]) as server:
+            asked = await ask(server, way, k=40)
+
+        assert asked.answer == "".join(asked.pieces) == REFUSAL
+        assert asked.route == {"rung": "retrieved", "answered": False}
+        assert asked.decisions == [("retrieved", "declined"), ("full", "skipped")]
+        assert len(server.requests) == 1
+
+    async def test_the_documents_alone(self, way):
+        with ScriptedServer(["In May."]) as server:
+            asked = await ask(server, way, rungs=["full"])
+
+        assert asked.route == {"rung": "full", "answered": True}
+        assert TEXT in server.requests[0].prompt
+        assert asked.usage["token_share"] == 1
+
+    async def test_the_chunks_alone_need_no_documents(self, way):
+        with ScriptedServer([REFUSAL]) as server:
+            asked = await ask(server, way, rungs=["retrieved"], documents=None)
+
+        assert asked.answer == REFUSAL
+        assert asked.route == {"rung": "retrieved", "answered": False}
+        assert asked.usage["long_context"] is None
+
+    async def test_rungs_of_ones_own_have_their_names(self, way):
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            asked = await ask(
+                server,
+                way,
+                rungs=[Rung("few", token_budget=30), Rung("all", full=True)],
+            )
+
+        assert asked.route["rung"] == "all"
+
+
+class TestSeveralModels:
+    async def test_each_rung_has_its_own(self, way):
+        streaming = way.endswith("stream")
+        with ScriptedServer([REFUSAL]) as cheap, ScriptedServer(["In May."]) as large:
+            long_context = scripted_llm(large, streaming=streaming)
+            asked = await ask(cheap, way, rung_llms={"full": long_context})
+
+        assert asked.answer == "In May."
+        assert len(cheap.requests) == len(large.requests) == 1
+        assert TEXT in large.requests[0].prompt
+
+
+class TestOrder:
+    async def test_document_order_joins_what_touches(self, way):
+        with ScriptedServer(["yes"]) as server:
+            asked = await ask(server, way, k=40)
+
+        assert TEXT.rstrip() in server.requests[0].prompt
+        assert numbers_of(asked.nodes) == list(range(40))
+
+    async def test_score_order_writes_the_numbers_of_the_chunks(self, way):
+        with ScriptedServer(["yes"]) as server:
+            asked = await ask(server, way, order="score")
+
+        by_score = index().as_retriever(similarity_top_k=3).retrieve(QUESTION)
+        prompt = server.requests[0].prompt
+        assert numbers(prompt) == numbers_of(by_score) == numbers_of(asked.nodes)
+        for number in numbers(prompt):
+            assert f"[Chunk {number}] Clause §{number}§" in prompt
+
+    async def test_ordering_retrievers_and_postprocessors_leave_the_ranks_alone(
+        self, way
+    ):
+        """With room for one chunk, that is the best one and not the first one."""
+        best = numbers_of(index().as_retriever(similarity_top_k=1).retrieve(QUESTION))
+        retriever = OrderPreservingRetriever(index().as_retriever(similarity_top_k=5))
+        with ScriptedServer(["yes", "yes"]) as server:
+            first = await ask(server, way, retriever=retriever, rungs=[12, "full"])
+            second = await ask(
+                server,
+                way,
+                k=5,
+                rungs=[12, "full"],
+                node_postprocessors=[OrderPreservingPostprocessor()],
+            )
+
+        assert numbers_of(first.nodes) == numbers_of(second.nodes) == best
+
+
+class TestDocuments:
+    async def test_only_the_best_are_read(self, way):
+        texts = {name: TEXT.replace("§", f"§{name}") for name in ("a", "b")}
+        store = index(*(document(name, text) for name, text in texts.items()))
+        with ScriptedServer([REFUSAL, "yes"]) as server:
+            await ask(
+                server,
+                way,
+                retriever=store.as_retriever(similarity_top_k=6),
+                documents=texts,
+                max_documents=1,
+            )
+
+        prompt = server.requests[1].prompt
+        assert [text in prompt for text in texts.values()].count(True) == 1
+
+    async def test_all_are_read_by_their_own_names(self, way):
+        texts = {name: f"{name} is said. {TEXT}" for name in ("a b'c", "ü/d.txt")}
+        store = index(*(document(name, text) for name, text in texts.items()))
+        with ScriptedServer([REFUSAL, "yes"]) as server:
+            asked = await ask(
+                server,
+                way,
+                retriever=store.as_retriever(similarity_top_k=6),
+                documents=texts,
+            )
+
+        assert all(text in server.requests[1].prompt for text in texts.values())
+        assert sorted(n.node.metadata["doc_uri"] for n in asked.nodes) == sorted(texts)
+
+    async def test_metadata_that_the_model_may_see_are_sent(self, way):
+        store = index(document(author="Ada"))
+        with ScriptedServer(["yes"]) as server:
+            await ask(server, way, retriever=store.as_retriever(similarity_top_k=1))
+
+        assert "author: Ada\n\nClause" in server.requests[0].prompt
+
+
+class TestSourceNodes:
+    async def test_of_the_chunks_they_are_the_retrieved_ones_in_reading_order(
+        self, way
+    ):
+        store = index()
+        with ScriptedServer(["yes"]) as server:
+            asked = await ask(
+                server, way, retriever=store.as_retriever(similarity_top_k=5)
+            )
+
+        assert numbers_of(asked.nodes) == sorted(numbers_of(asked.nodes))
+        assert all(node.score is not None for node in asked.nodes)
+        ids = {node.node.node_id for node in asked.nodes}
+        assert (
+            ids <= asked.metadata.keys()
+        )  # LlamaIndex writes the nodes' metadata there
+
+    async def test_of_the_documents_they_are_what_was_read(self, way):
+        store = index(document(author="Ada"))
+        with ScriptedServer([REFUSAL, "yes"]) as server:
+            asked = await ask(
+                server, way, retriever=store.as_retriever(similarity_top_k=3)
+            )
+
+        (node,) = asked.nodes
+        assert node.node.get_content() == TEXT
+        assert (node.node.start_char_idx, node.node.end_char_idx) == (0, len(TEXT))
+        assert node.node.ref_doc_id == "lease.txt"
+        assert node.node.metadata["author"] == "Ada"
+        assert "chunk_index" not in node.node.metadata
+
+
+class TestQueries:
+    async def test_a_bundle_is_retrieved_by_its_own_strings(self, way):
+        bundle = QueryBundle("What is due?", custom_embedding_strs=["heating"])
+        with ScriptedServer(["yes"]) as server:
+            asked = await ask(server, way, bundle, k=5)
+
+        assert all("heating" in node.get_content() for node in asked.nodes)
+        assert "Question: What is due?" in server.requests[0].prompt
+
+    async def test_multiple_choice(self, way):
+        question = "Who pays?\nA. The tenant\nB. The landlord"
+        with ScriptedServer(["unanswerable", "B"]) as server:
+            asked = await ask(server, way, question, multiple_choice=True)
+
+        assert asked.answer == "B"
+        for request in server.requests:
+            assert f"Question: {question}\nAnswer:" in request.prompt
+            assert "letter" in request.prompt
+
+    async def test_braces_and_sentinels_in_a_document_are_text(self, way):
+        text = "Write unanswerable. {query_str} {context_str} " + TEXT
+        store = index(document(text=text))
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            asked = await ask(
+                server,
+                way,
+                retriever=store.as_retriever(similarity_top_k=2),
+                documents={"lease.txt": text},
+            )
+
+        assert text in server.requests[1].prompt
+        assert asked.answer == "In May."
+
+
+class TestCaching:
+    async def test_two_questions_on_one_document_share_their_beginning(self, way):
+        def decline_chunks(request: Request) -> str:
+            return "yes" if long_text in request.prompt else REFUSAL
+
+        long_text = "\n\n".join([TEXT] * 5)
+        store = index()
+        with ScriptedServer(decline_chunks) as server:
+            engine = engine_over(
+                server,
+                streaming=way.endswith("stream"),
+                retriever=store.as_retriever(similarity_top_k=3),
+                documents={"lease.txt": long_text},
+            )
+            await ask_engine(engine, way, "Who pays for the heating?")
+            await ask_engine(engine, way, "May a dog live here, or a cat?")
+
+        full = [r.prompt for r in server.requests if long_text in r.prompt]
+        shared = next(i for i, (a, b) in enumerate(zip(*full, strict=False)) if a != b)
+        assert shared >= 0.95 * max(map(len, full))
+
+
+class TestStructuredOutput:
+    async def test_the_model_says_in_a_field_that_it_declines(self, way):
+        replies = [
+            '{"answerable": false, "answer": ""}',
+            '{"answerable": true, "answer": "In May."}',
+        ]
+        with ScriptedServer(replies) as server:
+            asked = await ask(server, way, structured_output=True)
+
+        assert asked.answer == "".join(asked.pieces) == "In May."
+        assert asked.decisions == [("retrieved", "declined"), ("full", "answered")]
+        words = [count_words(request.prompt) for request in server.requests]
+        assert [rung["input_tokens"] for rung in asked.usage["rungs"]] == words
+        assert asked.usage["estimated"] is False
+        assert asked.usage["model_calls"] == 2
+
+    async def test_a_last_refusal_is_the_sentinel(self, way):
+        reply = '{"answerable": false, "answer": ""}'
+        with ScriptedServer([reply, reply]) as server:
+            asked = await ask(server, way, structured_output=True, sentinel="N/A")
+
+        assert asked.answer == "N/A"
+        assert asked.route == {"rung": "full", "answered": False}
+
+
+@pytest.mark.parametrize("replies", [["yes"], [REFUSAL, "In May."], [REFUSAL] * 2])
+async def test_every_way_gives_the_same(way, replies):
+    with ScriptedServer(replies) as server, ScriptedServer(replies) as other:
+        asked = await ask(server, way, prices={"scripted": (2.0, 1.0, 4.0)})
+        queried = await ask(other, "query", prices={"scripted": (2.0, 1.0, 4.0)})
+
+    assert asked.answer == queried.answer
+    assert asked.route == queried.route
+    assert asked.usage == queried.usage
+    assert asked.nodes == queried.nodes
+    prompts = [request.prompt for request in server.requests]
+    assert prompts == [request.prompt for request in other.requests]
+
+
+async def test_other_sentinels(way):
+    with ScriptedServer(["Keine Antwort.", "Im Mai."]) as server:
+        asked = await ask(server, way, sentinel="keine Antwort")
+
+    assert asked.answer == "Im Mai."
+    assert (
+        "write the following and nothing more: keine Antwort"
+        in server.requests[0].prompt
+    )
+
+
+async def test_a_model_without_a_chat_is_sent_one_text(way):
+    from tests.llamaindex.recording import RecordingLLM
+
+    llm = RecordingLLM(replies=[REFUSAL, "In May."])
+    with ScriptedServer([]) as server:
+        asked = await ask(server, way, llm=llm)
+
+    assert asked.answer == "In May."
+    assert TEXT in llm.last_prompt
+    assert asked.usage["estimated"] is True
+
+
+async def test_documents_may_come_from_a_docstore(way):
+    from llama_index.core.storage.docstore import SimpleDocumentStore
+
+    docstore = SimpleDocumentStore()
+    docstore.add_documents([Document(text=TEXT, id_="lease.txt")])
+    with ScriptedServer([REFUSAL, "In May."]) as server:
+        asked = await ask(server, way, documents=docstore)
+
+    assert asked.answer == "In May."
+    assert DOCUMENTS["lease.txt"] in server.requests[1].prompt

@@ -1,0 +1,400 @@
+"""Where LlamaIndex applications put a query engine, and what they do to it there."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import llama_index.core.instrumentation as instrument
+import pytest
+from llama_index.core import Settings
+from llama_index.core.callbacks import (
+    CallbackManager,
+    CBEventType,
+    LlamaDebugHandler,
+    TokenCountingHandler,
+)
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+from llama_index.core.instrumentation.event_handlers import BaseEventHandler
+from llama_index.core.instrumentation.events.query import QueryEndEvent, QueryStartEvent
+from llama_index.core.instrumentation.events.synthesis import SynthesizeEndEvent
+from llama_index.core.llms import MockLLM
+from llama_index.core.postprocessor import SimilarityPostprocessor
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.prompts import ChatPromptTemplate, PromptTemplate
+from llama_index.core.query_engine import (
+    RetrieverQueryEngine,
+    RetryQueryEngine,
+    RouterQueryEngine,
+)
+from llama_index.core.selectors import LLMSingleSelector
+from llama_index.core.tools import QueryEngineTool
+
+from llamaindex_oprag.events import SelfRouteEvent
+from oprag.errors import InvalidOptionError
+from tests.llamaindex.corpus import QUESTION, TEXT, index, numbers, numbers_of
+from tests.llamaindex.self_routing import (
+    REFUSAL,
+    WAYS,
+    ask,
+    ask_engine,
+    engine_over,
+    scripted_llm,
+)
+from tests.support.openai_server import ScriptedServer, count_words
+
+every_way = pytest.mark.parametrize("way", WAYS)
+
+
+class KeepTwo(BaseNodePostprocessor):
+    """Keeps the best two nodes, as a reranker would."""
+
+    def _postprocess_nodes(self, nodes: Any, query_bundle: Any = None) -> Any:
+        return nodes[:2]
+
+
+class TestAsARetrieverQueryEngine:
+    def test_it_is_one(self):
+        with ScriptedServer([]) as server:
+            assert isinstance(engine_over(server), RetrieverQueryEngine)
+
+    @every_way
+    async def test_postprocessors_appended_later_are_honoured(self, way):
+        with ScriptedServer(["yes"]) as server:
+            engine = engine_over(server, k=6, streaming=way.endswith("stream"))
+            engine._node_postprocessors.append(KeepTwo())
+            asked = await ask_engine(engine, way)
+
+        best = numbers_of(index().as_retriever(similarity_top_k=6).retrieve(QUESTION))
+        assert numbers(server.requests[0].prompt) == numbers_of(asked.nodes)
+        assert numbers_of(asked.nodes) == sorted(best[:2])
+
+    def test_the_list_it_was_given_is_not_written_to(self):
+        given: list[BaseNodePostprocessor] = []
+        with ScriptedServer([]) as server:
+            engine = engine_over(server, node_postprocessors=given)
+            engine._node_postprocessors.append(KeepTwo())
+
+        assert given == []
+
+    async def test_retrieve_and_synthesize_are_the_two_halves_of_query(self):
+        from llama_index.core.schema import QueryBundle
+
+        bundle = QueryBundle(QUESTION)
+        with ScriptedServer(["yes"] * 3) as server:
+            engine = engine_over(server, k=5)
+            whole: Any = engine.query(bundle)
+            halves: Any = engine.synthesize(bundle, engine.retrieve(bundle))
+            nodes = await engine.aretrieve(bundle)
+            awaited: Any = await engine.asynthesize(bundle, nodes, nodes[:1])
+
+        assert str(halves) == str(whole)
+        assert halves.source_nodes == whole.source_nodes
+        assert awaited.source_nodes == [*whole.source_nodes, nodes[0]]
+        assert numbers_of(nodes) != sorted(numbers_of(nodes))  # best first
+
+    async def test_with_another_retriever_it_is_the_same_engine(self):
+        with ScriptedServer([REFUSAL, "yes"]) as server:
+            engine = engine_over(server, k=5)
+            other = engine.with_retriever(index().as_retriever(similarity_top_k=1))
+            asked = await ask_engine(other, "query")
+
+        assert len(numbers(server.requests[0].prompt)) == 1
+        assert asked.route["rung"] == "full"
+
+    def test_the_other_constructor_says_how_to_make_one(self):
+        from llamaindex_oprag.self_route import SelfRouteQueryEngine
+
+        with pytest.raises(InvalidOptionError, match="from_args"):
+            SelfRouteQueryEngine(index().as_retriever())
+
+
+class TestInAChat:
+    def engines(self, server: ScriptedServer, *, streaming: bool = False) -> Any:
+        engine = engine_over(server, streaming=streaming)
+        llm = scripted_llm(server)
+        return engine, CondenseQuestionChatEngine.from_defaults(engine, llm=llm)
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    def test_chat_and_stream_chat(self, streaming):
+        script = [
+            REFUSAL,
+            "In May.",
+            "Who pays then?",
+            "The tenant.",
+            "And who?",
+            "She.",
+        ]
+        with ScriptedServer(script) as server:
+            engine, chat = self.engines(server, streaming=streaming)
+            first = chat.chat("When?")
+            second = chat.stream_chat("And who?")
+            assert list(second.response_gen)
+            third = chat.chat("Really?")
+
+        assert str(first) == "In May."
+        assert str(second) == "The tenant."
+        assert str(third) == "She."
+        assert "Question: Who pays then?" in server.requests[3].prompt
+        assert [r.streaming for r in server.requests] == [False] * 3 + [
+            True,
+            False,
+            False,
+        ]
+        assert engine.streaming == streaming
+        assert [message.content for message in chat.chat_history][1::2] == [
+            "In May.",
+            "The tenant.",
+            "She.",
+        ]
+
+    async def test_achat_and_astream_chat(self):
+        script = [REFUSAL, "In May.", "Who pays then?", REFUSAL, "The tenant."]
+        with ScriptedServer(script) as server:
+            _, chat = self.engines(server)
+            first = await chat.achat("When?")
+            second = await chat.astream_chat("And who?")
+            pieces = [piece async for piece in second.async_response_gen()]
+
+        assert str(first) == "In May."
+        assert "".join(pieces) == "The tenant."
+        assert first.source_nodes[0].get_content() == TEXT
+
+
+class TestInARouter:
+    @every_way
+    async def test_the_selection_is_written_beside_the_route(self, way):
+        choice = '[{"choice": 1, "reason": "it knows"}]'
+        streaming = way.endswith("stream")
+        with ScriptedServer([choice, REFUSAL, "In May."]) as server:
+            tool = QueryEngineTool.from_defaults(
+                engine_over(server, streaming=streaming), name="lease"
+            )
+            llm = scripted_llm(server)
+            router = RouterQueryEngine(
+                LLMSingleSelector.from_defaults(llm), [tool], llm=llm
+            )
+            response: Any = (
+                router.query(QUESTION)
+                if way in ("query", "stream")
+                else await router.aquery(QUESTION)
+            )
+            text = str(response) if way != "astream" else await response._async_str()
+
+        assert text == "In May."
+        assert response.metadata["selector_result"].ind == 0
+        assert response.metadata["route"] == {"rung": "full", "answered": True}
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    async def test_as_a_tool(self, streaming):
+        with ScriptedServer([REFUSAL, "In May."] * 2) as server:
+            engine = engine_over(server, streaming=streaming)
+            tool = QueryEngineTool.from_defaults(engine, name="lease", description="…")
+            called = tool.call("When?")
+            acalled = await tool.acall(input="When?")
+
+        assert called.content == acalled.content == "In May."
+
+
+class Never(BaseEvaluator):
+    """Is content with an answer on the second try."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def _get_prompts(self) -> Any:
+        return {}
+
+    def _update_prompts(self, prompts: Any) -> None: ...
+
+    async def aevaluate(self, *_: Any, **__: Any) -> Any: ...
+
+    def evaluate_response(
+        self, query: Any = None, response: Any = None, **_: Any
+    ) -> Any:
+        self.seen.append(str(response))
+        return EvaluationResult(
+            response=self.seen[-1], passing=len(self.seen) > 1, feedback="again"
+        )
+
+
+def test_in_a_retry_engine(monkeypatch):
+    monkeypatch.setattr(Settings, "_llm", MockLLM())  # the query transform asks for one
+    evaluator = Never()
+    with ScriptedServer(["no", REFUSAL, "In May."]) as server:
+        retrying = RetryQueryEngine(engine_over(server), evaluator)
+        assert str(retrying.query(QUESTION)) == "In May."
+
+    assert evaluator.seen == ["no", "In May."]
+
+
+class Events(BaseEventHandler):
+    """Collects what instrumentation is told."""
+
+    seen: list[Any]
+
+    def handle(self, event: Any, **_: Any) -> None:
+        self.seen.append(event)
+
+
+@pytest.fixture
+def events():
+    seen: list[Any] = []
+    root = instrument.get_dispatcher()
+    handler = Events(seen=seen)
+    root.add_event_handler(handler)
+    yield handler.seen
+    root.event_handlers.remove(handler)
+
+
+@every_way
+class TestWhatHandlersAreTold:
+    async def test_the_decision_of_every_rung(self, way, events):
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            await ask(server, way, max_context_tokens=2000)
+
+        told = [event for event in events if isinstance(event, SelfRouteEvent)]
+        assert [(e.rung, e.decision) for e in told] == [
+            ("retrieved", "declined"),
+            ("full", "answered"),
+        ]
+        assert [e.input_tokens for e in told] == [
+            count_words(request.prompt) for request in server.requests
+        ]
+        assert {e.query for e in told} == {QUESTION}
+        assert {e.model for e in told} == {"scripted"}
+        assert (
+            told[0].class_name()
+            == told[0].model_dump()["class_name"]
+            == "SelfRouteEvent"
+        )
+
+    async def test_skipped_rungs_too(self, way, events):
+        with ScriptedServer([REFUSAL]) as server:
+            await ask(server, way, k=40)
+
+        told = [event for event in events if isinstance(event, SelfRouteEvent)]
+        assert [(e.decision, e.note) for e in told] == [
+            ("declined", None),
+            ("skipped", "the same context as before"),
+        ]
+
+    async def test_the_query_and_its_synthesis(self, way, events):
+        with ScriptedServer(["yes"]) as server:
+            await ask(server, way)
+
+        names = [event.class_name() for event in events]
+        for one in (QueryStartEvent, QueryEndEvent, SynthesizeEndEvent):
+            assert names.count(one.class_name()) == 1
+        assert names.count("LLMChatEndEvent") == 1
+
+    async def test_old_handlers_see_the_query_the_retrieval_and_the_synthesis(
+        self, way
+    ):
+        debug = LlamaDebugHandler(print_trace_on_end=False)
+        counter = TokenCountingHandler(tokenizer=str.split)
+        manager = CallbackManager([debug, counter])
+        retriever = index().as_retriever(similarity_top_k=3)
+        retriever.callback_manager = manager
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            await ask(server, way, callback_manager=manager, retriever=retriever)
+
+        for kind, times in (
+            (CBEventType.QUERY, 1),
+            (CBEventType.RETRIEVE, 1),
+            (CBEventType.SYNTHESIZE, 1),
+            (CBEventType.LLM, 2),
+        ):
+            assert len(debug.get_event_pairs(kind)) == times, kind
+        assert counter.prompt_llm_token_count == sum(
+            count_words(request.prompt) for request in server.requests
+        )
+
+
+class TestPrompts:
+    OWN = "Say unanswerable or answer.\n{context_str}\n{query_str}"
+
+    def test_keys_have_no_prefix(self):
+        with ScriptedServer([]) as server:
+            assert sorted(engine_over(server).get_prompts()) == [
+                "full_prompt",
+                "rag_prompt",
+            ]
+
+    @every_way
+    async def test_they_can_be_replaced(self, way):
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            engine = engine_over(server, streaming=way.endswith("stream"))
+            before = copy.deepcopy(engine.get_prompts()["full_prompt"])
+            engine.update_prompts({"rag_prompt": PromptTemplate(self.OWN)})
+            await ask_engine(engine, way)
+            assert engine.get_prompts()["full_prompt"] == before
+
+        first, second = server.requests
+        assert first.prompt.startswith("Say unanswerable or answer.\nClause")
+        assert second.prompt.startswith("Read the text")
+
+    @every_way
+    async def test_chat_prompts_and_plain_texts_are_taken(self, way):
+        chat = ChatPromptTemplate.from_messages(
+            [
+                ("system", "Else say unanswerable. {context_str}"),
+                ("user", "{query_str}"),
+            ]
+        )
+        own = "{context} Unless it is UNANSWERABLE: {question}"
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            await ask(server, way, rag_prompt=chat, full_prompt=own)
+
+        first, second = server.requests
+        assert [m["role"] for m in first.messages] == ["system", "user"]
+        assert second.prompt == own.format(context=TEXT, question=QUESTION)
+
+    def test_a_system_prompt_of_the_llm_is_sent(self):
+        with ScriptedServer(["yes"]) as server:
+            llm = scripted_llm(server, system_prompt="Be brief.")
+            engine_over(server, llm=llm).query(QUESTION)
+
+        assert server.requests[0].messages[0] == {
+            "role": "system",
+            "content": "Be brief.",
+        }
+
+    @pytest.mark.parametrize(
+        ("name", "prompt", "fault"),
+        [
+            ("rag_prompt", "{context_str} {query_str}", "unanswerable"),
+            ("rag_prompt", "unanswerable {context_str}", "query_str"),
+            ("full_prompt", "{query_str}", "context_str"),
+            ("full_prompt", "{context_str} {query_str} {tone}", "tone"),
+            ("full_prompt", 7, "neither a text nor a prompt"),
+        ],
+    )
+    def test_one_that_cannot_be_used_is_rejected_at_once(self, name, prompt, fault):
+        with ScriptedServer([]) as server:
+            with pytest.raises(InvalidOptionError, match=fault):
+                engine_over(server, **{name: prompt})
+            engine = engine_over(server)
+            with pytest.raises(InvalidOptionError, match=fault):
+                engine.update_prompts(
+                    {
+                        name: PromptTemplate(prompt)
+                        if isinstance(prompt, str)
+                        else prompt
+                    }
+                )
+
+    def test_one_that_does_not_exist_is_rejected(self):
+        with ScriptedServer([]) as server, pytest.raises(InvalidOptionError):
+            engine_over(server).update_prompts({"qa": PromptTemplate(self.OWN)})
+
+
+@every_way
+async def test_scores_filter_as_everywhere(way):
+    nobody = [SimilarityPostprocessor(similarity_cutoff=2)]
+    texts = {"lease.txt": TEXT, "other.txt": "Something else."}
+    with ScriptedServer([]) as server:
+        asked = await ask(server, way, node_postprocessors=nobody, documents=texts)
+
+    assert asked.route == {"rung": None, "answered": False}

@@ -1,0 +1,207 @@
+"""Streams: right from the first character, and complete at the end."""
+
+from __future__ import annotations
+
+import io
+import random
+import threading
+from contextlib import redirect_stdout
+from typing import Any
+
+import pytest
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    StreamingResponse,
+)
+from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
+
+from tests.core.refusal_samples import ANSWERS, REFUSALS
+from tests.llamaindex.corpus import QUESTION, TEXT
+from tests.llamaindex.self_routing import REFUSAL, ask_engine, engine_over
+from tests.support.openai_server import Reply, Request, ScriptedServer, count_words
+
+
+def stream(server: ScriptedServer, **options: Any) -> StreamingResponse:
+    response = engine_over(server, streaming=True, **options).query(QUESTION)
+    assert isinstance(response, StreamingResponse)
+    return response
+
+
+async def astream(server: ScriptedServer, **options: Any) -> AsyncStreamingResponse:
+    response = await engine_over(server, streaming=True, **options).aquery(QUESTION)
+    assert isinstance(response, AsyncStreamingResponse)
+    return response
+
+
+def test_it_begins_before_the_model_has_finished():
+    gate = threading.Event()
+    with ScriptedServer(
+        [Reply(deltas=["Last", " May", gate, ", on", " Sunday."])]
+    ) as server:
+        pieces = stream(server).response_gen
+        assert next(pieces) + next(pieces) == "Last May"
+        gate.set()
+        assert "".join(pieces) == ", on Sunday."
+
+
+async def test_it_begins_before_the_model_has_finished_async():
+    gate = threading.Event()
+    with ScriptedServer(
+        [Reply(deltas=["Last", " May", gate, ", on", " Sunday."])]
+    ) as server:
+        response = await astream(server)
+        pieces = response.async_response_gen()
+        assert await anext(pieces) + await anext(pieces) == "Last May"
+        gate.set()
+        assert "".join([piece async for piece in pieces]) == ", on Sunday."
+
+
+def test_it_holds_back_only_what_may_be_a_refusal():
+    deltas = ["Un", "answer", "able arguments", " were", " made."]
+    with ScriptedServer([Reply(deltas=deltas)]) as server:
+        pieces = list(stream(server).response_gen)
+
+    assert "".join(pieces) == "Unanswerable arguments were made."
+    assert pieces[0] == "Unanswerable arguments"
+
+
+def test_the_last_rung_holds_nothing_back():
+    gate = threading.Event()
+    with ScriptedServer([REFUSAL, Reply(deltas=["Un", gate, "answerable"])]) as server:
+        pieces = stream(server).response_gen
+        assert next(pieces) == "Un"
+        gate.set()
+        assert list(pieces) == ["answerable"]
+
+
+def test_a_refusal_is_read_to_its_end_before_the_next_rung():
+    deltas = ["Unanswerable.", " The", " text", " does", " not", " say."]
+    counter = TokenCountingHandler(tokenizer=str.split)
+    with ScriptedServer([Reply(deltas=deltas), "In May."]) as server:
+        response = stream(server, callback_manager=CallbackManager([counter]))
+        assert str(response) == "In May."
+
+    assert response.metadata is not None
+    words = [count_words(request.prompt) for request in server.requests]
+    rungs = response.metadata["usage"]["rungs"]
+    assert [rung["input_tokens"] for rung in rungs] == words
+    assert [rung["output_tokens"] for rung in rungs] == [6, 2]
+    assert counter.prompt_llm_token_count == sum(words)
+    assert counter.completion_llm_token_count == 8
+
+
+def test_a_stream_that_ends_inside_the_sentinel_is_an_answer():
+    with ScriptedServer([Reply(deltas=["un", "answer"])]) as server:
+        response = stream(server)
+
+    assert str(response) == "unanswer"
+    assert len(server.requests) == 1
+
+
+class TestTheTextOfAResponse:
+    def test_is_there_after_iterating(self):
+        with ScriptedServer(["In May, on Sunday."]) as server:
+            response = stream(server)
+            list(response.response_gen)
+
+        assert str(response) == response.response_txt == "In May, on Sunday."
+        assert response.get_response().response == "In May, on Sunday."
+
+    def test_is_whole_where_iterating_was_broken_off(self):
+        with ScriptedServer(["In May, on Sunday."]) as server:
+            response = stream(server)
+            next(response.response_gen)
+
+            assert str(response) == "In May, on Sunday."
+
+    def test_is_there_without_iterating(self):
+        with ScriptedServer(["In May.", "In May."]) as server:
+            assert str(stream(server)) == "In May."
+            assert stream(server).get_response().response == "In May."
+
+    def test_can_be_printed(self):
+        printed = io.StringIO()
+        with ScriptedServer(["In May."]) as server, redirect_stdout(printed):
+            response = stream(server)
+            response.print_response_stream()
+
+        assert printed.getvalue() == str(response) == "In May."
+
+    async def test_is_there_after_iterating_async(self):
+        with ScriptedServer(["Last May."] * 2) as server:
+            response = await astream(server)
+            pieces = [piece async for piece in response.response_gen]
+            whole = await astream(server)
+
+            assert pieces == ["Last", " May."]
+            assert response.response_txt == "Last May."
+            assert (await whole.get_response()).response == "Last May."
+
+
+def test_metadata_and_nodes_are_known_when_the_answer_begins_and_complete_at_its_end():
+    with ScriptedServer([REFUSAL, "In May."]) as server:
+        response = stream(server)
+        metadata, nodes = response.metadata, response.source_nodes
+
+        assert metadata is not None
+        assert metadata["route"] == {"rung": "full", "answered": None}
+        assert [rung["rung"] for rung in metadata["usage"]["rungs"]] == ["retrieved"]
+        assert nodes[0].get_content() == TEXT
+        list(response.response_gen)
+
+    assert metadata["route"] == {"rung": "full", "answered": True}
+    assert metadata["usage"]["model_calls"] == 2
+
+
+def test_a_stream_that_is_left_is_closed_without_another_call():
+    with ScriptedServer(
+        [Reply(deltas=["In", " May", 0.01, " or", " later."])]
+    ) as server:
+        pieces = stream(server).response_gen
+        next(pieces)
+        pieces.close()  # type: ignore[attr-defined]  # it is a generator
+
+    assert len(server.requests) == 1
+
+
+async def test_a_stream_that_is_left_is_closed_async():
+    with ScriptedServer(
+        [Reply(deltas=["Last", " May", 0.01, " or", " so."])]
+    ) as server:
+        pieces = (await astream(server)).response_gen
+        await anext(pieces)
+        await pieces.aclose()
+
+    assert len(server.requests) == 1
+
+
+def cut(text: str, seed: int) -> list[str]:
+    generator = random.Random(seed)  # noqa: S311 -- cuts, no secrets
+    places = range(1, len(text))
+    bounds = sorted(generator.sample(places, min(len(places), 6)))
+    return [text[a:b] for a, b in zip([0, *bounds], [*bounds, len(text)], strict=True)]
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.RoutingCostWarning")
+@pytest.mark.parametrize("samples", [REFUSALS, ANSWERS], ids=["refusals", "answers"])
+async def test_no_cut_of_a_stream_changes_anything(samples):
+    """No character of a refusal is shown, none of an answer lost; no call too many."""
+    current: dict[str, Any] = {}
+
+    def answer(request: Request) -> Reply:
+        text = "In May." if TEXT in request.prompt else current["text"]
+        return Reply(deltas=cut(text, current["seed"]))
+
+    with ScriptedServer(answer) as server:
+        engine = engine_over(server, streaming=True, count_full_documents=False)
+        for seed, text in enumerate(samples):
+            current.update(text=text, seed=seed)
+            before = len(server.requests)
+            asked = await ask_engine(engine, "stream" if seed % 2 else "astream")
+            calls = len(server.requests) - before
+
+            if samples is REFUSALS:
+                assert ("".join(asked.pieces), calls) == ("In May.", 2), text
+            else:
+                shown = text.removeprefix("<think>unanswerable</think>")
+                assert ("".join(asked.pieces), calls) == (shown, 1), text
