@@ -126,7 +126,9 @@ def test_a_budget_that_holds_nothing_is_one_line(first, options):
 
     assert result.exit_code == 1
     assert result.stdout == ""
-    assert result.stderr.splitlines()[-1].startswith("Error: token_budget=1 holds")
+    assert result.stderr.splitlines()[-1].startswith(
+        "Error: A budget of 1 tokens holds"
+    )
 
 
 def test_a_model_that_is_not_there_is_one_line_and_makes_no_folder(tmp_path):

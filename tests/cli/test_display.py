@@ -28,7 +28,7 @@ def retrieved() -> Retrieved:
         [{"source": "a.txt", "start_index": start} for start in starts],
         merge=True,
     )
-    return Retrieved("Why?", tuple(passages), (8, 4, 1234), 1246)
+    return Retrieved("Why?", tuple(passages), (8, 4, 1234), 1246, "")
 
 
 def lines(**how) -> list[str]:
@@ -68,7 +68,9 @@ def test_it_can_be_drawn_in_ascii():
 
 
 def test_nothing_retrieved_is_shown_as_nothing():
-    shown = [line.plain for line in question_lines(Retrieved("?", (), (), 0), length=9)]
+    shown = [
+        line.plain for line in question_lines(Retrieved("?", (), (), 0, ""), length=9)
+    ]
 
     assert (
         "Merged where they touch: 0 passages, 0 tokens, each a slice of the text"
@@ -79,7 +81,7 @@ def test_nothing_retrieved_is_shown_as_nothing():
 def test_a_long_text_is_cut_and_its_line_breaks_are_not_shown():
     texts = ["word\n" * 40]
     passages = order_context(texts, [{"source": "a", "start_index": 0}])
-    shown = question_lines(Retrieved("?", tuple(passages), (40,), 40), length=200)
+    shown = question_lines(Retrieved("?", tuple(passages), (40,), 40, ""), length=200)
 
     assert shown[1].plain == "    1  ■   " + "word " * 11 + "word…"
 

@@ -105,6 +105,36 @@ def test_k_keeps_the_best(retrieved, vectorstore):
     assert [chunk.text for chunk in three.by_score] == best[:3]
 
 
+def test_citations_count_towards_the_budget_and_the_best_stay(retrieved, vectorstore):
+    cited = retrieve(vectorstore, QUESTION, token_budget=600, citations=True)
+
+    assert cited.context == render(cited.passages, citations=True)
+    assert 400 < resolve_token_counter()(cited.context) == cited.tokens <= 600
+    best = [chunk.text for chunk in cited.by_score]
+    assert best == [chunk.text for chunk in retrieved.by_score][: len(best)]
+    with pytest.raises(BudgetTooSmallError):
+        retrieve(
+            vectorstore,
+            QUESTION,
+            token_budget=retrieve(vectorstore, QUESTION, token_budget=600, k=1).tokens,
+            citations=True,
+        )
+
+
+def test_in_order_of_score_and_unmerged_the_passages_are_the_chunks(
+    retrieved, vectorstore
+):
+    plain = retrieve(
+        vectorstore, QUESTION, token_budget=600, order="score", merge=False
+    )
+
+    texts = [passage.text for passage in plain.passages]
+    assert texts == [chunk.text for chunk in plain.by_score]
+    assert texts == [chunk.text for chunk in retrieved.by_score][: len(texts)]
+    ordered = [chunk.span for chunk in plain.in_document_order]
+    assert ordered == sorted(ordered)
+
+
 def test_a_budget_that_holds_nothing_is_an_error(vectorstore):
     with pytest.raises(BudgetTooSmallError):
         retrieve(vectorstore, QUESTION, token_budget=3)

@@ -1,0 +1,248 @@
+"""`oprag ask` with a real client, against a server that answers from a script."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from tests.cli.mixed_files import make_folder
+from tests.support.openai_server import (
+    Failure,
+    Reply,
+    ScriptedServer,
+    Usage,
+    context_overflow,
+)
+
+ROOT = Path(__file__).parents[2]
+QUESTION = "Who pays for repairs?"
+MODEL = ["--model", "openai:scripted"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return make_folder(tmp_path_factory.mktemp("ask") / "notes")
+
+
+@pytest.fixture(scope="module")
+def options(tiny_model, tmp_path_factory) -> list[str]:
+    """The model and the folder of the index."""
+    folder = tmp_path_factory.mktemp("ask-index")
+    return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch) -> None:
+    """A key, and nothing else of the machine's own settings."""
+    for name in ("OPRAG_MODEL", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["ask", *map(str, arguments)])
+
+
+@pytest.fixture
+def ask(folder, options, monkeypatch):
+    """Ask with this script; give what was printed and what was sent."""
+
+    def asked(script, *more: str, model: list[str] = MODEL):
+        with ScriptedServer(script) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            return run(folder, QUESTION, *options, *model, *more), server.requests
+
+    return asked
+
+
+def test_the_answer_then_the_passages_then_the_tokens(ask, folder):
+    answer = Reply("The landlord [1].", usage=Usage(1234, 5))
+
+    result, _ = ask([answer])
+
+    assert result.exit_code == 0, result.output
+    said, given, tokens = result.stdout.split("\n\n")
+    assert said == "The landlord [1]."
+    lines = given.splitlines()
+    assert lines[0] == "The model was given:"
+    assert [line.split("]")[0] for line in lines[1:]] == [
+        f"  [{n}" for n in range(1, 6)
+    ]
+    assert f"] {folder / 'report.pdf'}, page 3, characters 0-29" in given
+    assert tokens == "Tokens: 1,234 in, 5 out (as the provider reports)\n"
+    assert "\x1b" not in result.output
+
+
+def test_the_model_is_sent_the_cited_passages_and_then_the_question(ask):
+    result, (request,) = ask(["Yes."])
+
+    listed = re.findall(r"^  (\[\d\] .*)$", result.stdout, re.MULTILINE)
+    places = [request.prompt.index(f"{line}\n") for line in listed]
+    assert len(listed) == 5
+    assert places == sorted(places)
+    assert places[-1] < request.prompt.index(f"Question: {QUESTION}")
+    assert request.streaming
+    assert request.body["model"] == "scripted"
+    assert request.body["stream_options"] == {"include_usage": True}
+
+
+def test_citations_count_towards_the_budget(ask):
+    values = json.loads(ask(["Yes."], "--json", "--token-budget", "150")[0].stdout)
+
+    assert 0 < values["tokens"] <= 150
+    assert values["context"].startswith("[1] ")
+
+
+def test_tokens_that_nobody_reports_are_estimated_and_said_so(ask):
+    result, _ = ask([Reply("Yes.", reports_usage=False)])
+
+    assert re.search(r"Tokens: \d+ in, 2 out \(estimated\)\n$", result.stdout)
+
+
+def test_json_holds_the_answer_the_passages_and_the_tokens(ask):
+    result, (request,) = ask([Reply("Yes.", usage=Usage(9, 1))], "--json")
+
+    values = json.loads(result.stdout)
+    assert (values["model"], values["answer"]) == ("openai:scripted", "Yes.")
+    assert values["usage"]["input_tokens"] == 9
+    assert values["usage"]["estimated"] is False
+    assert values["context"] in request.prompt
+    assert len(values["passages"]) == 5
+
+
+def test_the_model_may_be_named_in_the_environment(ask, monkeypatch):
+    monkeypatch.setenv("OPRAG_MODEL", "openai:from-environment")
+
+    _, (request,) = ask(["Yes."], model=[])
+
+    assert request.body["model"] == "from-environment"
+
+
+def test_without_a_model_it_says_how_to_name_one(folder, tmp_path):
+    result = run(folder, QUESTION, "--directory", tmp_path)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: No chat model is named.")
+    assert "--model openai:" in result.stderr
+    assert "OPRAG_MODEL=" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "code", "told"),
+    [
+        ("gpt", 2, "'gpt' does not name a provider and a model"),
+        ("openai:", 2, "does not name a provider and a model"),
+        ("nobody:model", 1, "'nobody:model' cannot be used: Unsupported provider"),
+        ("upstage:solar", 1, "pip install langchain-upstage"),
+    ],
+)
+def test_a_model_that_cannot_be_is_told_before_anything_is_read(
+    model, code, told, tmp_path
+):
+    result = run(tmp_path / "missing", QUESTION, "--model", model)
+
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_missing_key_is_told_before_anything_is_read(monkeypatch, tmp_path):
+    monkeypatch.delenv("OPENAI_API_KEY")
+
+    result = run(tmp_path / "missing", QUESTION, *MODEL)
+
+    assert result.exit_code == 1
+    assert "it needs a key. Set OPENAI_API_KEY" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Failure(401, "Wrong key.", "invalid_api_key"), "Wrong key. Check the prov"),
+        (Failure(404, "No such model."), "No such model. Check the model's name"),
+        (context_overflow(), "5000 tokens. Give a smaller --token-budget."),
+    ],
+)
+def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, answer, told):
+    result, _ = ask([answer])
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "'openai:scripted' did not answer: " in result.stderr
+    assert told in result.stderr.splitlines()[-1]
+
+
+def test_an_unreachable_server_is_named(folder, options, monkeypatch):
+    with ScriptedServer([]) as server:
+        address = server.base_url  # nobody listens there afterwards
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+
+    result = run(folder, QUESTION, *options, *MODEL)
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    last = result.stderr.splitlines()[-1]
+    assert "did not answer" in last
+    assert f"OPENAI_BASE_URL is {address}." in last
+
+
+def test_an_answer_that_breaks_off_ends_its_line_and_is_no_success(ask):
+    result, _ = ask([Reply(deltas=["Half an"], broken=True)])
+
+    assert result.exit_code == 1
+    assert result.stdout == "Half an\n"
+    assert "broke off: " in result.stderr.splitlines()[-1]
+
+    result, _ = ask([Reply(deltas=["Half an"], broken=True)], "--json")
+    assert (result.exit_code, result.stdout) == (1, "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (Reply(""), "Note: The model sent an empty answer."),
+        (Reply("Half an", finish_reason="length"), "Note: The answer is cut off"),
+    ],
+)
+def test_an_answer_that_is_not_whole_is_noted(ask, answer, told):
+    result, _ = ask([answer])
+
+    assert result.exit_code == 0
+    assert told in result.stderr
+
+
+def test_a_real_process_prints_the_answer_while_it_is_written(folder, options):
+    go_on = threading.Event()
+    code = "from oprag.cli import main; main()"
+    arguments = ["ask", str(folder), QUESTION, *options, *MODEL]
+    with (
+        ScriptedServer([Reply(deltas=["First", go_on, " last."])]) as server,
+        subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+            env={**os.environ, "OPENAI_BASE_URL": server.base_url},
+        ) as process,
+    ):
+        begun = process.stdout.read(5)
+        still_writing = not go_on.is_set()
+        go_on.set()
+        rest = process.stdout.read()
+
+    assert (begun, still_writing) == (b"First", True)
+    assert rest.startswith(b" last." + os.linesep.encode())
+    assert process.returncode == 0

@@ -1,0 +1,211 @@
+"""`oprag context` as a user runs it on a folder of mixed files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from oprag.tokens import resolve_token_counter
+from tests.cli.mixed_files import LEASE, MEETING, READABLE, make_folder
+
+ROOT = Path(__file__).parents[2]
+QUESTION = "Who pays for repairs?"
+_BYTE = "(byte 0xe9 at 3)"
+_HOW = "save it as UTF-8"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return make_folder(tmp_path_factory.mktemp("context") / "notes")
+
+
+@pytest.fixture(scope="module")
+def options(tiny_model, tmp_path_factory) -> list[str]:
+    """The model and the folder of the index."""
+    folder = tmp_path_factory.mktemp("context-index")
+    return ["--embedding-model", str(tiny_model), "--directory", str(folder)]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["context", *map(str, arguments)])
+
+
+@pytest.fixture(scope="module")
+def first(folder, options) -> Result:
+    """The run that makes the index."""
+    return run(folder, QUESTION, *options)
+
+
+@pytest.fixture(scope="module")
+def report(first, folder, options):
+    return json.loads(run(folder, QUESTION, "--json", *options).stdout)
+
+
+def test_only_the_passages_go_to_stdout(first, report):
+    assert first.exit_code == 0, first.output
+    printed = first.stdout_bytes.decode()  # with its line breaks as they are
+    assert printed == f"{report['context']}\n"
+    assert LEASE in printed
+    assert MEETING in printed
+    assert "The repair costs 4,000 euros." in first.stdout
+    assert "\x1b" not in first.output
+
+
+def test_what_was_done_and_skipped_is_told_on_stderr(first, folder, options):
+    lines = first.stderr.splitlines()
+
+    assert [line for line in lines if line.startswith("Note: ")] == [
+        f"Note: Skipped: '{folder / 'empty.txt'}' is empty.",
+        f"Note: Skipped: '{folder / 'logo.png'}' is binary, not text.",
+        f"Note: Skipped: '{folder / 'old.txt'}' is not UTF-8 text {_BYTE}; {_HOW}.",
+    ]
+    assert "Read: 4 files" in lines
+    assert lines[-1] == f"Index: 5 chunks, now kept in {options[-1]}"
+
+
+def test_the_json_cites_files_and_pages(report, folder):
+    assert report["files"] == [str(folder / name) for name in READABLE]
+    assert [Path(skip["file"]).name for skip in report["skipped"]] == [
+        "empty.txt",
+        "logo.png",
+        "old.txt",
+    ]
+    cited = {passage["citation"] for passage in report["passages"]}
+    assert f"{folder / 'lease.md'}, characters 0-{len(LEASE)}" in cited
+    assert f"{folder / 'report.pdf'}, page 1, characters 0-37" in cited
+    assert f"{folder / 'report.pdf'}, page 3, characters 0-29" in cited
+    assert report["index"] == {"chunks": 5, "reused": True}
+
+
+def test_pages_of_a_pdf_keep_their_order(report):
+    pages = [passage["page"] for passage in report["passages"] if passage["page"]]
+
+    assert pages == ["1", "3"]
+
+
+def test_the_budget_counts_what_is_printed(folder, options):
+    counter = resolve_token_counter()
+
+    result = run(folder, QUESTION, "--token-budget", 60, *options)
+
+    assert 0 < counter(result.stdout.removesuffix("\n")) <= 60
+
+
+def test_an_index_is_used_until_a_file_changes(tmp_path, tiny_model):
+    file = tmp_path / "a.md"
+    index = tmp_path / "index"
+    options = ["--embedding-model", tiny_model, "--directory", index]
+
+    file.write_text("One sentence.")
+    assert "now kept in" in run(file, "one", *options).stderr
+    assert "used again" in run(file, "two", *options).stderr
+    file.write_text("Another sentence.")
+    changed = run(file, "one", *options)
+    assert "now kept in" in changed.stderr
+    assert changed.stdout == "Another sentence.\n"
+    assert len(list(index.glob("*.json"))) == 1
+
+
+@pytest.fixture(scope="module")
+def long_file(tmp_path_factory) -> Path:
+    """Twelve chunks that touch."""
+    path = tmp_path_factory.mktemp("long") / "long.txt"
+    sentence = "Rule {} says {}. ".format
+    words = ["apples " * 80, "pears " * 80, "plums " * 80]
+    path.write_text("".join(sentence(n, words[n % 3].strip()) for n in range(12)))
+    return path
+
+
+def test_order_and_merging_are_as_they_are_asked_for(long_file, options):
+    def passages(*more: str) -> list[dict]:
+        result = run(long_file, "pears", "--k", 5, "--json", *options, *more)
+        return json.loads(result.stdout)["passages"]
+
+    ordered = passages("--no-merge")
+    by_score = passages("--no-merge", "--order", "score")
+    assert [passage["ranks"] for passage in by_score] == [[0], [1], [2], [3], [4]]
+    assert [p["spans"] for p in ordered] == sorted(p["spans"] for p in by_score)
+    assert ordered != by_score
+
+    merged = passages()
+    assert len(merged) < 5
+    text = long_file.read_text()
+    for passage in merged:
+        ((start, end),) = passage["spans"]
+        assert passage["text"] == text[start:end]
+
+
+@pytest.mark.parametrize("name", ["old.txt", "logo.png", "empty.txt", "missing.txt"])
+def test_a_bad_file_that_was_named_ends_it_before_anything_is_made(
+    name, folder, tmp_path
+):
+    result = run(folder / "lease.md", folder / name, QUESTION, "--directory", tmp_path)
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert name in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["notes [draft] :x:.txt", "a 'quoted' name.txt"])
+def test_names_are_shown_as_they_are(name, tmp_path, tiny_model):
+    folder = tmp_path / "[bold]"
+    folder.mkdir()
+    (folder / name).write_text("Text.")
+
+    result = run(
+        *(folder / name, "text", "--json"),
+        *("--embedding-model", tiny_model, "--directory", folder / "index"),
+    )
+
+    assert json.loads(result.stdout)["files"] == [str(folder / name)]
+    assert f"now kept in {folder / 'index'}" in result.stderr
+
+
+@pytest.mark.parametrize("question", ["", "  "])
+def test_an_empty_question_is_a_wrong_call(question, folder):
+    result = run(folder, question)
+
+    assert result.exit_code == 2
+    assert "QUESTION" in result.stderr
+
+
+def test_a_file_in_place_of_the_question_is_a_wrong_call(folder):
+    result = run(folder / "lease.md", folder / "report.pdf")
+
+    assert result.exit_code == 2
+    assert "Put the question last, in quotes." in result.stderr
+
+
+def test_a_budget_that_holds_nothing_names_the_option(folder, options):
+    result = run(folder, QUESTION, "--token-budget", 1, *options)
+
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr.splitlines()[-1].endswith("Give a larger --token-budget.")
+    assert "overflow" not in result.stderr
+
+
+def test_a_real_process_hands_on_plain_utf8(first, folder, options):
+    code = "from oprag.cli import main; main()"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "context", str(folder), QUESTION, *options],
+        check=True,
+        capture_output=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONHASHSEED": "7"},
+    )
+
+    assert ran.stdout == first.stdout_bytes
+    assert b"\x1b" not in ran.stdout + ran.stderr
+    assert b"used again" in ran.stderr
+    assert ran.stderr.count(b"\n") == 6  # nothing from the libraries below

@@ -1,0 +1,56 @@
+"""The page on the command line names what exists, and all of it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from oprag.cli.app import app
+
+PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+COMMAND = typer.main.get_command(app)
+LINES = re.findall(r"^(oprag .*)$", TEXT, re.MULTILINE)
+
+
+def options_of(name: str) -> set[str]:
+    parameters = COMMAND.commands[name].params
+    return {
+        option
+        for parameter in parameters
+        if parameter.param_type_name == "option"
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_of_the_page_is_a_call_that_is_understood(line):
+    arguments = shlex.split(line.partition(" >")[0])[1:]
+
+    if arguments[0].startswith("--"):
+        known = {option for parameter in COMMAND.params for option in parameter.opts}
+        assert set(arguments) <= known
+        return
+    command = COMMAND.commands[arguments[0]]
+    context = command.make_context(arguments[0], arguments[1:])
+    assert context.params.get("question", "?").endswith("?")
+
+
+def test_the_page_shows_every_command_and_option():
+    named = set(re.findall(r"--[a-z-]+", TEXT)) | {"--merge"}  # told as --no-merge
+
+    assert {line.split()[1] for line in LINES} >= set(COMMAND.commands)
+    for name in COMMAND.commands:
+        assert options_of(name) <= named
+
+
+@pytest.mark.parametrize("name", sorted(COMMAND.commands))
+def test_every_help_explains_every_option_and_shows_an_example(name):
+    command = COMMAND.commands[name]
+
+    assert all(parameter.help for parameter in command.params)
+    assert f"\n  oprag {name}" in command.help
