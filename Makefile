@@ -38,7 +38,7 @@ demo: $(DEMO_STAMP) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
 test: $(TEST_STAMP) ## Run all tests
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto $(PYTEST_ARGS)
 
 check: $(CHECK_STAMP) ## Lint, check the format, and check the types strictly
 	$(BIN)/ruff check .
@@ -46,7 +46,8 @@ check: $(CHECK_STAMP) ## Lint, check the format, and check the types strictly
 	$(BIN)/mypy
 
 test-lowest: $(LOWEST_STAMP) ## Run the adapters' tests on the lowest framework versions
-	$(LOWEST)/bin/python -m pytest tests/langchain tests/llamaindex $(PYTEST_ARGS)
+	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
+		$(PYTEST_ARGS)
 
 clean: ## Remove the environments, caches and build output
 	rm -rf $(VENV) $(LOWEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -168,8 +168,8 @@ class _FolderSource(DocumentSource):
             return path.read_bytes().decode("utf-8")
         except UnicodeDecodeError as error:
             message = (
-                f"The file {path} is not UTF-8 text (byte {error.start}). Convert it, or "
-                "give documents= as a function that reads it."
+                f"The file {path} is not UTF-8 text (byte {error.start}). Convert it, "
+                "or give documents= as a function that reads it."
             )
             raise InvalidOptionError(
                 message, option="documents", value=str(path)

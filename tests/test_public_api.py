@@ -11,12 +11,18 @@ PROMISED = {
         "OffsetTokenSplitter",
         "OrderPreservingCompressor",
         "OrderPreservingRetriever",
+        "SelfRouteChain",
+        "annotate_positions",
+        "document_source",
     },
     "llamaindex_oprag": {
         "OffsetSentenceNodeParser",
         "OffsetTokenNodeParser",
         "OrderPreservingPostprocessor",
         "OrderPreservingRetriever",
+        "PositionAnnotator",
+        "SelfRouteQueryEngine",
+        "document_source",
     },
     "oprag": {"Chunk", "OpragError", "Passage", "document_order", "order_context"},
 }

@@ -40,6 +40,7 @@ def _readme() -> dict[str, Any]:
             [LlamaDocument(text=contract.CONTRACT, id_="lease.txt")],
             transformations=[OffsetTokenNodeParser(chunk_size=32)],
         ),
+        "llm": Settings.llm,
         "model": langchain.RecordingChatModel(replies=[AIMessage("In six months.")]),
         "prompt": ChatPromptTemplate.from_template("{context}\n\n{input}"),
         "question": contract.QUESTION,

@@ -7,7 +7,10 @@ import re
 
 import pytest
 from langchain_core.documents import Document
-from langchain_text_splitters import CharacterTextSplitter, TokenTextSplitter
+from langchain_text_splitters import (
+    CharacterTextSplitter,
+    RecursiveCharacterTextSplitter,
+)
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
 from oprag.errors import (
@@ -27,10 +30,10 @@ def _chunks(splitter):
 
 
 def test_langchains_own_positions_are_wrong_here_and_ours_are_right():
-    splitter = TokenTextSplitter(
-        encoding_name="cl100k_base",
-        chunk_size=40,
-        chunk_overlap=15,
+    splitter = RecursiveCharacterTextSplitter(
+        chunk_size=24,
+        chunk_overlap=12,
+        length_function=lambda text: len(text.split()),
         add_start_index=True,
     )
     chunks = _chunks(splitter)

@@ -119,10 +119,10 @@ def test_children_count_from_their_parent_and_are_ordered_within_it_only():
 
 @pytest.mark.parametrize("k", [2, 6, 40])
 def test_children_of_several_parents_taken_for_one_document_are_an_error(k):
-    """Two first lines, of two parents, both claim to begin at character 0."""
+    """Their start_index counts from the parent, which doc_id tells apart."""
     parents = parent_document_retriever(positioned(3), positioned(1))
 
-    with pytest.raises(ConflictingTextError):
+    with pytest.raises(UnscopedPositionError, match="doc_id"):
         on_children(parents, k, document_key="source").invoke(QUERY)
 
 
