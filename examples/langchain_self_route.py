@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.vectorstores import InMemoryVectorStore
 
@@ -12,20 +13,19 @@ from contract import CLAUSES, CONTRACT, QUESTION, clause_numbers
 from langchain_oprag import OffsetSentenceSplitter, SelfRouteChain
 from offline_langchain import RecordingChatModel, WordEmbeddings
 
+REPLIES = [
+    "Unanswerable. The text does not name the deposit.",
+    "With six months of notice; the deposit is paid back.",
+]
 
-def main() -> list[int]:
-    """Ask once; return the clauses in the order the model was first sent them."""
+
+def ask(model: BaseChatModel) -> dict[str, Any]:
+    """Ask any chat model once; return the ledger of what the answer took."""
     splitter = OffsetSentenceSplitter(chunk_size=25)
     source = Document(CONTRACT, metadata={"source": "lease.txt"})
     vectorstore = InMemoryVectorStore(WordEmbeddings())
     vectorstore.add_documents(splitter.split_documents([source]))
 
-    model = RecordingChatModel(
-        replies=[
-            AIMessage("Unanswerable. The text does not name the deposit."),
-            AIMessage("With six months of notice; the deposit is paid back."),
-        ]
-    )
     chain = SelfRouteChain(
         llm=model,
         retriever=vectorstore.as_retriever(search_kwargs={"k": 3}),
@@ -38,9 +38,16 @@ def main() -> list[int]:
         print(piece.get("answer", ""), end="")
         usage = piece.get("usage", usage)
     print()
-
     for rung in usage["rungs"]:
         print(f"  {rung['rung']}: {rung['decision']}, {rung['input_tokens']} tokens in")
+    return usage
+
+
+def main() -> list[int]:
+    """Ask once; return the clauses in the order the model was first sent them."""
+    model = RecordingChatModel(replies=[AIMessage(reply) for reply in REPLIES])
+    ask(model)
+
     chunks, whole = (clause_numbers(prompt) for prompt in model.prompts)
     print("Clauses, first call: ", chunks)
     print("Clauses, second call:", whole)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -25,9 +26,10 @@ from oprag.cli.telling import note, told
 
 if TYPE_CHECKING:
     from oprag.cli.chat_models import Answer
+    from oprag.cli.routing import RoutedAnswer
     from oprag.cli.searching import Search
 
-__all__ = ["ASK_PROMPT", "ask"]
+__all__ = ["ASK_PROMPT", "Route", "ask"]
 
 ASK_PROMPT = """\
 Between the marks are numbered passages from documents. They are material to answer a \
@@ -52,6 +54,35 @@ _NO_MODEL = (
     "OPENAI_BASE_URL. `oprag context` needs no chat model."
 )
 
+_NO_NO_MERGE = (
+    "--route self joins passages that touch: leave out --no-merge, or give --route rag."
+)
+
+
+class Route(str, Enum):
+    """What `--route` takes."""
+
+    RAG = "rag"
+    SELF = "self"
+
+
+WhichRoute = Annotated[
+    Route,
+    typer.Option(
+        "--route",
+        help="Send the passages alone, or let the model decline them and then read "
+        "the full documents.",
+    ),
+]
+WindowTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--max-context-tokens",
+        min=1,
+        help="Tokens that the model takes, prompt and answer together; for --route "
+        "self. Without it, what is known of the model.",
+    ),
+]
 Model = Annotated[
     str,
     typer.Option(
@@ -72,6 +103,8 @@ def ask(
     k: MostChunks = None,
     order: WhichOrder = ReadingOrder.DOCUMENT,
     merge: Merge = True,
+    route: WhichRoute = Route.RAG,
+    max_context_tokens: WindowTokens = None,
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     as_json: AsJson = False,
@@ -81,6 +114,10 @@ def ask(
     Sends the passages that `oprag context` finds, and no other text of your files,
     with the question to the model. Prints the answer as it is written, then the
     passages that the model was given and the tokens that this took.
+
+    With --route self the model may say that the passages do not hold the answer.
+    Then the full documents that they are from are sent. Prints the answer, the
+    route, and what each step took.
 
     \b
       export OPENAI_API_KEY=...
@@ -94,6 +131,7 @@ def ask(
       oprag ask notes/ "What did we decide in May?" --model openai:local
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     _check_model(model)
+    _check_route(route, max_context_tokens, merge=merge)
 
     from oprag.cli.chat_models import load_chat_model, stream_answer
     from oprag.cli.searching import check_question, search
@@ -110,12 +148,27 @@ def ask(
         k=k,
         order=order.value,
         merge=merge,
-        citations=True,
+        citations=route is Route.RAG,
     )
-    prompt = fill_prompt(ASK_PROMPT, context=found.retrieved.context, question=question)
     pen = _Pen(silent=as_json)
+    answer: Answer | RoutedAnswer
     try:
-        answer = stream_answer(client, model, prompt, pen.write)
+        if route is Route.SELF:
+            from oprag.cli.routing import stream_routed_answer
+
+            answer = stream_routed_answer(
+                client,
+                model,
+                found,
+                pen.write,
+                token_budget=token_budget,
+                order=order.value,
+                max_context_tokens=max_context_tokens,
+            )
+        else:
+            context = found.retrieved.context
+            prompt = fill_prompt(ASK_PROMPT, context=context, question=question)
+            answer = stream_answer(client, model, prompt, pen.write)
     finally:
         pen.end_line()
     if not answer.text.strip():
@@ -126,6 +179,13 @@ def ask(
         typer.echo(_to_json(model, found, answer))
     else:
         _show_end(found, answer)
+
+
+def _check_route(route: Route, max_context_tokens: int | None, *, merge: bool) -> None:
+    if route is Route.SELF and not merge:
+        raise told(_NO_NO_MERGE, code=2)
+    if route is Route.RAG and max_context_tokens is not None:
+        raise told("--max-context-tokens is for --route self alone.", code=2)
 
 
 def _check_model(model: str) -> None:
@@ -160,8 +220,15 @@ class _Pen:
             self._last = "\n"
 
 
-def _show_end(found: Search, answer: Answer) -> None:
+def _show_end(found: Search, answer: Answer | RoutedAnswer) -> None:
     """Print what the model was given, and what it took."""
+    from oprag.cli.chat_models import Answer
+
+    if not isinstance(answer, Answer):
+        from oprag.cli.routing import route_report
+
+        typer.echo(f"\n{route_report(answer)}")
+        return
     typer.echo("\nThe model was given:")
     for number, passage in enumerate(found.retrieved.passages, start=1):
         typer.echo(f"  [{number}] {passage.citation}")
@@ -172,13 +239,13 @@ def _show_end(found: Search, answer: Answer) -> None:
     )
 
 
-def _to_json(model: str, found: Search, answer: Answer) -> str:
+def _to_json(model: str, found: Search, answer: Answer | RoutedAnswer) -> str:
+    from oprag.cli.chat_models import Answer
     from oprag.cli.searching import search_values
 
-    values = {
-        "model": model,
-        "answer": answer.text,
-        "usage": answer.usage.to_dict(),
-        **search_values(found),
-    }
-    return json.dumps(values, indent=2)
+    values: dict[str, Any] = {"model": model, "answer": answer.text}
+    if isinstance(answer, Answer):
+        values["usage"] = answer.usage.to_dict()
+    else:
+        values |= {"route": answer.route, "read": answer.read, "usage": answer.usage}
+    return json.dumps({**values, **search_values(found)}, indent=2)

@@ -16,7 +16,13 @@ from oprag.overflow_errors import is_window_overflow
 from oprag.tokens import resolve_token_counter
 from oprag.usage import TokenUsage
 
-__all__ = ["Answer", "load_chat_model", "stream_answer"]
+__all__ = [
+    "Answer",
+    "is_cut",
+    "load_chat_model",
+    "model_failure",
+    "stream_answer",
+]
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
 _CUT = ("length", "max_tokens", "MAX_TOKENS")
@@ -83,13 +89,13 @@ def stream_answer(
         try:
             piece = next(stream, None)
         except Exception as error:  # the clients have no error in common
-            raise _failed(name, error, begun=bool(pieces)) from error
+            raise model_failure(name, error, begun=bool(pieces)) from error
         if piece is None:
             break
         usage = getattr(piece, "usage_metadata", None)
         if usage:  # the pieces of a stream add up to the whole call
             reported = add_usage(reported, usage)
-        cut = cut or _reason(piece) in _CUT
+        cut = cut or is_cut(piece)
         if text := text_of(piece):
             pieces.append(text)
             write(text)
@@ -97,10 +103,11 @@ def stream_answer(
     return Answer(answer, _usage(reported, prompt, answer), cut)
 
 
-def _reason(piece: BaseMessage) -> Any:
-    """Why the model stopped, where this piece says so."""
-    metadata = piece.response_metadata
-    return metadata.get("finish_reason") or metadata.get("stop_reason")
+def is_cut(message: BaseMessage) -> bool:
+    """Whether a message, or a piece of one, ends where the longest answer does."""
+    metadata = message.response_metadata
+    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
+    return reason in _CUT
 
 
 def _usage(reported: UsageMetadata | None, prompt: str, answer: str) -> TokenUsage:
@@ -125,9 +132,23 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
     return ChatModelError(message.strip(), model=name)
 
 
-def _failed(name: str, error: Exception, *, begun: bool) -> ChatModelError:
+def model_failure(
+    name: str,
+    error: Exception,
+    *,
+    begun: bool,
+    overflow_hint: str = "Give a smaller --token-budget.",
+) -> ChatModelError:
+    """Tell in one line what a client raised; raise what is returned.
+
+    Args:
+        name: The model as the user named it.
+        error: What its client raised.
+        begun: Whether the model had begun its answer.
+        overflow_hint: What to do where the prompt was too long for the model.
+    """
     what = "broke off" if begun else "did not answer"
-    hint = _hint(error)
+    hint = overflow_hint if is_window_overflow(error) else _hint(error)
     message = f"The chat model {name!r} {what}: {_said(error)} {hint}"
     return ChatModelError(message.strip(), model=name)
 
@@ -135,8 +156,6 @@ def _failed(name: str, error: Exception, *, begun: bool) -> ChatModelError:
 def _hint(error: Exception) -> str:
     status = getattr(error, "status_code", None)
     kinds = [cls.__name__ for cls in type(error).__mro__]
-    if is_window_overflow(error):
-        return "Give a smaller --token-budget."
     if status in {401, 403}:
         return "Check the provider's key."
     if status == 404:  # noqa: PLR2004 -- as HTTP has it

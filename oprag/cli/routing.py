@@ -1,0 +1,202 @@
+"""`oprag ask --route self`: the passages first, the full documents if they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
+from langchain_core.language_models import BaseChatModel
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables.utils import AddableDict
+
+from langchain_oprag import SelfRouteChain
+from oprag.assembly import order_context
+from oprag.cli.chat_models import is_cut, model_failure
+from oprag.cli.searching import Search
+from oprag.errors import ContextWindowError, RungFailedError
+from oprag.options import Order
+from oprag.routing import Rung
+
+__all__ = ["RoutedAnswer", "full_texts", "route_report", "stream_routed_answer"]
+
+_OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
+
+
+class RoutedAnswer(NamedTuple):
+    """What a chat model wrote, and on which way."""
+
+    text: str
+    cut: bool
+    """Whether it ends where the longest answer was reached."""
+    read: list[str]
+    """Citations of what was read for the answer, in reading order."""
+    route: dict[str, Any]
+    """`rung` and `answered`, as `SelfRouteChain` gives them."""
+    usage: dict[str, Any]
+    """The ledger, as `oprag.ledger.Ledger.to_dict` gives it."""
+
+
+def full_texts(documents: Iterable[Document]) -> dict[str, str]:
+    """Give the text of each file by its name.
+
+    Args:
+        documents: As `read_files` gives them.
+
+    Returns:
+        In reading order. The pages of a PDF are joined by a blank line.
+    """
+    pages: dict[str, list[str]] = {}
+    for document in documents:
+        name = str(document.metadata["source"])
+        pages.setdefault(name, []).append(document.page_content)
+    return {name: "\n\n".join(texts) for name, texts in pages.items()}
+
+
+def stream_routed_answer(
+    model: BaseChatModel,
+    name: str,
+    found: Search,
+    write: Callable[[str], None],
+    *,
+    token_budget: int,
+    order: Order = "document",
+    max_context_tokens: int | None = None,
+) -> RoutedAnswer:
+    """Ask a chat model by Self-Route and hand on what it writes as it comes.
+
+    Args:
+        model: The client.
+        name: The model as the user named it.
+        found: The question, the files, and the passages that are sent first.
+        write: Called with each piece of the answer; of a refusal that is not final
+            with nothing.
+        token_budget: Tokens that the passages may take.
+        order: Theirs: `"document"`, or `"score"` for best first.
+        max_context_tokens: Tokens of prompt and answer that the model takes; None
+            for what its profile says, if it has one.
+
+    Raises:
+        ChatModelError: It cannot be reached, refuses, or breaks off.
+        ContextWindowError: The window has no room for any text.
+        BudgetTooSmallError: Not even the best chunk fits.
+    """
+    chain = _chain(model, found, token_budget, order, max_context_tokens)
+    ends = _Ends()
+    output = AddableDict()
+    question = found.retrieved.question
+    try:
+        for piece in chain.stream(question, {"callbacks": [ends]}):
+            output += AddableDict(piece)
+            if text := piece.get("answer"):
+                write(text)
+    except (RungFailedError, ContextWindowError) as error:
+        failure = _failure(name, error, begun=bool(output.get("answer")))
+        raise failure from error
+    return RoutedAnswer(
+        output["answer"],
+        ends.cut,
+        _citations(output["context"], order),
+        output["route"],
+        output["usage"],
+    )
+
+
+def route_report(answer: RoutedAnswer) -> str:
+    """Tell what was read, the route and the ledger, in lines for people."""
+    usage = answer.usage
+    lines = ["Read for the answer:", *(f"  {place}" for place in answer.read), ""]
+    lines += [f"Route: {_route(answer.route)}", *map(_rung, usage["rungs"])]
+    if alone := usage["long_context"]:
+        share = usage["token_share"]
+        spent = "" if share is None else f"; this question took {share:.0%} of these"
+        lines.append(f"  the full documents alone: {_tokens(alone)}{spent}")
+    return "\n".join(lines)
+
+
+class _Ends(BaseCallbackHandler):
+    """Notes whether the last call ended at the longest answer."""
+
+    def __init__(self) -> None:
+        self.cut = False
+
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        """Look at the end of a call; the answer is from the last one."""
+        generation = response.generations[0][0]
+        self.cut = isinstance(generation, ChatGeneration) and is_cut(generation.message)
+
+
+def _chain(
+    model: BaseChatModel,
+    found: Search,
+    token_budget: int,
+    order: Order,
+    max_context_tokens: int | None,
+) -> SelfRouteChain:
+    best_first = [
+        Document(chunk.text, metadata=dict(chunk.metadata))
+        for chunk in found.retrieved.by_score
+    ]
+
+    def retrieved(_: str) -> list[Document]:
+        return best_first
+
+    return SelfRouteChain(
+        llm=model,
+        retriever=RunnableLambda(retrieved),
+        documents=full_texts(found.files.documents),
+        # Best first, the chunks are numbered, which takes tokens of the budget too.
+        rungs=[Rung("retrieved", token_budget), "full"],
+        order=order,
+        max_context_tokens=max_context_tokens,
+    )
+
+
+def _failure(name: str, error: Exception, *, begun: bool) -> Exception:
+    """The same in terms of the command line."""
+    failed = error if isinstance(error, RungFailedError) else error.__cause__
+    if isinstance(failed, RungFailedError) and isinstance(failed.__cause__, Exception):
+        return model_failure(
+            name, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
+        )
+    if isinstance(error, ContextWindowError):
+        message = (
+            f"A window of {error.window:,} tokens has no room for any text beside the "
+            "question and the answer. Give a larger --max-context-tokens."
+        )
+        return ContextWindowError(message, window=error.window, needed=error.needed)
+    return error
+
+
+def _citations(documents: Sequence[Document], order: Order) -> list[str]:
+    passages = order_context(
+        [document.page_content for document in documents],
+        [document.metadata for document in documents],
+        order=order,
+        merge=order == "document",
+    )
+    return [passage.citation for passage in passages]
+
+
+def _route(route: Mapping[str, Any]) -> str:
+    if not route["answered"]:
+        return f"{route['rung']} (what was read does not hold the answer)"
+    if route["rung"] == "full":
+        return "full (the retrieved passages did not hold the answer)"
+    return str(route["rung"])
+
+
+def _rung(rung: Mapping[str, Any]) -> str:
+    said = [rung["decision"]]
+    if calls := rung["model_calls"]:
+        said += [_tokens(rung), f"{calls} model call{'s' if calls > 1 else ''}"]
+    note = f" ({rung['note']})" if rung["note"] else ""
+    return f"  {rung['rung']}: {', '.join(said)}{note}"
+
+
+def _tokens(usage: Mapping[str, Any]) -> str:
+    source = "estimated" if usage["estimated"] else "reported"
+    sent, said = usage["input_tokens"], usage["output_tokens"]
+    return f"{sent:,} tokens in, {said:,} out ({source})"

@@ -1,0 +1,194 @@
+"""`oprag ask --route self`: the passages, and the full document if they fail."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from oprag.cli.app import app
+from tests.cli.mixed_files import pdf
+from tests.support.openai_server import (
+    Failure,
+    Reply,
+    ScriptedServer,
+    Usage,
+    context_overflow,
+)
+
+QUESTION = "Who pays for repairs?"
+SENTENCES = [f"On day {day} of the month the caretaker sweeps." for day in range(30)]
+LEASE = f"Repairs are paid by the landlord. {' '.join(SENTENCES)} The end is here.\n"
+SHARE = "this question took 125% of these"
+
+
+@pytest.fixture
+def ask(tiny_model, tmp_path, monkeypatch):
+    """Ask with this script by `--route self`; give what was printed and sent."""
+    lease = tmp_path / "lease.md"
+    lease.write_text(LEASE, "utf-8")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    fixed = ["--embedding-model", tiny_model, "--directory", tmp_path / "index"]
+
+    def asked(script, *more: str, file: Path = lease) -> tuple[Result, list]:
+        arguments = [file, QUESTION, "--model", "openai:scripted", "--route", "self"]
+        with ScriptedServer(script) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            command = ["ask", *arguments, "--k", "1", *fixed, *more]
+            result = CliRunner().invoke(app, list(map(str, command)))
+            return result, server.requests
+
+    return asked
+
+
+def test_an_answer_from_the_passages_takes_one_request_without_the_document(ask):
+    result, (request,) = ask([Reply("The landlord.", usage=Usage(200, 3))])
+
+    assert result.exit_code == 0, result.output
+    said, read, route = result.stdout.split("\n\n")
+    assert said == "The landlord."
+    assert read.startswith("Read for the answer:\n  ")
+    assert "lease.md, characters " in read
+    lines = route.splitlines()
+    assert lines[:2] == [
+        "Route: retrieved",
+        "  retrieved: answered, 200 tokens in, 3 out (reported), 1 model call",
+    ]
+    assert lines[2].startswith("  the full documents alone: ")
+    assert "(estimated); this question took " in lines[2]
+    assert LEASE not in request.prompt
+    assert request.streaming
+
+
+def test_passages_that_are_declined_are_followed_by_the_full_document(ask):
+    script = [
+        Reply("Unanswerable.", usage=Usage(100, 2)),
+        Reply("The landlord.", usage=Usage(400, 3)),
+    ]
+
+    result, (first, second) = ask(script)
+
+    assert result.exit_code == 0, result.output
+    said, read, route = result.stdout.split("\n\n")
+    assert said == "The landlord."
+    assert read.endswith(f"lease.md, characters 0-{len(LEASE)}")
+    assert LEASE not in first.prompt
+    assert LEASE in second.prompt
+    # (100 + 400) / 400 = 125 %
+    call = "(reported), 1 model call"
+    assert route.splitlines() == [
+        "Route: full (the retrieved passages did not hold the answer)",
+        f"  retrieved: declined, 100 tokens in, 2 out {call}",
+        f"  full: answered, 400 tokens in, 3 out {call} (window unknown)",
+        f"  the full documents alone: 400 tokens in, 3 out (reported); {SHARE}",
+    ]
+
+
+def test_best_first_the_passages_and_their_numbers_fit_the_budget(ask):
+    more = ["--order", "score", "--k", "2", "--token-budget", "400"]
+
+    result, (request,) = ask(["Yes."], *more)
+
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.split("\n\n")[1].splitlines()) == 3  # a heading, two
+    assert LEASE not in request.prompt
+
+
+def test_a_refusal_of_the_full_document_is_shown_and_said_to_be_one(ask):
+    result, _ = ask(["Unanswerable.", "Unanswerable."])
+
+    assert result.stdout.startswith("Unanswerable.\n\n")
+    assert "Route: full (what was read does not hold the answer)\n" in result.stdout
+
+
+def test_tokens_that_nobody_reports_are_estimated_and_said_so(ask):
+    result, _ = ask([Reply("Yes.", reports_usage=False)])
+
+    assert ", 2 out (estimated), 1 model call" in result.stdout
+
+
+def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(ask, tmp_path):
+    pdf(tmp_path / "report.pdf", ("Repairs cost money.", "The roof leaks."))
+
+    result, (first, second) = ask(["unanswerable", "A"], file=tmp_path / "report.pdf")
+
+    assert result.exit_code == 0, result.output
+    assert "Repairs cost money.\n\nThe roof leaks." not in first.prompt
+    assert "Repairs cost money.\n\nThe roof leaks." in second.prompt
+
+
+def test_json_holds_the_route_and_the_ledger(ask):
+    result, _ = ask(["unanswerable", "The landlord."], "--json")
+
+    values = json.loads(result.stdout)
+    assert values["answer"] == "The landlord."
+    assert values["route"] == {"rung": "full", "answered": True}
+    decisions = [rung["decision"] for rung in values["usage"]["rungs"]]
+    assert decisions == ["declined", "answered"]
+    assert values["usage"]["model_calls"] == 2
+    assert values["read"][0].endswith(f"lease.md, characters 0-{len(LEASE)}")
+    assert len(values["passages"]) == 1
+
+
+def test_a_document_that_exceeds_the_window_is_cut(ask):
+    window = ["--max-context-tokens", "400"]
+
+    result, (_, second) = ask(["unanswerable", "Yes."], *window)
+
+    assert result.exit_code == 0, result.output
+    assert LEASE not in second.prompt
+    assert "order_preserving" in result.stdout
+
+
+def test_a_window_without_room_is_one_line(ask):
+    result, requests = ask([], "--max-context-tokens", "20")
+
+    assert (result.exit_code, result.stdout, requests) == (1, "", [])
+    assert "A window of 20 tokens has no room" in result.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("script", "told"),
+    [
+        ([Failure(401, "Wrong key.")], "did not answer: Wrong key. Check the prov"),
+        (["unanswerable", context_overflow()], "Give the tokens that the model takes"),
+    ],
+)
+def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, script, told):
+    result, _ = ask(script)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("Error: The chat model 'openai:scripted' ")
+    assert told in last
+
+
+def test_an_answer_that_breaks_off_ends_its_line_and_is_no_success(ask):
+    result, _ = ask([Reply(deltas=["The landlord pays, ", "half"], broken=True)])
+
+    assert result.exit_code == 1
+    assert result.stdout == "The landlord pays, half\n"
+    assert "broke off: " in result.stderr.splitlines()[-1]
+
+
+def test_an_answer_that_is_cut_off_is_noted(ask):
+    result, _ = ask([Reply("Half an", finish_reason="length")])
+
+    assert result.exit_code == 0
+    assert "Note: The answer is cut off" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        (["--no-merge"], "leave out --no-merge"),
+        (["--route", "rag", "--max-context-tokens", "9"], "is for --route self alone"),
+    ],
+)
+def test_options_that_do_not_go_together_are_told(ask, more, told):
+    result, requests = ask([], *more)
+
+    assert (result.exit_code, result.stdout, requests) == (2, "", [])
+    assert told in result.stderr
