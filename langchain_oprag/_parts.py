@@ -14,7 +14,7 @@ from oprag.errors import MissingDocumentError, UnscopedPositionError
 from oprag.hit import Hit
 from oprag.identity import PART_KEYS, SECTION_KEYS, look_up, read_documents
 from oprag.metadata import CHAR_END, CHAR_START, PART_INDEX, document_key
-from oprag.positions import SCHEMES, as_number
+from oprag.schemes import SCHEMES, as_number
 
 __all__ = ["Part", "documents_in_parts"]
 

@@ -18,7 +18,7 @@ from oprag.annotating import (
 from oprag.errors import InputMismatchError, UnlocatedChunksWarning
 from oprag.hit import Hit
 from oprag.identity import PART_KEYS, read_documents
-from oprag.positions import as_number
+from oprag.schemes import as_number
 
 __all__ = ["annotate_positions"]
 

@@ -12,7 +12,7 @@ from oprag.errors import MissingPositionError, UnscopedPositionError
 from oprag.hit import Hit
 from oprag.identity import PART_KEYS, look_up, read_documents
 from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, PART_INDEX
-from oprag.positions import as_number
+from oprag.schemes import as_number
 
 __all__ = ["Part", "group_parts", "text_of"]
 

@@ -16,8 +16,8 @@ from llama_index.core.schema import (
 from llamaindex_oprag._convert import CHAR_SPANS, excluding
 from oprag.full_context import Excerpt
 from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
-from oprag.positions import SCHEMES
 from oprag.rung_context import RungContext
+from oprag.schemes import SCHEMES
 
 __all__ = ["nodes_read"]
 

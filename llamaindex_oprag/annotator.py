@@ -28,7 +28,7 @@ from oprag.errors import MissingDocumentError, UnlocatedChunksWarning
 from oprag.hit import Hit
 from oprag.identity import PART_KEYS, look_up, read_documents
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
-from oprag.positions import as_number
+from oprag.schemes import as_number
 from oprag.sources import DocumentSource
 
 __all__ = ["PositionAnnotator"]

@@ -20,8 +20,9 @@ from oprag.merging import merge_neighbours, single_passage
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.options import ContextOptions
 from oprag.ordering import document_order, rank_order
-from oprag.positions import as_number, read_chunks
+from oprag.positions import read_chunks
 from oprag.rendering import without_mark
+from oprag.schemes import as_number
 from oprag.selection import fill_budget, too_small
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 

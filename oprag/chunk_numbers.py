@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from oprag.chunk import Chunk
 from oprag.metadata import CHUNK_INDEX
-from oprag.positions import as_number
+from oprag.schemes import as_number
 
 __all__ = ["number_of", "numbering"]
 

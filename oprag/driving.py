@@ -105,7 +105,7 @@ def route(
             continue
         try:
             reply = yield Ask(rung, context, run.ladder.is_last)
-        except Exception as error:
+        except Exception as error:  # models share no error class; all go up again
             failure = run.failed(rung, context, error)
             if failure is error:
                 raise

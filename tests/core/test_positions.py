@@ -21,7 +21,8 @@ from oprag.errors import (
     UnscopedPositionError,
 )
 from oprag.hit import Hit
-from oprag.positions import as_number, read_chunks
+from oprag.positions import read_chunks
+from oprag.schemes import as_number
 
 
 def _read(hits, **options):
