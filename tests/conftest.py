@@ -2,7 +2,7 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Read by libraries when they are imported, which is after this file.
 os.environ.update(
@@ -14,5 +14,13 @@ os.environ.update(
 )
 
 # How long one generated case takes says more about the machine than about the code.
-settings.register_profile("oprag", deadline=None, print_blob=True)
+# In CI the cases are the same every time, so that a change is judged by itself;
+# everywhere else each run looks at new ones.
+settings.register_profile(
+    "oprag",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("oprag")

