@@ -187,14 +187,24 @@ class TestInARouter:
         assert response.metadata["route"] == {"rung": "full", "answered": True}
 
     @pytest.mark.parametrize("streaming", [False, True])
-    async def test_as_a_tool(self, streaming):
-        with ScriptedServer([REFUSAL, "In May."] * 2) as server:
+    def test_as_a_tool(self, streaming):
+        with ScriptedServer([REFUSAL, "In May."]) as server:
             engine = engine_over(server, streaming=streaming)
             tool = QueryEngineTool.from_defaults(engine, name="lease", description="…")
             called = tool.call("When?")
-            acalled = await tool.acall(input="When?")
 
-        assert called.content == acalled.content == "In May."
+        assert called.content == "In May."
+
+    # Not over a streaming engine: LlamaIndex reads such an async stream to its end in
+    # another event loop, which a client that keeps its connections may not survive.
+    async def test_as_an_awaited_tool(self):
+        with ScriptedServer([REFUSAL, "In May."]) as server:
+            tool = QueryEngineTool.from_defaults(
+                engine_over(server), name="lease", description="…"
+            )
+            called = await tool.acall(input="When?")
+
+        assert called.content == "In May."
 
 
 class Never(BaseEvaluator):
