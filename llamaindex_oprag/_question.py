@@ -52,6 +52,7 @@ class Question:
         additional: Sequence[NodeWithScore] = (),
     ) -> None:
         self.query = query
+        self.retrieved = nodes
         self.ledger = Ledger(options.route.prices)
         self._routed: Routed | None = None
         self._hearing: Hearing | None = None

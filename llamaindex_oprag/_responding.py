@@ -79,28 +79,29 @@ def _recorded(
 async def arespond(
     question: Question, pieces: AsyncGenerator[str, None], *, streaming: bool
 ) -> Response | AsyncStreamingResponse:
-    """Do the same as `respond`, awaiting the pieces."""
+    """Do the same as `respond`, awaiting the pieces.
+
+    A stream asks nothing before it is read: LlamaIndex reads that of a tool in
+    another event loop, and a reply that was begun in one cannot be read on in
+    another. Until then the source nodes are those that were retrieved.
+    """
     if not streaming:
         text = "".join([piece async for piece in pieces])
         return Response(text, question.source_nodes(), question.metadata())
-    first = await anext(pieces, None)
     response = AsyncStreamingResponse(
-        pieces, question.source_nodes(), question.metadata()
+        pieces, list(question.retrieved), question.metadata()
     )
-    response.response_gen = _arecorded(question, first, pieces, response)
+    response.response_gen = _arecorded(question, pieces, response)
     return response
 
 
 async def _arecorded(
     question: Question,
-    first: str | None,
     pieces: AsyncGenerator[str, None],
     response: AsyncStreamingResponse,
 ) -> AsyncGenerator[str, None]:
     async with aclosing(pieces):
-        text = first or ""
-        if first is not None:
-            yield first
+        text = ""
         async for piece in pieces:
             text += piece
             yield piece

@@ -61,8 +61,9 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
 
     A streamed response begins as soon as a reply can be no refusal any more; a reply
     that declines is read to its end and never shown, unless it is the final one.
-    `metadata` is complete when the stream has ended; until then `answered` may be
-    None.
+    `metadata` and `source_nodes` are complete when the stream has ended; until then
+    `answered` may be None. An awaited stream asks nothing before it is read, in
+    whatever event loop that is, and errors of the model come from there.
 
     For each rung a `llamaindex_oprag.events.SelfRouteEvent` is told to LlamaIndex's
     instrumentation.

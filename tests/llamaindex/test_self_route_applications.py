@@ -42,7 +42,7 @@ from tests.llamaindex.self_routing import (
     engine_over,
     scripted_llm,
 )
-from tests.support.openai_server import ScriptedServer, count_words
+from tests.support.openai_server import Reply, ScriptedServer, count_words
 
 every_way = pytest.mark.parametrize("way", WAYS)
 
@@ -195,16 +195,19 @@ class TestInARouter:
 
         assert called.content == "In May."
 
-    # Not over a streaming engine: LlamaIndex reads such an async stream to its end in
-    # another event loop, which a client that keeps its connections may not survive.
-    async def test_as_an_awaited_tool(self):
-        with ScriptedServer([REFUSAL, "In May."]) as server:
+    # LlamaIndex reads an awaited tool's stream in another event loop, a new one each
+    # time; the pauses make that loop wait for the server.
+    @pytest.mark.parametrize("streaming", [False, True])
+    async def test_as_an_awaited_tool_asked_again_and_again(self, streaming):
+        answer = Reply(deltas=["In ", 0.02, "May", 0.02, "."])
+        with ScriptedServer([REFUSAL, answer] * 3) as server:
             tool = QueryEngineTool.from_defaults(
-                engine_over(server), name="lease", description="…"
+                engine_over(server, streaming=streaming), name="lease", description="…"
             )
-            called = await tool.acall(input="When?")
+            called = [await tool.acall(input="When?") for _ in range(3)]
 
-        assert called.content == "In May."
+        assert [output.content for output in called] == ["In May."] * 3
+        assert len(server.requests) == 6
 
 
 class Never(BaseEvaluator):

@@ -223,12 +223,11 @@ async def arrival(server: ScriptedServer) -> None:
 
 
 class TestAsyncCode:
-    @pytest.mark.parametrize("streaming", [False, True])
-    async def test_a_cancelled_task_asks_no_more(self, streaming):
+    @pytest.mark.parametrize("way", ["aquery", "astream"])
+    async def test_a_cancelled_task_asks_no_more(self, way):
         replies = [Reply(REFUSAL, delay=5.0), "In May."]
         with ScriptedServer(replies) as server:
-            engine = engine_over(server, streaming=streaming)
-            task = asyncio.create_task(engine.aquery(QUESTION))
+            task = asyncio.create_task(ask(server, way))
             await arrival(server)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

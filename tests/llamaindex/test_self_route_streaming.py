@@ -153,6 +153,19 @@ def test_metadata_and_nodes_are_known_when_the_answer_begins_and_complete_at_its
     assert metadata["usage"]["model_calls"] == 2
 
 
+async def test_an_awaited_stream_names_what_was_retrieved_until_it_is_read():
+    with ScriptedServer([REFUSAL, "In May."]) as server:
+        response = await astream(server)
+        nodes = response.source_nodes
+        assert len(server.requests) == 0
+        assert [len(node.get_content()) < len(TEXT) for node in nodes] == [True] * 3
+        assert await response._async_str() == "In May."
+
+    assert [node.get_content() for node in nodes] == [TEXT]
+    assert response.metadata is not None
+    assert response.metadata["route"] == {"rung": "full", "answered": True}
+
+
 def test_a_stream_that_is_left_is_closed_without_another_call():
     with ScriptedServer(
         [Reply(deltas=["In", " May", 0.01, " or", " later."])]
