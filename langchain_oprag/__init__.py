@@ -3,7 +3,8 @@
 Wrap a retriever or a vector store in `OrderPreservingRetriever`, or put
 `OrderPreservingCompressor` after any retriever: the model then reads the chunks in
 the order the author wrote them. `SelfRouteChain` goes on to the full documents when
-the chunks do not hold the answer. The methods are in `oprag`; here is no algorithm.
+the chunks do not hold the answer; `LongUnitRetriever` and `LongReader` read long units
+of documents. The methods are in `oprag`; here is no algorithm.
 """
 
 import importlib as _importlib
@@ -20,30 +21,44 @@ from langchain_oprag.documents import document_source
 from langchain_oprag.retrievers import OrderPreservingRetriever
 
 if TYPE_CHECKING:
+    from langchain_oprag.diagnosing import diagnose
+    from langchain_oprag.indexing import aindex_documents, index_documents
+    from langchain_oprag.long_reader import LongReader
+    from langchain_oprag.long_units import LongUnitRetriever
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
 
 __all__ = [
+    "LongReader",
+    "LongUnitRetriever",
     "OffsetSentenceSplitter",
     "OffsetTokenSplitter",
     "OrderPreservingCompressor",
     "OrderPreservingRetriever",
     "SelfRouteChain",
+    "aindex_documents",
     "annotate_positions",
+    "diagnose",
     "document_source",
+    "index_documents",
 ]
 
 _LAZY = {
+    "LongReader": "long_reader",
+    "LongUnitRetriever": "long_units",
     "OffsetSentenceSplitter": "splitters",
     "OffsetTokenSplitter": "splitters",
     "SelfRouteChain": "self_route",
+    "aindex_documents": "indexing",
+    "diagnose": "diagnosing",
+    "index_documents": "indexing",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import some names when they are used.
 
-    Only the splitters need text-splitters, and only the chain needs chat models.
+    Only the splitters need text-splitters, and only the chains need chat models.
     """
     if name not in _LAZY:
         message = f"module {__name__!r} has no attribute {name!r}"

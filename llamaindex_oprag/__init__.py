@@ -2,7 +2,8 @@
 
 A postprocessor and a retriever that hand the retrieved nodes on in the order of
 their documents, within a token budget; two node parsers whose offsets are exact; a
-query engine that reads the full documents when the nodes do not hold the answer.
+query engine that reads the full documents when the nodes do not hold the answer; a
+retriever of long units, and a synthesizer that reads them in two calls.
 All methods are in `oprag`; here they only meet LlamaIndex's classes.
 """
 
@@ -22,7 +23,11 @@ except ModuleNotFoundError as _error:
     ) from _error
 
 from llamaindex_oprag.annotator import PositionAnnotator
+from llamaindex_oprag.diagnosing import diagnose
 from llamaindex_oprag.documents import document_source
+from llamaindex_oprag.indexing import aindex_documents, index_documents
+from llamaindex_oprag.long_reader import LongReaderSynthesizer
+from llamaindex_oprag.long_units import LongUnitRetriever
 from llamaindex_oprag.node_parsers import (
     OffsetSentenceNodeParser,
     OffsetTokenNodeParser,
@@ -32,11 +37,16 @@ from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 
 __all__ = [
+    "LongReaderSynthesizer",
+    "LongUnitRetriever",
     "OffsetSentenceNodeParser",
     "OffsetTokenNodeParser",
     "OrderPreservingPostprocessor",
     "OrderPreservingRetriever",
     "PositionAnnotator",
     "SelfRouteQueryEngine",
+    "aindex_documents",
+    "diagnose",
     "document_source",
+    "index_documents",
 ]

@@ -7,23 +7,35 @@ import pytest
 
 PROMISED = {
     "langchain_oprag": {
+        "LongReader",
+        "LongUnitRetriever",
         "OffsetSentenceSplitter",
         "OffsetTokenSplitter",
         "OrderPreservingCompressor",
         "OrderPreservingRetriever",
         "SelfRouteChain",
         "annotate_positions",
+        "diagnose",
+        "aindex_documents",
         "document_source",
+        "index_documents",
     },
     "llamaindex_oprag": {
+        "LongReaderSynthesizer",
+        "LongUnitRetriever",
         "OffsetSentenceNodeParser",
         "OffsetTokenNodeParser",
         "OrderPreservingPostprocessor",
         "OrderPreservingRetriever",
         "PositionAnnotator",
         "SelfRouteQueryEngine",
+        "aindex_documents",
+        "diagnose",
         "document_source",
+        "index_documents",
     },
+    "oprag.evaluation.data": {"Dataset", "Document", "Question", "load", "read_own"},
+    "oprag.evaluation.metrics": {"choice_match", "longrag_match", "token_f1"},
     "oprag": {"Chunk", "OpragError", "Passage", "document_order", "order_context"},
 }
 """Names that code and documentation outside this repository rely on."""

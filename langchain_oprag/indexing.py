@@ -1,0 +1,201 @@
+"""`index_documents`: a vector store that follows a folder or a list of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from langchain_core.documents import BaseDocumentTransformer, Document
+from langchain_core.vectorstores import VectorStore
+
+from langchain_oprag._chunk_stores.faiss import FaissChunks
+from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
+from langchain_oprag._chunking import Documents, chunked_documents
+from langchain_oprag.splitters import OffsetSentenceSplitter
+from langchain_oprag.stores import chunk_store
+from oprag.errors import IndexingError, InvalidOptionError
+from oprag.flat_metadata import UnsupportedMetadata, check_unsupported_metadata
+from oprag.index_updating import ChunkWriter, Snapshot, aupdate_index, update_index
+from oprag.indexing import WantedChunk
+from oprag.indexing_steps import IndexingReport, Readable
+from oprag.stored_chunks import ChunkStore
+
+__all__ = ["aindex_documents", "index_documents"]
+
+
+def index_documents(
+    documents: Documents,
+    vectorstore: VectorStore,
+    *,
+    splitter: BaseDocumentTransformer | None = None,
+    remove_missing: bool = False,
+    unsupported_metadata: UnsupportedMetadata = "error",
+    batch_size: int = 256,
+    chunks: ChunkStore | None = None,
+) -> IndexingReport:
+    """Make a vector store hold documents as they are now.
+
+    Run it again whenever documents may have changed, or after a crash: what the
+    store already holds is neither embedded nor written again, a document that
+    changed is replaced, and one that was left incomplete is completed. While a
+    document is replaced, the store holds only some of its chunks for a moment;
+    everything of oprag that reads whole documents says so then. One run at a time.
+
+    Chunks get the metadata of their document and oprag's own (`oprag.metadata`), all
+    flat, and ids that are the same every time (`oprag.metadata.chunk_id`).
+
+    Args:
+        documents: A folder, of which all text files are read, named by their path
+            inside it (see `oprag.folders.read_folder`); or LangChain Documents, read
+            one at a time. Those of one name (`doc_uri`, `source`, `file_path`, `url`,
+            …; see `oprag.identity`) that follow one another are the parts of one
+            document, such as the pages that a loader gives. Without any such name
+            the `id` is the name.
+        vectorstore: Any that `langchain_oprag.stores.chunk_store` reads; others with
+            `chunks=`.
+        splitter: oprag's, whose positions are exact, or any other text splitter,
+            whose chunks are found in their document. None for
+            `OffsetSentenceSplitter()`.
+        remove_missing: Also delete the documents that an earlier run stored and that
+            are not among `documents`. What others keep in the store stays.
+        unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
+            keeps (lists, mappings, dates, numbers that are not finite). None is
+            always left out.
+        batch_size: Chunks that are embedded and written at once.
+        chunks: How the store's chunks are read; None for the stores that are known.
+
+    Returns:
+        What was done, by document.
+
+    Raises:
+        MissingDocumentError: A document has no name.
+        DuplicateDocumentError: A document comes twice.
+        UnsupportedMetadataError: See `unsupported_metadata`.
+        UnscopedPositionError: What is given already is a chunk.
+        UnreadableFileError: A folder inside the folder cannot be opened.
+        InvalidOptionError: An option or the store cannot be used, or
+            `remove_missing` would delete everything.
+        IndexingError: The store did not delete, or gave chunks ids of its own.
+
+    Warns:
+        UnlocatedChunksWarning: Chunks of another splitter were not found in their
+            document; they keep their order.
+
+    Example:
+        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+        >>> from langchain_core.vectorstores import InMemoryVectorStore
+        >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+        >>> letter = Document("Dear Sir.", metadata={"source": "letter.txt"})
+        >>> index_documents([letter], store).added
+        ('letter.txt',)
+        >>> index_documents([letter], store).unchanged
+        ('letter.txt',)
+    """
+    store = _readable(vectorstore, chunks)
+    return update_index(
+        _wanted(documents, splitter, unsupported_metadata),
+        store,
+        _Writer(vectorstore),
+        remove_missing=remove_missing,
+        batch_size=batch_size,
+    )
+
+
+async def aindex_documents(
+    documents: Documents,
+    vectorstore: VectorStore,
+    *,
+    splitter: BaseDocumentTransformer | None = None,
+    remove_missing: bool = False,
+    unsupported_metadata: UnsupportedMetadata = "error",
+    batch_size: int = 256,
+    chunks: ChunkStore | None = None,
+) -> IndexingReport:
+    """Do the same as `index_documents`, by the store's async methods.
+
+    Documents are read and split in a thread.
+    """
+    store = _readable(vectorstore, chunks)
+    return await aupdate_index(
+        _wanted(documents, splitter, unsupported_metadata),
+        store,
+        _Writer(vectorstore),
+        remove_missing=remove_missing,
+        batch_size=batch_size,
+    )
+
+
+def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore:
+    """The store's chunks, if the store can be indexed into at all."""
+    if type(vectorstore).delete is VectorStore.delete:
+        message = (
+            f"{type(vectorstore).__name__} has no delete, so that documents in it "
+            "cannot be replaced. Take another vector store."
+        )
+        raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
+    store = chunk_store(vectorstore) if chunks is None else chunks
+    # These look at all their chunks for those of one document.
+    scanned = isinstance(store, (FaissChunks, InMemoryChunks))
+    return Snapshot(store) if scanned else store
+
+
+def _wanted(
+    documents: Documents,
+    splitter: BaseDocumentTransformer | None,
+    unsupported_metadata: UnsupportedMetadata,
+) -> Iterator[Readable]:
+    check_unsupported_metadata(unsupported_metadata)
+    if splitter is None:
+        splitter = OffsetSentenceSplitter()
+    elif not isinstance(splitter, BaseDocumentTransformer):
+        message = (
+            f"splitter={type(splitter).__name__} cannot split documents. It takes "
+            "oprag's splitters or any TextSplitter."
+        )
+        raise InvalidOptionError(message, option="splitter", value=splitter)
+    return chunked_documents(documents, splitter, unsupported_metadata)
+
+
+class _Writer(ChunkWriter):
+    """Writes through the vector store's own methods."""
+
+    def __init__(self, vectorstore: VectorStore) -> None:
+        self._vectorstore = vectorstore
+
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        ids = [chunk.id for chunk in chunks]
+        given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
+        self._check_added(ids, given)
+
+    def delete(self, ids: Sequence[str]) -> None:
+        self._check_deleted(self._vectorstore.delete(list(ids)))
+
+    async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
+        ids = [chunk.id for chunk in chunks]
+        given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
+        self._check_added(ids, given)
+
+    async def adelete(self, ids: Sequence[str]) -> None:
+        self._check_deleted(await self._vectorstore.adelete(list(ids)))
+
+    def _check_added(self, ids: Sequence[str], given: object) -> None:
+        if isinstance(given, list) and [str(own) for own in given] != ids:
+            raise self._error(
+                "gave chunks ids of its own, so that indexing them again would double "
+                "them"
+            )
+
+    def _check_deleted(self, done: bool | None) -> None:
+        if done is False:
+            raise self._error("did not delete the chunks that are to be replaced")
+
+    def _error(self, what: str) -> IndexingError:
+        name = type(self._vectorstore).__name__
+        message = f"{name} {what}. Take another vector store."
+        return IndexingError(message, store=name)
+
+
+def _documents(chunks: Sequence[WantedChunk]) -> list[Document]:
+    return [
+        Document(chunk.text, id=chunk.id, metadata=dict(chunk.metadata))
+        for chunk in chunks
+    ]

@@ -1,0 +1,62 @@
+"""Chunks of LlamaIndex's `PGVectorStore`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
+from oprag.metadata import DOC_KEY
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = ["PostgresChunks"]
+
+_PAGE = 5_000
+
+
+class PostgresChunks(ChunkStore):
+    """Reads a table page by page, with the key as a bound parameter.
+
+    `afetch` is `fetch` in a thread: the store's async engine belongs to the event
+    loop that used it first, and fails in any other.
+    """
+
+    def __init__(self, store: Any) -> None:
+        self.name = f"PostgreSQL table '{store.schema_name}.data_{store.table_name}'"
+        self._store = store
+        self._connecting = threading.Lock()
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document, in the order in which they were added."""
+        return list(self._pages(doc_key))
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, in the order in which they were added."""
+        return self._pages(None)
+
+    def _pages(self, doc_key: str | None) -> Iterator[StoredChunk]:
+        last = -1
+        while True:
+            rows = self._rows(doc_key, last)
+            for row in rows:
+                yield chunk_of_row(row.text, row.metadata_, row.node_id)
+            if len(rows) < _PAGE:
+                return
+            last = rows[-1].id
+
+    def _rows(self, doc_key: str | None, last: int) -> list[Any]:
+        # The wrapper's public `get_nodes` needs a filter, writes its value into the
+        # SQL, and reads the vectors of all rows at once.
+        store = self._store
+        with self._connecting:  # or two threads would create the table
+            store._initialize()  # noqa: SLF001 -- see above
+        table = store._table_class  # noqa: SLF001 -- see above
+        with store._session() as session:  # noqa: SLF001 -- see above
+            asked = session.query(
+                table.id, table.node_id, table.text, table.metadata_
+            ).filter(table.id > last)
+            if doc_key is not None:
+                asked = asked.filter(table.metadata_[DOC_KEY].astext == doc_key)
+            rows: list[Any] = asked.order_by(table.id).limit(_PAGE).all()
+            return rows

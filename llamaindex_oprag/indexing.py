@@ -1,0 +1,230 @@
+"""`index_documents`: an index that follows a folder or a list of documents."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from llama_index.core import VectorStoreIndex
+from llama_index.core.indices.utils import async_embed_nodes
+from llama_index.core.node_parser import NodeParser
+from llama_index.core.schema import BaseNode
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
+
+from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
+from llamaindex_oprag._chunking import chunked_documents
+from llamaindex_oprag._given_documents import Documents
+from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
+from llamaindex_oprag.stores import chunk_store
+from oprag.errors import IndexingError, InvalidOptionError
+from oprag.flat_metadata import UnsupportedMetadata, check_unsupported_metadata
+from oprag.index_updating import ChunkWriter, Snapshot, aupdate_index, update_index
+from oprag.indexing import WantedChunk
+from oprag.indexing_steps import IndexingReport, Readable
+from oprag.stored_chunks import ChunkStore
+
+__all__ = ["aindex_documents", "index_documents"]
+
+
+def index_documents(
+    documents: Documents,
+    index: VectorStoreIndex,
+    *,
+    node_parser: NodeParser | None = None,
+    remove_missing: bool = False,
+    unsupported_metadata: UnsupportedMetadata = "error",
+    batch_size: int = 256,
+    chunks: ChunkStore | None = None,
+) -> IndexingReport:
+    """Make an index hold documents as they are now.
+
+    Run it again whenever documents may have changed, or after a crash: what the
+    index already holds is neither embedded nor written again, a document that
+    changed is replaced, and one that was left incomplete is completed. While a
+    document is replaced, the index holds only some of its nodes for a moment;
+    everything of oprag that reads whole documents says so then. One run at a time.
+
+    Nodes get the metadata of their document and oprag's own (`oprag.metadata`), all
+    flat, and ids that are the same every time (`oprag.metadata.chunk_id`), whatever
+    the parser's `id_func`. They are embedded by the index's own model.
+
+    Args:
+        documents: A folder, of which all text files are read, named by their path
+            inside it (see `oprag.folders.read_folder`); or LlamaIndex Documents, read
+            one at a time. A document's name is `doc_uri` in its metadata; its file,
+            if it is a page or row of one; its id, unless that is a random one; or
+            `file_path`, `source`, …. Pages that follow one another are the parts of
+            one document.
+        index: Over any store that `llamaindex_oprag.stores.chunk_store` reads; over
+            others with `chunks=`. FAISS takes new documents and cannot replace any.
+            An index in memory is kept by `index.storage_context.persist()`.
+        node_parser: oprag's, whose positions are exact, or any other that makes one
+            level of nodes, which are found in their document. None for
+            `OffsetSentenceNodeParser()`.
+        remove_missing: Also delete the documents that an earlier run stored and that
+            are not among `documents`. What others keep in the store stays.
+        unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
+            keeps (lists, mappings, dates, numbers that are not finite) and the names
+            that LlamaIndex overwrites (`doc_id`, `document_id`, `ref_doc_id`). None
+            is always left out.
+        batch_size: Nodes that are embedded and written at once.
+        chunks: How the store's chunks are read; None for the stores that are known.
+
+    Returns:
+        What was done, by document.
+
+    Raises:
+        MissingDocumentError: A document has no name that stays the same.
+        DuplicateDocumentError: A document comes twice.
+        UnsupportedMetadataError: See `unsupported_metadata`.
+        MissingPositionError: A page comes alone, and without a number.
+        UnscopedPositionError: What is given already is a chunk.
+        UnreadableFileError: A folder inside the folder cannot be opened.
+        InvalidOptionError: An option or the store cannot be used, or
+            `remove_missing` would delete everything.
+        IndexingError: The index is over FAISS, and a document changed.
+
+    Warns:
+        UnlocatedChunksWarning: Nodes of another parser were not found in their
+            document; they keep their order.
+    """
+    store = _readable(index, chunks, remove_missing=remove_missing)
+    return update_index(
+        _wanted(documents, node_parser, unsupported_metadata),
+        store,
+        _Writer(index),
+        remove_missing=remove_missing,
+        batch_size=batch_size,
+    )
+
+
+async def aindex_documents(
+    documents: Documents,
+    index: VectorStoreIndex,
+    *,
+    node_parser: NodeParser | None = None,
+    remove_missing: bool = False,
+    unsupported_metadata: UnsupportedMetadata = "error",
+    batch_size: int = 256,
+    chunks: ChunkStore | None = None,
+) -> IndexingReport:
+    """Do the same as `index_documents`, embedding by the model's async methods.
+
+    Documents are read and parsed in a thread, and the store is written to in a
+    thread unless it has an async client.
+    """
+    store = _readable(index, chunks, remove_missing=remove_missing)
+    return await aupdate_index(
+        _wanted(documents, node_parser, unsupported_metadata),
+        store,
+        _Writer(index),
+        remove_missing=remove_missing,
+        batch_size=batch_size,
+    )
+
+
+def _readable(
+    index: VectorStoreIndex, chunks: ChunkStore | None, *, remove_missing: bool
+) -> ChunkStore:
+    """The chunks of the index, if it can be indexed into at all."""
+    if not isinstance(index, VectorStoreIndex):
+        message = (
+            f"index={type(index).__name__} is no VectorStoreIndex. Over a vector store "
+            "make one with VectorStoreIndex.from_vector_store(vector_store)."
+        )
+        raise InvalidOptionError(message, option="index", value=index)
+    vector_store = index.vector_store
+    lacks = type(vector_store).delete_nodes is BasePydanticVectorStore.delete_nodes
+    if lacks and not _is_faiss(vector_store):
+        message = (
+            f"{type(vector_store).__name__} has no delete_nodes, so that documents in "
+            "it cannot be replaced. Take another vector store."
+        )
+        raise InvalidOptionError(message, option="index", value=index)
+    if remove_missing and _is_faiss(vector_store):
+        raise InvalidOptionError(
+            _faiss_message(vector_store), option="remove_missing", value=True
+        )
+    store = chunk_store(index) if chunks is None else chunks
+    if not isinstance(store, DocstoreChunks):
+        return store
+    # A docstore looks at all its nodes for those of one document, and may hold nodes
+    # of other indexes as well.
+    own = frozenset(index.index_struct.nodes_dict.values())
+    return Snapshot(store, keep=lambda chunk: chunk.id in own)
+
+
+def _wanted(
+    documents: Documents,
+    node_parser: NodeParser | None,
+    unsupported_metadata: UnsupportedMetadata,
+) -> Iterator[Readable]:
+    check_unsupported_metadata(unsupported_metadata)
+    if node_parser is None:
+        node_parser = OffsetSentenceNodeParser()
+    elif not isinstance(node_parser, NodeParser):
+        message = (
+            f"node_parser={type(node_parser).__name__} cannot parse documents. It "
+            "takes oprag's node parsers or any NodeParser of one level."
+        )
+        raise InvalidOptionError(message, option="node_parser", value=node_parser)
+    return chunked_documents(documents, node_parser, unsupported_metadata)
+
+
+def _is_faiss(vector_store: object) -> bool:
+    names = [base.__name__ for base in type(vector_store).__mro__]
+    return "FaissVectorStore" in names
+
+
+def _faiss_message(vector_store: object) -> str:
+    return (
+        f"Nothing can be deleted from a {type(vector_store).__name__}: LlamaIndex's "
+        "FAISS has no call for it, or gives the number of another vector to the next "
+        "one that is added, so that the other is lost. Build a new index of all "
+        "documents, or take another store."
+    )
+
+
+class _Writer(ChunkWriter):
+    """Writes through the index, which keeps its docstore in step."""
+
+    def __init__(self, index: VectorStoreIndex) -> None:
+        self._index = index
+        # Only Qdrant's wrapper has one; the data may be there and nowhere else.
+        self._awaits = getattr(index.vector_store, "_aclient", None) is not None
+
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        self._index.insert_nodes(_nodes(chunks))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        self._refuse_faiss()
+        self._index.delete_nodes(list(ids), delete_from_docstore=True)
+
+    async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
+        nodes = _nodes(chunks)
+        if self._awaits:
+            await self._index.ainsert_nodes(nodes)
+            return
+        vectors = await async_embed_nodes(nodes, self._index._embed_model)  # noqa: SLF001 -- an index has no public name for it
+        for node in nodes:
+            node.embedding = vectors[node.node_id]
+        await asyncio.to_thread(self._index.insert_nodes, nodes)
+
+    async def adelete(self, ids: Sequence[str]) -> None:
+        if not self._awaits:
+            await asyncio.to_thread(self.delete, ids)
+            return
+        await self._index.adelete_nodes(list(ids), delete_from_docstore=True)
+
+    def _refuse_faiss(self) -> None:
+        vector_store = self._index.vector_store
+        if _is_faiss(vector_store):
+            raise IndexingError(
+                _faiss_message(vector_store), store=type(vector_store).__name__
+            )
+
+
+def _nodes(chunks: Sequence[WantedChunk]) -> list[BaseNode]:
+    nodes: list[Any] = [chunk.source for chunk in chunks]
+    return nodes

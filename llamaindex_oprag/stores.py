@@ -1,0 +1,102 @@
+"""The chunks of LlamaIndex's stores, as they lie there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.storage.docstore.types import BaseDocumentStore
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
+
+from llamaindex_oprag._chunk_stores.chroma import ChromaChunks
+from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
+from llamaindex_oprag._chunk_stores.postgres import PostgresChunks
+from llamaindex_oprag._chunk_stores.qdrant import QdrantChunks
+from oprag.errors import InvalidOptionError
+from oprag.stored_chunks import ChunkStore
+
+__all__ = ["StoreLike", "chunk_store"]
+
+StoreLike: TypeAlias = (
+    BaseIndex[Any] | BasePydanticVectorStore | BaseDocumentStore | ChunkStore
+)
+"""What `chunk_store` takes."""
+
+_KNOWN: dict[tuple[str, str], Callable[[Any], ChunkStore]] = {
+    ("llama_index.vector_stores.chroma", "ChromaVectorStore"): ChromaChunks,
+    ("llama_index.vector_stores.postgres", "PGVectorStore"): PostgresChunks,
+    ("llama_index.vector_stores.qdrant", "QdrantVectorStore"): QdrantChunks,
+}
+"""By package and class name; a subclass is read as its base."""
+
+
+def chunk_store(store: StoreLike) -> ChunkStore:
+    """Read a store's own chunks, without a query.
+
+    Args:
+        store: An index; a docstore that holds its nodes; a `ChromaVectorStore`,
+            `QdrantVectorStore` or `PGVectorStore`, or a subclass; or a `ChunkStore`,
+            which is returned as it is. Of an index the chunks are in the vector
+            store where that keeps texts, else in the docstore, as with
+            `SimpleVectorStore` and FAISS.
+
+    Returns:
+        Its chunks by `fetch(doc_key)` and `scan()`, not verified. Nothing is read
+        yet.
+
+    Raises:
+        InvalidOptionError: It is a vector store that keeps no texts, or one that is
+            not known.
+    """
+    if isinstance(store, ChunkStore):
+        return store
+    if isinstance(store, BaseDocumentStore):
+        return DocstoreChunks(store)
+    if isinstance(store, BaseIndex):
+        return _of_index(store)
+    reader = _reader(store)
+    if reader is None:
+        raise _refused(store)
+    return reader(store)
+
+
+def _of_index(index: BaseIndex[Any]) -> ChunkStore:
+    vector_store = getattr(index, "vector_store", None)  # not of every index
+    if vector_store is None or not vector_store.stores_text:
+        return DocstoreChunks(index.docstore)
+    reader = _reader(vector_store)
+    if reader is not None:
+        return reader(vector_store)
+    # With store_nodes_override any index has its nodes in the docstore.
+    if index.docstore.docs:
+        return DocstoreChunks(index.docstore)
+    raise _refused(vector_store)
+
+
+def _reader(store: object) -> Callable[[Any], ChunkStore] | None:
+    for base in type(store).__mro__:
+        for (package, name), reader in _KNOWN.items():
+            if base.__name__ == name and base.__module__.startswith(package):
+                return reader
+    return None
+
+
+def _refused(store: object) -> InvalidOptionError:
+    what = type(store).__name__
+    if isinstance(store, BasePydanticVectorStore) and not store.stores_text:
+        message = (
+            f"A {what} holds vectors and no texts; its chunks are in the docstore of "
+            "the index. Give the index, or index.docstore."
+        )
+    else:
+        known = ", ".join(name for _, name in _KNOWN)
+        message = (
+            f"How the chunks of a {what} are read is not known, and a search may leave "
+            f"chunks out without a word. Known are {known}, and every docstore. For "
+            "others, give the full texts by a function:\n"
+            "    def full_text(name): return Path(name).read_text()\n"
+            "    documents=full_text\n"
+            "or write a `ChunkStore` (oprag.stored_chunks) of two methods."
+        )
+    return InvalidOptionError(message, option="store", value=store)

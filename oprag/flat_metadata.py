@@ -1,0 +1,103 @@
+"""Metadata that every vector store accepts and gives back as it was.
+
+Stores reject mappings, reject or lose lists, and drop None; what they all keep is
+strings, numbers and booleans.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection, Mapping
+from typing import Any, Literal, TypeAlias
+
+from oprag.errors import InvalidOptionError, UnsupportedMetadataError
+
+__all__ = ["UnsupportedMetadata", "check_unsupported_metadata", "flat_metadata"]
+
+UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
+"""What becomes of a metadata entry that not every store keeps."""
+
+_INTEGERS = range(-(2**63), 2**63)
+"""What a column of 64 bits holds."""
+
+
+def check_unsupported_metadata(value: Any) -> None:
+    """Make sure that the option has one of its values.
+
+    Raises:
+        InvalidOptionError: It has another.
+    """
+    if value not in {"error", "drop"}:
+        message = (
+            f"unsupported_metadata={value!r} is not possible. It takes 'error' or "
+            "'drop'."
+        )
+        raise InvalidOptionError(message, option="unsupported_metadata", value=value)
+
+
+def flat_metadata(
+    metadata: Mapping[Any, Any],
+    *,
+    document: str,
+    unsupported_metadata: UnsupportedMetadata = "error",
+    reserved: Collection[str] = (),
+) -> dict[str, str | int | float]:
+    """A copy of metadata with nothing in it that a store rejects or changes.
+
+    Strings, booleans, integers of 64 bits and finite floats are kept, as plain
+    Python values. None is left out: an absent key says the same in every store.
+
+    Args:
+        metadata: Any metadata; not changed.
+        document: Name of its document, for messages.
+        unsupported_metadata: `"error"`, or `"drop"`: all other entries are left out.
+        reserved: Keys that a framework or a store writes itself, whatever stands
+            there; they count as unsupported.
+
+    Raises:
+        UnsupportedMetadataError: An entry is unsupported, and they are not dropped.
+    """
+    flat: dict[str, str | int | float] = {}
+    for key, value in metadata.items():
+        if value is None:
+            continue
+        plain = _plain(value)
+        if isinstance(key, str) and key not in reserved and plain is not None:
+            flat[key] = plain
+        elif unsupported_metadata == "error":
+            raise _unsupported(document, key, value, is_reserved=key in reserved)
+    return flat
+
+
+def _plain(value: Any) -> str | int | float | None:
+    """The value as a plain `str`, `bool`, `int` or `float`; None if it is none."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)  # an enumeration's value, not its name
+    if isinstance(value, numbers.Integral):
+        return int(value) if int(value) in _INTEGERS else None
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return None
+
+
+def _unsupported(
+    document: str, key: Any, value: Any, *, is_reserved: bool
+) -> UnsupportedMetadataError:
+    found = type(value).__name__
+    what = (
+        "is a name that the framework or a store overwrites"
+        if is_reserved
+        else f"is {value!r}"[:80] + f" ({found}), which not every vector store keeps"
+    )
+    message = (
+        f"Document {document!r}: the metadata {key!r} {what}. Metadata is kept as "
+        "strings, finite numbers and booleans under names of your own. Make one of it "
+        '(dates with isoformat(), lists joined), or pass unsupported_metadata="drop" '
+        "to leave such entries out."
+    )
+    return UnsupportedMetadataError(
+        message, document=document, key=str(key), found=found
+    )

@@ -1,0 +1,75 @@
+"""A store in memory that can be stopped after any operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from oprag.index_updating import ChunkWriter
+from oprag.indexing import WantedChunk
+from oprag.metadata import DOC_KEY
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+
+class Stopped(BaseException):
+    """What a kill looks like from inside: nothing catches it."""
+
+
+class FakeStore(ChunkStore):
+    """A list of rows, as a store without unique ids keeps them."""
+
+    name = "fake store"
+
+    def __init__(
+        self,
+        rows: Sequence[StoredChunk] = (),
+        *,
+        change: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict,
+        filters: bool = True,
+    ) -> None:
+        self.rows = list(rows)
+        self._change = change
+        self._filters = filters
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        found = [self._given(row) for row in reversed(self.rows)]
+        if not self._filters:
+            return found
+        return [row for row in found if row.metadata.get(DOC_KEY) == doc_key]
+
+    def scan(self) -> Iterator[StoredChunk]:
+        return (self._given(row) for row in self.rows)
+
+    def _given(self, row: StoredChunk) -> StoredChunk:
+        return row._replace(metadata=self._change(row.metadata))
+
+
+class FakeWriter(ChunkWriter):
+    """Writes row by row, and stops when it has written as many as it may."""
+
+    def __init__(self, store: FakeStore, rows: int | None = None) -> None:
+        self.store = store
+        self.written = 0
+        self.largest = 0
+        self.added: list[str] = []
+        self._rows = rows
+
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        self.largest = max(self.largest, len(chunks))
+        for chunk in chunks:
+            self._count()
+            self.added.append(chunk.text)
+            metadata = dict(chunk.metadata)
+            self.store.rows.append(StoredChunk(chunk.text, metadata, chunk.id))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        self.largest = max(self.largest, len(ids))
+        for chunk_id in ids:
+            assert any(row.id == chunk_id for row in self.store.rows), "not there"
+            self._count()
+            self.store.rows = [r for r in self.store.rows if r.id != chunk_id]
+
+    def _count(self) -> None:
+        if self.written == self._rows:
+            raise Stopped
+        self.written += 1

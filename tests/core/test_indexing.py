@@ -1,0 +1,360 @@
+"""A store is brought up to date, wherever it was stopped before."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.errors import (
+    DuplicateDocumentError,
+    InvalidOptionError,
+    UnreadableFileError,
+)
+from oprag.index_updating import aupdate_index, update_index
+from oprag.indexing import WantedChunk, WantedDocument, plan
+from oprag.metadata import chunk_id, document_key
+from oprag.stored_chunks import StoredChunk
+from tests.core.fake_store import FakeStore, FakeWriter, Stopped
+
+KEY = document_key("a.txt")
+
+
+def document(
+    name: str, texts: Sequence[str], **metadata: str | float
+) -> WantedDocument:
+    """A document as its chunks' texts."""
+    own = {"doc_key": document_key(name), "doc_uri": name, "n_chunks": len(texts)}
+    return WantedDocument(
+        name,
+        [
+            WantedChunk(
+                chunk_id(name, index), text, {**metadata, **own, "chunk_index": index}
+            )
+            for index, text in enumerate(texts)
+        ],
+    )
+
+
+def stored(wanted: WantedDocument) -> list[StoredChunk]:
+    return [StoredChunk(c.text, dict(c.metadata), c.id) for c in wanted.chunks]
+
+
+def content(store: FakeStore) -> list[tuple[str, str, list[tuple[str, object]]]]:
+    return sorted((r.id, r.text, sorted(r.metadata.items())) for r in store.rows)
+
+
+def expected(*documents: WantedDocument) -> list[tuple[str, str, list]]:
+    rows = itertools.chain(*map(stored, documents))
+    return content(FakeStore(list(rows)))
+
+
+def test_a_new_document_is_added_whole():
+    wanted = document("a.txt", ["one ", "two"])
+
+    assert plan(KEY, wanted.chunks, []) == (tuple(wanted.chunks), (), 0)
+
+
+def test_the_same_document_changes_nothing():
+    wanted = document("a.txt", ["one ", "two"])
+
+    assert plan(KEY, wanted.chunks, stored(wanted)[::-1]) == ((), (), 2)
+
+
+def test_a_chunk_with_another_text_is_replaced_and_its_neighbour_stays():
+    before, after = document("a.txt", ["one ", "two"]), document("a.txt", ["one ", "2"])
+
+    todo = plan(KEY, after.chunks, stored(before))
+
+    assert todo == ((after.chunks[1],), (chunk_id("a.txt", 1),), 1)
+
+
+def test_more_chunks_replace_all_because_each_names_their_number():
+    before, after = document("a.txt", ["one"]), document("a.txt", ["one", "two"])
+
+    todo = plan(KEY, after.chunks, stored(before))
+
+    assert todo == (tuple(after.chunks), (chunk_id("a.txt", 0),), 0)
+
+
+@pytest.mark.parametrize("given_back", [float, int], ids=["as float", "as integer"])
+def test_numbers_are_compared_as_numbers(given_back):
+    wanted = document("a.txt", ["one"], year=1990, big=2**53 + 1)
+    (row,) = stored(wanted)
+    numbers = {
+        key: given_back(value) if isinstance(value, int) else value
+        for key, value in row.metadata.items()
+    }
+
+    assert plan(KEY, wanted.chunks, [row._replace(metadata=numbers)]).unchanged == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "replaced"),
+    [
+        ("_id", "x", False),  # Qdrant's
+        ("pk", 3, False),  # Milvus's
+        ("ref_doc_id", "None", False),  # LlamaIndex's
+        ("author", None, False),  # a column that this chunk has nothing in
+        ("author", "Swift", True),  # taken out of the document's metadata since
+    ],
+)
+def test_what_a_store_adds_is_no_change_and_what_the_user_took_out_is(
+    key, value, replaced
+):
+    wanted = document("a.txt", ["one"])
+    (row,) = stored(wanted)
+    found = row._replace(metadata={**row.metadata, key: value})
+
+    todo = plan(KEY, wanted.chunks, [found])
+
+    assert bool(todo.add and todo.delete) is replaced
+
+
+@pytest.mark.parametrize("key", ["year", "author"])
+def test_metadata_that_is_missing_or_differs_is_a_change(key):
+    wanted = document("a.txt", ["one"], year=1990, author="Swift")
+    (row,) = stored(wanted)
+    without = {k: v for k, v in row.metadata.items() if k != key}
+    others = [{**row.metadata, key: value} for value in ("1990", 5, [1.5], None)]
+
+    for metadata in (without, *others):
+        assert plan(KEY, wanted.chunks, [row._replace(metadata=metadata)]).add
+
+
+def test_an_id_that_is_there_twice_is_deleted_and_added_once():
+    wanted = document("a.txt", ["one"])
+
+    todo = plan(KEY, wanted.chunks, stored(wanted) * 2)
+
+    assert (len(todo.add), todo.delete) == (1, (chunk_id("a.txt", 0),))
+
+
+def test_chunks_under_other_ids_go():
+    wanted = document("a.txt", ["one"])
+    older = [row._replace(id="older") for row in stored(wanted)]
+
+    assert plan(KEY, wanted.chunks, [*stored(wanted), *older]) == ((), ("older",), 1)
+
+
+def test_chunks_of_other_documents_are_passed_over():
+    wanted = document("a.txt", ["one"])
+
+    assert plan(KEY, wanted.chunks, stored(document("b.txt", ["x"]))).delete == ()
+
+
+def test_chunks_whose_id_is_not_told_cannot_be_replaced():
+    wanted = document("a.txt", ["one"])
+    nameless = [row._replace(id="") for row in stored(wanted)]
+
+    with pytest.raises(InvalidOptionError, match="ids it does not tell"):
+        plan(KEY, wanted.chunks, nameless)
+
+
+def test_a_run_reports_what_it_did():
+    before = [
+        document("changed", ["a", "b"]),
+        document("same", ["c"]),
+        document("gone", ["d", "e", "f"]),
+        document("emptied", ["g"]),
+        document("kept", ["h"]),
+    ]
+    store = FakeStore(list(itertools.chain(*map(stored, before))))
+    unread = UnreadableFileError("…", path="kept", reason="is binary, not text")
+    after = [
+        document("changed", ["a", "B"]),
+        document("same", ["c"]),
+        document("emptied", []),
+        document("new", ["i", "j"]),
+    ]
+
+    report = update_index(
+        [*after, unread], store, FakeWriter(store), remove_missing=True
+    )
+
+    assert report.updated == ("changed",)
+    assert report.unchanged == ("same",)
+    assert report.empty == ("emptied",)
+    assert report.added == ("new",)
+    assert report.removed == ("gone",)
+    assert report.skipped == (unread,)
+    assert (report.chunks_added, report.chunks_deleted) == (1 + 2, 1 + 1 + 3)
+    assert report.chunks_unchanged == 1 + 1
+    assert content(store) == expected(*after, before[-1])
+
+
+def test_without_remove_missing_other_documents_stay():
+    store = FakeStore(stored(document("old", ["x"])))
+
+    report = update_index([document("new", ["y"])], store, FakeWriter(store))
+
+    assert report.removed == ()
+    assert {row.metadata["doc_uri"] for row in store.rows} == {"old", "new"}
+
+
+def test_remove_missing_leaves_what_others_keep_in_the_store():
+    foreign = [
+        StoredChunk("no key", {"source": "x"}, "1"),
+        StoredChunk("another meaning", {"doc_key": "7", "doc_uri": "x"}, "2"),
+        StoredChunk("no name", {"doc_key": document_key("x")}, "3"),
+    ]
+    store = FakeStore(foreign)
+
+    update_index([document("a", ["y"])], store, FakeWriter(store), remove_missing=True)
+
+    assert store.rows[:3] == foreign
+
+
+def test_nothing_given_removes_nothing():
+    store = FakeStore(stored(document("old", ["x"])))
+
+    with pytest.raises(InvalidOptionError, match="would delete everything"):
+        update_index([], store, FakeWriter(store), remove_missing=True)
+    assert len(store.rows) == 1
+
+
+def test_a_name_that_comes_twice_is_an_error():
+    store = FakeStore()
+    twice = [document(name, [name]) for name in ("a", "b", "a")]
+
+    with pytest.raises(DuplicateDocumentError, match="'a' comes twice") as caught:
+        update_index(twice, store, FakeWriter(store))
+    assert caught.value.document == "a"
+
+
+def test_batches_hold_no_more_than_asked_and_documents_are_read_one_at_a_time():
+    store = FakeStore()
+    writer = FakeWriter(store)
+    ahead = []
+
+    def given_one_by_one():
+        for number in range(20):
+            ahead.append(number + 1 - len(store.rows) // 3)
+            yield document(f"{number}", ["a", "b", "c"])
+
+    update_index(given_one_by_one(), store, writer, batch_size=7)
+
+    assert writer.largest == 7
+    assert len(store.rows) == 60
+    assert max(ahead) == 3  # three documents of three chunks fill a batch of seven
+
+
+class Forgetful(FakeWriter):
+    """Keeps nothing, so that what is in memory is what a run holds."""
+
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        self.written += len(chunks)
+
+
+def test_memory_does_not_grow_with_the_documents():
+    def long_documents(number: int) -> Iterator[WantedDocument]:
+        for name in range(number):
+            yield document(f"{name}", [f"{index:01000}" for index in range(100)])
+
+    peaks = []
+    for number in (4, 40):
+        writer = Forgetful(FakeStore())
+        tracemalloc.start()
+        update_index(long_documents(number), FakeStore(), writer)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert writer.written == number * 100
+
+    assert peaks[1] < 1.5 * peaks[0]
+
+
+def test_a_batch_has_at_least_one_chunk():
+    with pytest.raises(InvalidOptionError, match="batch_size=0"):
+        update_index([], FakeStore(), FakeWriter(FakeStore()), batch_size=0)
+
+
+async def test_awaited_it_does_the_same():
+    before = [document("a", ["1", "2"]), document("b", ["3"])]
+    after = [document("a", ["1", "zwei"]), document("c", ["4"])]
+    results = []
+    for how in ("sync", "async"):
+        store = FakeStore(list(itertools.chain(*map(stored, before))))
+        writer = FakeWriter(store)
+        if how == "sync":
+            report = update_index(after, store, writer, remove_missing=True)
+        else:
+            report = await aupdate_index(after, store, writer, remove_missing=True)
+        results.append((report, content(store)))
+
+    assert results[0] == results[1]
+    assert results[0][1] == expected(*after)
+
+
+texts = st.lists(st.sampled_from("abc"), max_size=4)
+versions = st.dictionaries(st.sampled_from(["x", "y", "z"]), texts, max_size=3)
+mangled = st.sampled_from(
+    [dict, lambda m: {k: float(v) if type(v) is int else v for k, v in m.items()}]
+)
+
+
+@given(
+    before=versions,
+    after=versions.filter(bool),
+    doubled=st.booleans(),
+    stops=st.lists(st.integers(0, 12), max_size=3),
+    batch_size=st.integers(1, 5),
+    change=mangled,
+    filters=st.booleans(),
+)
+def test_stopped_anywhere_and_run_again_the_store_is_as_wanted(
+    before, after, doubled, stops, batch_size, change, filters
+):
+    rows = list(itertools.chain(*(stored(document(n, t)) for n, t in before.items())))
+    copies = [row._replace(id=f"copy-{row.id}") for row in rows] if doubled else []
+    store = FakeStore([*rows, *copies], change=change, filters=filters)
+    wanted = [document(name, texts) for name, texts in after.items()]
+
+    def run(writer):
+        return update_index(
+            iter(wanted), store, writer, remove_missing=True, batch_size=batch_size
+        )
+
+    for stop in stops:
+        try:
+            run(FakeWriter(store, rows=stop))
+        except Stopped:
+            assert_no_document_mixes_versions_unseen(store, before, after)
+    run(FakeWriter(store))
+    last = FakeWriter(store)
+    report = run(last)
+
+    assert content(store) == expected(*wanted)
+    assert last.written == 0
+    assert report.chunks_added == report.chunks_deleted == 0
+
+
+def assert_no_document_mixes_versions_unseen(store, before, after):
+    """A stored document is an old one, a new one, or lacks chunks by its own count."""
+    for name in sorted({*before, *after}):
+        rows = [row for row in store.rows if row.metadata["doc_uri"] == name]
+        counts = {row.metadata["n_chunks"] for row in rows}
+        found = {row.metadata["chunk_index"]: row.text for row in rows}
+        if len(counts) == 1 and sorted(found) == list(range(counts.pop())):
+            text = [found[index] for index in sorted(found)]
+            assert text in (before.get(name), after.get(name))
+
+
+@given(before=texts, after=texts)
+def test_the_plan_writes_no_chunk_that_need_not_be(before, after):
+    wanted, present = document("a.txt", after), stored(document("a.txt", before))
+
+    todo = plan(KEY, wanted.chunks, present)
+
+    same_length = len(before) == len(after)
+    differ = [
+        index
+        for index in range(len(after))
+        if not same_length or after[index] != before[index]
+    ]
+    gone = differ if same_length else range(len(before))
+    assert [chunk.metadata["chunk_index"] for chunk in todo.add] == differ
+    assert list(todo.delete) == [chunk_id("a.txt", index) for index in gone]

@@ -1,0 +1,436 @@
+"""Indexing into LangChain stores: again, after changes, after a crash."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from pathlib import Path
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+from langchain_oprag import (
+    OffsetSentenceSplitter,
+    OffsetTokenSplitter,
+    aindex_documents,
+    index_documents,
+)
+from langchain_oprag.stores import chunk_store
+from oprag.errors import (
+    DuplicateDocumentError,
+    IndexingError,
+    InvalidOptionError,
+    MissingDocumentError,
+    UnlocatedChunksWarning,
+    UnscopedPositionError,
+    UnsupportedMetadataError,
+)
+from oprag.metadata import chunk_id, document_key
+from oprag.rebuilding import rebuild
+from tests.support.interrupted import (
+    assert_nothing_false,
+    assert_repaired,
+    content,
+    incomplete_documents,
+    whole_documents,
+)
+from tests.support.killed_indexing import (
+    AFTER,
+    BEFORE,
+    indexer,
+    killed_runs,
+    vector,
+    write,
+)
+
+TEXT = "One sentence. Another one! A third? " * 20
+
+
+class CountingEmbeddings(Embeddings):
+    """Remembers what it was asked to embed."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.texts += texts
+        return [vector(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return vector(text)
+
+
+@pytest.fixture
+def embeddings() -> CountingEmbeddings:
+    return CountingEmbeddings()
+
+
+@pytest.fixture
+def store(embeddings) -> InMemoryVectorStore:
+    return InMemoryVectorStore(embeddings)
+
+
+def texts_of(store: VectorStore, *names: str) -> list[str]:
+    chunks = chunk_store(store)
+    return [rebuild(name, chunks.fetch(document_key(name))).text for name in names]
+
+
+def document(name: str = "a.txt", text: str = TEXT, **metadata: object) -> Document:
+    return Document(text, metadata={"source": name, **metadata})
+
+
+def test_a_folder_is_indexed_and_every_document_comes_back(tmp_path, store):
+    files = {
+        "a.txt": "One.\r\nTwo.\n",
+        "inner/böse 'n\"ame.md": "Ünï. Code. 🙂 " * 50,
+        "inner/z.txt": TEXT,
+    }
+    (tmp_path / "inner").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_bytes(text.encode())
+
+    report = index_documents(tmp_path, store)
+
+    assert report.added == tuple(files)
+    assert texts_of(store, *files) == list(files.values())
+
+
+def test_what_is_no_text_is_passed_over_and_named(tmp_path, store):
+    (tmp_path / "a.txt").write_text("Text.")
+    (tmp_path / "image.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (tmp_path / "zeros").write_bytes(b"a\0b")
+    (tmp_path / ".hidden").write_text("Not read.")
+    (tmp_path / "outside").symlink_to(__file__)
+
+    report = index_documents(str(tmp_path), store)
+
+    assert report.added == ("a.txt",)
+    assert {error.path: error.reason for error in report.skipped} == {
+        "image.png": "is not UTF-8 text",
+        "outside": "is a link that leads out of the folder or nowhere",
+        "zeros": "is binary, not text",
+    }
+
+
+def test_a_file_that_cannot_be_read_any_more_is_not_removed(tmp_path, store):
+    (tmp_path / "a.txt").write_text("Text.")
+    (tmp_path / "b.txt").write_text("More.")
+    index_documents(tmp_path, store)
+    (tmp_path / "b.txt").write_bytes(b"\xff")
+
+    report = index_documents(tmp_path, store, remove_missing=True)
+
+    assert report.removed == ()
+    assert texts_of(store, "b.txt") == ["More."]
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path, store):
+    with pytest.raises(InvalidOptionError, match="is no folder"):
+        index_documents(tmp_path / "missing", store)
+
+
+def test_indexing_twice_embeds_nothing_and_doubles_nothing(store, embeddings):
+    given = [document("a.txt", author="Swift", year=1726, none=None), document("b")]
+    index_documents(given, store)
+    embedded, before = len(embeddings.texts), content(chunk_store(store))
+
+    report = index_documents(given, store)
+
+    assert report.unchanged == ("a.txt", "b")
+    assert len(embeddings.texts) == embedded
+    assert content(chunk_store(store)) == before
+
+
+def test_only_what_changed_is_embedded_again(store, embeddings):
+    lines = [f"Sentence number {n}. " for n in range(30)]
+    splitter = OffsetTokenSplitter(chunk_size=5, tokenizer="cl100k_base")
+    index_documents([document(text="".join(lines))], store, splitter=splitter)
+    del embeddings.texts[:]
+    lines[7] = "Sentence number 8. "
+
+    report = index_documents([document(text="".join(lines))], store, splitter=splitter)
+
+    assert report.updated == ("a.txt",)
+    assert len(embeddings.texts) == 1
+    assert report.chunks_added == report.chunks_deleted == 1
+    assert texts_of(store, "a.txt") == ["".join(lines)]
+
+
+def test_metadata_that_changed_is_replaced(store):
+    index_documents([document(author="Swift", year=1)], store)
+
+    report = index_documents([document(author="Defoe")], store)
+
+    assert report.updated == ("a.txt",)
+    metadatas = [chunk.metadata for chunk in chunk_store(store).scan()]
+    assert {m["author"] for m in metadatas} == {"Defoe"}
+    assert not any("year" in m for m in metadatas)
+
+
+def test_other_splitter_settings_replace_the_document(store):
+    index_documents([document()], store)
+
+    report = index_documents(
+        [document()], store, splitter=OffsetSentenceSplitter(chunk_size=20)
+    )
+
+    assert report.updated == ("a.txt",)
+    assert texts_of(store, "a.txt") == [TEXT]
+
+
+def test_chunks_added_by_hand_before_are_not_doubled(store):
+    splitter = OffsetSentenceSplitter()
+    chunks = splitter.split_documents([document()])
+    store.add_documents(chunks, ids=[f"own-{n}" for n in range(len(chunks))])
+
+    index_documents([document()], store, splitter=splitter)
+
+    assert len(list(chunk_store(store).scan())) == len(chunks)
+
+
+def test_remove_missing_deletes_other_documents_and_nothing_else(store):
+    index_documents([document("a"), document("b")], store)
+    store.add_documents([Document("foreign", metadata={"source": "b"})], ids=["x"])
+
+    kept = index_documents([document("a")], store)
+    report = index_documents([document("a")], store, remove_missing=True)
+
+    assert kept.removed == ()
+    assert report.removed == ("b",)
+    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(store).scan()}
+    assert names == {"a", None}
+
+
+def test_a_document_without_text_is_reported_and_its_chunks_go(store):
+    index_documents([document("a"), document("b")], store)
+
+    report = index_documents([document("a", "  \n"), document("b")], store)
+
+    assert report.empty == ("a",)
+    names = {chunk.metadata["doc_uri"] for chunk in chunk_store(store).scan()}
+    assert names == {"b"}
+
+
+def test_pages_are_parts_of_one_document(store):
+    pages = [document("a.pdf", f"Page {n}. It ends. " * 20, page=n) for n in range(3)]
+
+    report = index_documents([*pages, document("b")], store)
+
+    assert report.added == ("a.pdf", "b")
+    rebuilt = rebuild("a.pdf", chunk_store(store).fetch(document_key("a.pdf")))
+    assert rebuilt.parts == tuple(page.page_content for page in pages)
+    assert index_documents([*pages], store).unchanged == ("a.pdf",)
+
+
+def test_ids_are_those_of_document_and_index(store):
+    index_documents([document("a.txt", "Short.")], store)
+
+    (chunk,) = chunk_store(store).scan()
+    assert chunk.id == chunk_id("a.txt", 0)
+
+
+def test_documents_of_a_generator_are_read_one_at_a_time(store):
+    ahead = []
+
+    def generated():
+        for number in range(10):
+            ahead.append(number - len(store.store))
+            yield document(f"{number}", "Short.")
+
+    index_documents(generated(), store, batch_size=2)
+
+    # Two for the batch, and the next one, which may be of the same document.
+    assert max(ahead) == 2
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        RecursiveCharacterTextSplitter(chunk_size=60, chunk_overlap=0),
+        RecursiveCharacterTextSplitter(
+            chunk_size=60, chunk_overlap=20, add_start_index=True
+        ),
+    ],
+    ids=["plain", "overlap and start_index"],
+)
+def test_chunks_of_other_splitters_are_located(store, splitter):
+    text = "\n\n".join(f"Paragraph {n} says {n * n} things." for n in range(40))
+    pages = [document("a.pdf", text, page=3), document("a.pdf", text[:200], page=4)]
+
+    index_documents(pages, store, splitter=splitter)
+
+    for chunk in chunk_store(store).scan():
+        start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
+        part = chunk.metadata["part_index"]
+        assert pages[part - 3].page_content[start:end] == chunk.text
+        assert chunk.metadata.get("start_index", start) == start
+    assert len(list(chunk_store(store).scan())) > 20
+    assert index_documents(pages, store, splitter=splitter).unchanged == ("a.pdf",)
+
+
+def test_chunks_that_are_not_found_are_warned_of(store):
+    class Shouting(RecursiveCharacterTextSplitter):
+        def split_text(self, text: str) -> list[str]:
+            return [piece.upper() for piece in super().split_text(text)]
+
+    with pytest.warns(UnlocatedChunksWarning, match="not found"):
+        index_documents([document()], store, splitter=Shouting(chunk_size=400))
+    assert not any("char_start" in c.metadata for c in chunk_store(store).scan())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("tags", ["a", "b"]),
+        ("loc", {"page": 1}),
+        ("when", dt.date(2024, 1, 1)),
+        ("ratio", float("nan")),
+        ("count", 2**63),
+        (5, "a key that is no string"),
+        ("_id", "x"),
+    ],
+)
+def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(store, key, value):
+    given = Document("Text.", metadata={"source": "a.txt", "n": 1, key: value})
+
+    with pytest.raises(UnsupportedMetadataError) as caught:
+        index_documents([given], store)
+    report = index_documents([given], store, unsupported_metadata="drop")
+
+    assert (caught.value.document, caught.value.key) == ("a.txt", str(key))
+    assert report.added == ("a.txt",)
+    (chunk,) = chunk_store(store).scan()
+    assert key not in chunk.metadata
+    assert chunk.metadata["n"] == 1
+    assert given.metadata[key] is value
+
+
+def test_the_given_documents_are_not_changed(store):
+    given = document(author=None, n_chunks=3)
+    before = given.model_copy(deep=True)
+
+    index_documents([given], store)
+
+    assert given == before
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ([Document("Text.")], MissingDocumentError, "place 0 has no name"),
+        (
+            [Document("Text.", id="1", metadata={"page": 1})],
+            MissingDocumentError,
+            "has no name",
+        ),
+        ([document(), document("b"), document()], DuplicateDocumentError, "twice"),
+        ([document(), document()], DuplicateDocumentError, "the same each time"),
+        ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),
+        ([document(start_index=7)], UnscopedPositionError, "is a chunk"),
+        (["text"], InvalidOptionError, "holds a str"),
+        (document(), InvalidOptionError, "holds a tuple"),
+    ],
+)
+def test_what_cannot_be_indexed_is_refused(store, given, error, said):
+    with pytest.raises(error, match=said):
+        index_documents(given, store)
+
+
+def test_an_id_is_a_name_where_there_is_no_other(store):
+    report = index_documents([Document("Text.", id="letter 7")], store)
+
+    assert report.added == ("letter 7",)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"unsupported_metadata": "keep"}, "'error' or 'drop'"),
+        ({"splitter": "sentences"}, "cannot split documents"),
+        ({"batch_size": 0}, "1 or more"),
+    ],
+)
+def test_options_are_checked(store, options, said):
+    with pytest.raises(InvalidOptionError, match=said):
+        index_documents([document()], store, **options)
+
+
+class Undeleting(InMemoryVectorStore):
+    def delete(self, ids=None, **kwargs):
+        return False
+
+
+class Renaming(InMemoryVectorStore):
+    def add_documents(self, documents, ids=None, **kwargs):
+        return super().add_documents(documents, ids=[f"own-{i}" for i in ids])
+
+
+class WithoutDelete(InMemoryVectorStore):
+    delete = VectorStore.delete
+
+
+def test_stores_that_cannot_be_indexed_into_are_found_out(embeddings):
+    undeleting = Undeleting(embeddings)
+    index_documents([document()], undeleting)
+    with pytest.raises(IndexingError, match="Undeleting did not delete"):
+        index_documents([document(text="Changed.")], undeleting)
+    with pytest.raises(IndexingError, match="ids of its own"):
+        index_documents([document()], Renaming(embeddings))
+    with pytest.raises(InvalidOptionError, match="has no delete"):
+        index_documents([document()], WithoutDelete(embeddings))
+
+
+async def test_awaited_it_does_the_same(tmp_path, embeddings):
+    stores = InMemoryVectorStore(embeddings), InMemoryVectorStore(embeddings)
+    reports = []
+    for files in (BEFORE, AFTER):
+        write(tmp_path / "texts", files)
+        reports.append(
+            (
+                index_documents(tmp_path / "texts", stores[0], remove_missing=True),
+                await aindex_documents(
+                    tmp_path / "texts", stores[1], remove_missing=True
+                ),
+            )
+        )
+
+    assert all(plain == awaited for plain, awaited in reports)
+    assert reports[1][1].removed == ("gone.txt",)
+    contents = [content(chunk_store(store)) for store in stores]
+    assert contents[0] == contents[1]
+    assert whole_documents(chunk_store(stores[1])) == {
+        name: "\n".join(lines) for name, lines in AFTER.items()
+    }
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+def test_killed_anywhere_the_next_run_repairs_chroma(tmp_path):
+    chroma = pytest.importorskip("langchain_chroma")
+    (tmp_path / "stores").mkdir()
+    left = killed_runs("langchain", tmp_path / "texts", tmp_path / "stores", moments=2)
+
+    assert len(left) == 4
+    halves = []
+    for folder in left:
+        index = indexer("langchain", folder, vector)
+        chunks = chunk_store(chroma.Chroma("chunks", persist_directory=str(folder)))
+        assert_nothing_false(chunks)
+        halves += incomplete_documents(chunks)
+        assert_repaired(chunks, lambda index=index: index(tmp_path / "texts"))
+    assert halves  # or the processes were not killed in the middle
+
+
+def test_folders_are_named_as_document_source_names_them(tmp_path, store):
+    from langchain_oprag import document_source
+
+    write(tmp_path / "texts", BEFORE)
+    index_documents(Path(tmp_path / "texts"), store)
+
+    source = document_source(tmp_path / "texts")
+    for chunk in chunk_store(store).scan():
+        text = source.get(chunk.metadata["doc_uri"])
+        span = slice(chunk.metadata["char_start"], chunk.metadata["char_end"])
+        assert text[span] == chunk.text

@@ -1,0 +1,406 @@
+"""Indexing into LlamaIndex indexes: again, after changes, after a crash."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pytest
+from llama_index.core import (
+    Document,
+    SimpleDirectoryReader,
+    StorageContext,
+    VectorStoreIndex,
+    load_index_from_storage,
+)
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.node_parser import (
+    HierarchicalNodeParser,
+    SentenceSplitter,
+    SentenceWindowNodeParser,
+)
+from llama_index.core.schema import TextNode
+from llama_index.core.vector_stores import SimpleVectorStore
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
+from pydantic import Field
+
+from llamaindex_oprag import (
+    OffsetSentenceNodeParser,
+    OffsetTokenNodeParser,
+    aindex_documents,
+    index_documents,
+)
+from llamaindex_oprag.stores import chunk_store
+from oprag.errors import (
+    DuplicateDocumentError,
+    IndexingError,
+    InvalidOptionError,
+    MissingDocumentError,
+    UnscopedPositionError,
+    UnsupportedMetadataError,
+)
+from oprag.metadata import chunk_id, document_key
+from oprag.rebuilding import rebuild
+from tests.support.interrupted import content, whole_documents
+from tests.support.killed_indexing import AFTER, BEFORE, vector, write
+
+TEXT = "One sentence. Another one! A third? " * 20
+
+
+class CountingEmbedding(BaseEmbedding):
+    """Remembers what it was asked to embed."""
+
+    texts: list[str] = Field(default_factory=list)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        self.texts.append(text)
+        return vector(text)
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return vector(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return vector(query)
+
+
+def simple(tmp_path: Path) -> VectorStoreIndex:
+    return VectorStoreIndex([], embed_model=CountingEmbedding())
+
+
+def chroma(tmp_path: Path) -> VectorStoreIndex:
+    chromadb = pytest.importorskip("chromadb")
+    wrapper = pytest.importorskip("llama_index.vector_stores.chroma")
+    client = chromadb.PersistentClient(str(tmp_path / "chroma"))
+    store = wrapper.ChromaVectorStore(client.create_collection("chunks"))
+    return VectorStoreIndex.from_vector_store(store, embed_model=CountingEmbedding())
+
+
+@pytest.fixture(params=[simple, chroma])
+def index(request, tmp_path) -> VectorStoreIndex:
+    return request.param(tmp_path)
+
+
+def embedded(index: VectorStoreIndex) -> list[str]:
+    model: Any = index._embed_model
+    return list(model.texts)
+
+
+def texts_of(index: VectorStoreIndex, *names: str) -> list[str]:
+    chunks = chunk_store(index)
+    return [rebuild(name, chunks.fetch(document_key(name))).text for name in names]
+
+
+def document(name: str = "a.txt", text: str = TEXT, **metadata: Any) -> Document:
+    return Document(text=text, id_=name, metadata=metadata)
+
+
+def test_a_folder_is_indexed_and_every_document_comes_back(tmp_path, index):
+    files = {"a.txt": "One.\r\nTwo.\n", "böse 'n\"ame.md": "Ünï. Code. 🙂 " * 50}
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_bytes(text.encode())
+    (folder / "image.png").write_bytes(b"\x89PNG")
+
+    report = index_documents(folder, index)
+
+    assert report.added == tuple(files)
+    assert [error.path for error in report.skipped] == ["image.png"]
+    assert texts_of(index, *files) == list(files.values())
+
+
+def test_indexing_twice_embeds_nothing_and_doubles_nothing(index):
+    given = [document("a.txt", author="Swift", year=1726, none=None), document("b")]
+    index_documents(given, index)
+    before = content(chunk_store(index)), embedded(index)
+
+    report = index_documents(given, index)
+
+    assert report.unchanged == ("a.txt", "b")
+    assert (content(chunk_store(index)), embedded(index)) == before
+
+
+def test_only_what_changed_is_embedded_again(index):
+    lines = [f"Sentence number {n}. " for n in range(30)]
+    parser = OffsetTokenNodeParser(chunk_size=5, tokenizer="cl100k_base")
+    index_documents([document(text="".join(lines))], index, node_parser=parser)
+    before = len(embedded(index))
+    lines[7] = "Sentence number 8. "
+
+    report = index_documents([document(text="".join(lines))], index, node_parser=parser)
+
+    assert report.updated == ("a.txt",)
+    assert len(embedded(index)) == before + 1
+    assert texts_of(index, "a.txt") == ["".join(lines)]
+    assert len(index.as_retriever(similarity_top_k=500).retrieve("x")) == before
+
+
+def test_changed_metadata_and_settings_replace_the_document(index):
+    index_documents([document(author="Swift", year=1)], index)
+    index_documents([document(author="Defoe")], index)
+
+    metadatas = [chunk.metadata for chunk in chunk_store(index).scan()]
+    assert {m["author"] for m in metadatas} == {"Defoe"}
+    assert not any("year" in m for m in metadatas)
+
+    parser = OffsetSentenceNodeParser(chunk_size=20)
+    report = index_documents([document(author="Defoe")], index, node_parser=parser)
+    assert report.updated == ("a.txt",)
+    assert texts_of(index, "a.txt") == [TEXT]
+
+
+def test_nodes_of_other_ids_are_replaced(index):
+    parser = OffsetSentenceNodeParser()
+    nodes = parser.get_nodes_from_documents([document()])
+    index.insert_nodes(nodes)
+
+    index_documents([document()], index, node_parser=parser)
+
+    ids = [chunk.id for chunk in chunk_store(index).scan()]
+    assert sorted(ids) == sorted(chunk_id("a.txt", n) for n in range(len(nodes)))
+
+
+def test_remove_missing_deletes_other_documents_and_nothing_else(index):
+    index_documents([document("a"), document("b")], index)
+    index.insert_nodes([TextNode(text="foreign", metadata={"source": "b"})])
+
+    kept = index_documents([document("a")], index)
+    report = index_documents([document("a")], index, remove_missing=True)
+
+    assert kept.removed == ()
+    assert report.removed == ("b",)
+    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(index).scan()}
+    assert names == {"a", None}
+    found = index.as_retriever(similarity_top_k=500).retrieve("x")
+    assert {scored.node.metadata.get("doc_uri") for scored in found} == {"a", None}
+
+
+def test_a_document_without_text_is_reported_and_its_nodes_go(index):
+    index_documents([document("a"), document("b")], index)
+
+    report = index_documents([document("a", " \n"), document("b")], index)
+
+    assert report.empty == ("a",)
+    assert {c.metadata["doc_uri"] for c in chunk_store(index).scan()} == {"b"}
+
+
+def test_pages_are_parts_of_one_document(index):
+    pages = [
+        Document(
+            text=f"Page {n}. It ends. " * 20,
+            metadata={"file_path": "/a.pdf", "page_label": f"{n}"},
+        )
+        for n in range(1, 4)
+    ]
+
+    report = index_documents(pages, index)
+
+    assert report.added == ("/a.pdf",)
+    rebuilt = rebuild("/a.pdf", chunk_store(index).fetch(document_key("/a.pdf")))
+    assert rebuilt.parts == tuple(page.text for page in pages)
+    again = [page.model_copy(update={"id_": f"{n}"}) for n, page in enumerate(pages)]
+    assert index_documents(again, index).unchanged == ("/a.pdf",)
+
+
+def test_files_of_the_directory_reader_keep_their_names(tmp_path, index):
+    (tmp_path / "texts").mkdir()
+    file = tmp_path / "texts" / "a.txt"
+    file.write_text(TEXT)
+
+    def read():
+        return SimpleDirectoryReader(str(tmp_path / "texts")).load_data()
+
+    assert index_documents(read(), index).added == (str(file),)
+    assert index_documents(read(), index).unchanged == (str(file),)
+
+
+@pytest.mark.parametrize(
+    "parser",
+    [
+        SentenceSplitter(chunk_size=60, chunk_overlap=15),
+        SentenceWindowNodeParser(window_size=1),
+    ],
+    ids=lambda parser: type(parser).__name__,
+)
+def test_nodes_of_other_parsers_are_located(index, parser):
+    texts = ["\n\n".join(f"Part {n} says {n * k}." for n in range(40)) for k in (7, 9)]
+    pages = [
+        Document(text=text, metadata={"file_path": "a.pdf", "page_number": number})
+        for number, text in enumerate(texts, start=1)
+    ]
+
+    index_documents(pages, index, node_parser=parser)
+
+    chunks = list(chunk_store(index).scan())
+    for chunk in chunks:
+        start, end = chunk.metadata["char_start"], chunk.metadata["char_end"]
+        assert texts[chunk.metadata["part_index"]][start:end] == chunk.text
+    assert len(chunks) > 10
+    assert index_documents(pages, index, node_parser=parser).unchanged == ("a.pdf",)
+
+
+def test_nodes_are_linked_hide_our_keys_and_name_their_document(tmp_path):
+    index = simple(tmp_path)
+    index_documents([document(author="Swift")], index)
+
+    nodes = sorted(
+        index.docstore.docs.values(), key=lambda node: node.metadata["chunk_index"]
+    )
+    ids = [chunk_id("a.txt", n) for n in range(len(nodes))]
+    assert [node.node_id for node in nodes] == ids
+    assert [node.next_node and node.next_node.node_id for node in nodes] == [
+        *ids[1:],
+        None,
+    ]
+    assert [node.prev_node and node.prev_node.node_id for node in nodes] == [
+        None,
+        *ids[:-1],
+    ]
+    assert {node.ref_doc_id for node in nodes} == {"a.txt"}
+    assert nodes[0].get_content("embed").startswith("author: Swift\n\nOne")
+    assert "doc_key" not in nodes[0].get_content("llm")
+    assert nodes[0].start_char_idx == 0
+
+
+def test_a_persisted_index_goes_on(tmp_path):
+    index = simple(tmp_path)
+    index_documents([document("a"), document("b")], index)
+    index.storage_context.persist(str(tmp_path / "index"))
+    storage = StorageContext.from_defaults(persist_dir=str(tmp_path / "index"))
+    loaded = load_index_from_storage(storage, embed_model=CountingEmbedding())
+
+    report = index_documents([document("a", "New."), document("b")], loaded)
+
+    assert (report.updated, report.unchanged) == (("a",), ("b",))
+    assert embedded(loaded) == ["New."]
+
+
+def test_nodes_of_another_index_over_one_docstore_do_not_count(tmp_path):
+    index = simple(tmp_path)
+    index_documents([document()], index)
+    storage = StorageContext.from_defaults(docstore=index.docstore)
+    other = VectorStoreIndex(
+        [], storage_context=storage, embed_model=CountingEmbedding()
+    )
+
+    report = index_documents([document()], other)
+
+    assert report.added == ("a.txt",)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("tags", ["a"]),
+        ("loc", {"page": 1}),
+        ("when", dt.date(2024, 1, 1)),
+        ("doc_id", "mine"),
+        ("ref_doc_id", "mine"),
+    ],
+)
+def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(index, key, value):
+    given = Document(text="Text.", id_="a.txt", metadata={"n": 1, key: value})
+
+    with pytest.raises(UnsupportedMetadataError) as caught:
+        index_documents([given], index)
+    report = index_documents([given], index, unsupported_metadata="drop")
+
+    assert (caught.value.document, caught.value.key) == ("a.txt", key)
+    assert report.added == ("a.txt",)
+    (chunk,) = chunk_store(index).scan()
+    assert key not in chunk.metadata
+    assert given.metadata == {"n": 1, key: value}
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "said"),
+    [
+        ([Document(text="Text.")], MissingDocumentError, "a random one"),
+        ([document(), document("b"), document()], DuplicateDocumentError, "twice"),
+        ([document(), document()], DuplicateDocumentError, "the same each time"),
+        ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),
+        ([TextNode(text="x", id_="x")], InvalidOptionError, "holds a TextNode"),
+        (["text"], InvalidOptionError, "holds a str"),
+    ],
+)
+def test_what_cannot_be_indexed_is_refused(tmp_path, given, error, said):
+    with pytest.raises(error, match=said):
+        index_documents(given, simple(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"unsupported_metadata": "keep"}, "'error' or 'drop'"),
+        ({"node_parser": "sentences"}, "cannot parse documents"),
+        (
+            {"node_parser": HierarchicalNodeParser.from_defaults([200, 60])},
+            "several levels",
+        ),
+        ({"batch_size": 0}, "1 or more"),
+    ],
+)
+def test_options_are_checked(tmp_path, options, said):
+    with pytest.raises(InvalidOptionError, match=said):
+        index_documents([document()], simple(tmp_path), **options)
+
+
+class WithoutDelete(SimpleVectorStore):
+    delete_nodes = BasePydanticVectorStore.delete_nodes
+
+
+def test_stores_that_cannot_be_indexed_into_are_refused(tmp_path):
+    storage = StorageContext.from_defaults(vector_store=WithoutDelete())
+    index = VectorStoreIndex(
+        [], storage_context=storage, embed_model=CountingEmbedding()
+    )
+
+    with pytest.raises(InvalidOptionError, match="has no delete_nodes"):
+        index_documents([document()], index)
+    with pytest.raises(InvalidOptionError, match="is no VectorStoreIndex"):
+        index_documents([document()], SimpleVectorStore())
+
+
+@pytest.mark.parametrize("wrapper", ["FaissVectorStore", "FaissMapVectorStore"])
+def test_faiss_takes_new_documents_and_says_that_it_replaces_none(wrapper):
+    faiss = pytest.importorskip("faiss")
+    stores = pytest.importorskip("llama_index.vector_stores.faiss")
+    flat = faiss.IndexFlatL2(8)
+    vectors = flat if wrapper == "FaissVectorStore" else faiss.IndexIDMap2(flat)
+    store = getattr(stores, wrapper)(faiss_index=vectors)
+    storage = StorageContext.from_defaults(vector_store=store)
+    index = VectorStoreIndex(
+        [], storage_context=storage, embed_model=CountingEmbedding()
+    )
+
+    index_documents([document("a")], index)
+    report = index_documents([document("a"), document("b")], index)
+
+    assert (report.unchanged, report.added) == (("a",), ("b",))
+    assert texts_of(index, "a", "b") == [TEXT, TEXT]
+    with pytest.raises(IndexingError, match="Nothing can be deleted"):
+        index_documents([document("a", "Changed.")], index)
+    with pytest.raises(InvalidOptionError, match="Nothing can be deleted"):
+        index_documents([document("a")], index, remove_missing=True)
+    assert texts_of(index, "a", "b") == [TEXT, TEXT]
+
+
+async def test_awaited_it_does_the_same(tmp_path):
+    indexes = simple(tmp_path), simple(tmp_path)
+    reports = []
+    for files in (BEFORE, AFTER):
+        write(tmp_path / "texts", files)
+        plain = index_documents(tmp_path / "texts", indexes[0], remove_missing=True)
+        awaited = await aindex_documents(
+            tmp_path / "texts", indexes[1], remove_missing=True
+        )
+        reports.append((plain, awaited))
+
+    assert all(plain == awaited for plain, awaited in reports)
+    assert reports[1][1].removed == ("gone.txt",)
+    contents = [content(chunk_store(index)) for index in indexes]
+    assert contents[0] == contents[1]
+    assert whole_documents(chunk_store(indexes[1])) == {
+        name: "\n".join(lines) for name, lines in AFTER.items()
+    }
