@@ -16,12 +16,13 @@ TORCH_STAMP  := $(VENV)/.stamp-torch
 DEMO_STAMP   := $(VENV)/.stamp-demo
 TEST_STAMP   := $(VENV)/.stamp-test
 CHECK_STAMP  := $(VENV)/.stamp-check
+STORES_STAMP := $(VENV)/.stamp-stores
 LOWEST_STAMP := $(LOWEST)/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check test-lowest clean
+.PHONY: help demo test check test-stores test-lowest bench-recall clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET [VARIABLE=value …]"
@@ -37,17 +38,26 @@ help: ## Show this list
 demo: $(DEMO_STAMP) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
-test: $(TEST_STAMP) ## Run all tests
-	$(BIN)/python -m pytest --numprocesses auto $(PYTEST_ARGS)
+test: $(TEST_STAMP) ## Run all tests but those of test-stores
+	$(BIN)/python -m pytest --numprocesses auto -m "not stores" $(PYTEST_ARGS)
 
 check: $(CHECK_STAMP) ## Lint, check the format, and check the types strictly
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Each process starts servers of its own, so not one process per core.
+test-stores: $(STORES_STAMP) ## Run the tests on real vector stores and servers
+	OPRAG_REQUIRE_SERVERS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 \
+		-m stores tests/stores $(PYTEST_ARGS)
+
 test-lowest: $(LOWEST_STAMP) ## Run the adapters' tests on the lowest framework versions
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
+
+# The question sets lie beside the repository; the vectors are kept in .oprag/recall.
+bench-recall: $(TEST_STAMP) ## Measure how much of the evidence a budget holds
+	$(BIN)/python -m benchmarks.recall $(BENCH_ARGS)
 
 clean: ## Remove the environments, caches and build output
 	rm -rf $(VENV) $(LOWEST) build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -87,6 +97,11 @@ $(TEST_STAMP): $(TORCH_STAMP) pyproject.toml
 $(CHECK_STAMP): $(TEST_STAMP)
 	@echo "Installing the linter and the type checker …"
 	$(INSTALL) --group lint --group types
+	@touch $@
+
+$(STORES_STAMP): $(TEST_STAMP)
+	@echo "Installing vector stores and PostgreSQL (a minute) …"
+	$(INSTALL) --group test-stores
 	@touch $@
 
 $(LOWEST_STAMP): pyproject.toml constraints-lowest.txt

@@ -11,9 +11,12 @@ from langchain_core.documents import Document
 from langchain_core.stores import BaseStore
 from langchain_core.vectorstores import VectorStore
 
+from langchain_oprag.stores import chunk_store
 from oprag.errors import InvalidOptionError
 from oprag.sources import DocumentSource, checked_text, not_found
 from oprag.sources import document_source as core_source
+from oprag.store_source import StoreSource
+from oprag.stored_chunks import ChunkStore
 
 __all__ = ["Docstore", "SourceLike", "document_source"]
 
@@ -32,6 +35,8 @@ SourceLike: TypeAlias = (
     | Callable[[str], Awaitable[str | None]]
     | BaseStore[str, Any]
     | Docstore
+    | VectorStore
+    | ChunkStore
     | str
     | Path
 )
@@ -45,16 +50,20 @@ def document_source(documents: SourceLike) -> DocumentSource:
         documents: A `BaseStore` (an `InMemoryStore`, a docstore made by
             `create_kv_docstore`, a `LocalFileStore`) whose keys are the documents'
             names and whose values are texts, `Document`s, or UTF-8 bytes; a
-            docstore with a `search` method; or anything that
+            docstore with a `search` method; a vector store that
+            `langchain_oprag.stores.chunk_store` can read, of which each document is
+            put together from its chunks; or anything that
             `oprag.sources.document_source` takes: a mapping from names to texts,
             a function, plain or `async`, or a folder.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document,
-        or raise `DocumentNotFoundError`. Nothing is read yet.
+        or raise `DocumentNotFoundError`; of a vector store also the errors of
+        `oprag.rebuilding.rebuild`. Nothing is read yet.
 
     Raises:
-        InvalidOptionError: `documents` is none of these.
+        InvalidOptionError: `documents` is none of these, or a vector store of which
+            the chunks of a document cannot be fetched.
 
     Example:
         >>> document_source({"a.txt": "all of it"}).get("a.txt")
@@ -62,12 +71,8 @@ def document_source(documents: SourceLike) -> DocumentSource:
     """
     if isinstance(documents, BaseStore):
         return _StoreSource(documents)
-    if isinstance(documents, VectorStore):
-        message = (
-            f"documents={type(documents).__name__} holds chunks, not full texts. Give "
-            "the texts as a mapping, a function, a folder or a BaseStore."
-        )
-        raise InvalidOptionError(message, option="documents", value=documents)
+    if isinstance(documents, (VectorStore, ChunkStore)):
+        return StoreSource(chunk_store(documents))
     search = getattr(documents, "search", None)
     known = (DocumentSource, str, Path, Mapping)
     if callable(search) and not isinstance(documents, known):

@@ -8,27 +8,40 @@
     │   ├── AmbiguousPositionError            one position, several different texts
     │   ├── UnscopedPositionError             offsets that restart per section or parent
     │   ├── InvalidSpanError                  negative, reversed or past the end
-    │   └── ConflictingTextError              overlapping spans that disagree
+    │   ├── ConflictingTextError              overlapping spans that disagree
+    │   └── InconsistentChunksError           a document's chunks cannot all be of it
     ├── MissingDocumentError (ValueError)     a chunk names no document
     ├── DocumentNotFoundError (LookupError)   no full text by this name
+    ├── IncompleteDocumentError (LookupError) chunks or text of a document are missing
+    ├── DuplicateDocumentError (ValueError)   one name for two documents to be indexed
+    ├── UnsupportedMetadataError (ValueError) metadata that not every store keeps
+    ├── IndexingError (RuntimeError)          a store cannot do what indexing needs
     ├── BudgetTooSmallError (ValueError)      not even the best chunk fits
     ├── ContextWindowError (ValueError)       a prompt does not fit the model's window
     ├── RoutingError (RuntimeError)           Self-Route cannot go on
     │   └── RungFailedError                   the model failed for good on a rung
+    ├── LinkError (ValueError)                a link to a document that is not there
+    ├── UnitNotFoundError (LookupError)       a chunk's document is in no long unit
+    ├── LongReadingError (RuntimeError)       a long reader's model gave no answer
     ├── InvalidOptionError (ValueError)       an option has no such value
     ├── InputMismatchError (ValueError)       lists belong together, differ in length
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
     ├── EmbeddingModelError (LookupError)     an embedding model cannot be found or used
     ├── ChatModelError (RuntimeError)         a chat model cannot be reached or used
+    ├── SpendingCapError (RuntimeError)       the next model call would pass a cap
     ├── UnreadableFileError (ValueError)      a file holds no text that can be read
+    ├── MalformedDataError (ValueError)       a line of a data file cannot be used
+    ├── DatasetUnavailableError (LookupError) a set is not here and cannot be fetched
+    ├── MetricUnavailableError (LookupError)  a measure lacks the data it needs
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
     ├── UnlocatedChunksWarning                a repair could not prove some places
     ├── ApproximateTokenCountWarning          no exact tokenizer could be loaded
-    └── RoutingCostWarning                    routing costs more than the full documents
+    ├── RoutingCostWarning                    routing costs more than the full documents
+    └── DatasetCountWarning                   a set is not of the size the papers give
 
 Each error also is the builtin that a caller without knowledge of this package
 would catch. The facts stand on attributes, not only in the message, and errors
@@ -46,11 +59,21 @@ __all__ = [
     "ChatModelError",
     "ConflictingTextError",
     "ContextWindowError",
+    "DatasetCountWarning",
+    "DatasetUnavailableError",
     "DocumentNotFoundError",
+    "DuplicateDocumentError",
     "EmbeddingModelError",
+    "IncompleteDocumentError",
+    "InconsistentChunksError",
+    "IndexingError",
     "InputMismatchError",
     "InvalidOptionError",
     "InvalidSpanError",
+    "LinkError",
+    "LongReadingError",
+    "MalformedDataError",
+    "MetricUnavailableError",
     "MissingDependencyError",
     "MissingDocumentError",
     "MissingPositionError",
@@ -61,11 +84,14 @@ __all__ = [
     "RoutingError",
     "RungFailedError",
     "SentenceDataError",
+    "SpendingCapError",
     "TokenizerError",
     "UnfilledBudgetWarning",
+    "UnitNotFoundError",
     "UnlocatedChunksWarning",
     "UnreadableFileError",
     "UnscopedPositionError",
+    "UnsupportedMetadataError",
 ]
 
 
@@ -142,6 +168,13 @@ class ConflictingTextError(PositionError):
     """The two spans, in characters, end exclusive."""
 
 
+class InconsistentChunksError(PositionError):
+    """A document's stored chunks contradict each other: not all can be of one text."""
+
+    chunks: tuple[int, ...]
+    """`chunk_index` of the chunks concerned, at most ten."""
+
+
 class MissingDocumentError(OpragError, ValueError):
     """A chunk does not say which document it belongs to."""
 
@@ -156,6 +189,46 @@ class DocumentNotFoundError(OpragError, LookupError):
 
     document: str
     """The name that was asked for."""
+
+
+class IncompleteDocumentError(OpragError, LookupError):
+    """Not all of a document could be had, and a part is never given for the whole."""
+
+    document: str
+    """The name that was asked for."""
+    expected: int
+    """Chunks that the document has, by its `n_chunks`."""
+    found: int
+    """Different chunks of it that were found."""
+    missing: tuple[range, ...]
+    """`chunk_index` of those that were not, as ranges in order, at most ten."""
+    gap: tuple[int, int] | None
+    """Characters that no chunk holds, where all chunks are there; else None."""
+
+
+class DuplicateDocumentError(OpragError, ValueError):
+    """Two documents to be indexed have one name, or one comes twice."""
+
+    document: str
+    """The name."""
+
+
+class UnsupportedMetadataError(OpragError, ValueError):
+    """A document's metadata has an entry that not every vector store keeps."""
+
+    document: str
+    """The document's own name."""
+    key: str
+    """The entry's key."""
+    found: str
+    """The type of its value."""
+
+
+class IndexingError(OpragError, RuntimeError):
+    """A store cannot do, or did not do, what indexing needs."""
+
+    store: str
+    """The class of the store."""
 
 
 class BudgetTooSmallError(OpragError, ValueError):
@@ -191,6 +264,38 @@ class RungFailedError(RoutingError):
     usage: dict[str, Any]
     """The ledger up to the failure, as `Ledger.to_dict` gives it: what the rungs
     before decided and cost."""
+
+
+class LinkError(OpragError, ValueError):
+    """A link leads to a document that is not there."""
+
+    link: tuple[str, str]
+    """The link as it was given."""
+    document: str
+    """The name that is not known."""
+
+
+class UnitNotFoundError(OpragError, LookupError):
+    """A chunk that was retrieved is of a document that is in no long unit."""
+
+    document: str
+    """The document's name, as the chunk tells it."""
+    rank: int
+    """Rank of the chunk (0 = best)."""
+
+
+class LongReadingError(OpragError, RuntimeError):
+    """The model of a long reader failed for good, or its reply was empty.
+
+    A failure itself is the `__cause__`.
+    """
+
+    call: str
+    """Which call it was: `"long"`, `"short"` or `"direct"`."""
+    long_answer: str | None
+    """What the call before it gave; None without one."""
+    usage: dict[str, Any]
+    """The ledger up to here, as `Ledger.to_dict` gives it."""
 
 
 class InvalidOptionError(OpragError, ValueError):
@@ -240,6 +345,15 @@ class ChatModelError(OpragError, RuntimeError):
     """The model as it was named."""
 
 
+class SpendingCapError(OpragError, RuntimeError):
+    """The next model call of an evaluation could pass its cap on tokens or cost."""
+
+    cap: float
+    """The cap that was given: tokens, or money."""
+    spent: float
+    """What was spent before, in the same unit."""
+
+
 class UnreadableFileError(OpragError, ValueError):
     """A file is not there, or holds no text that can be read."""
 
@@ -247,6 +361,33 @@ class UnreadableFileError(OpragError, ValueError):
     """The file as it was named."""
     reason: str
     """What is wrong with it, without its name."""
+
+
+class MalformedDataError(OpragError, ValueError):
+    """A line or row of a data file is not of the form that it should have."""
+
+    path: str
+    """The file, or the set it was fetched from."""
+    line: int | None
+    """The line, or the row of a table, from 1; None where it is the whole file."""
+    reason: str
+    """What is wrong with it."""
+
+
+class DatasetUnavailableError(OpragError, LookupError):
+    """A data set is not on this machine and cannot be fetched."""
+
+    dataset: str
+    """The set as it is named here or on the hub."""
+
+
+class MetricUnavailableError(OpragError, LookupError):
+    """A measure cannot be computed because data that it needs is not installed."""
+
+    metric: str
+    """The measure's name."""
+    reason: str
+    """What is missing, for a table's footnote."""
 
 
 class MissingDependencyError(OpragError, ImportError):
@@ -276,3 +417,7 @@ class ApproximateTokenCountWarning(OpragWarning):
 
 class RoutingCostWarning(OpragWarning):
     """Routing costs more than sending the full documents at once would."""
+
+
+class DatasetCountWarning(OpragWarning):
+    """A data set does not hold as many questions or documents as the papers say."""

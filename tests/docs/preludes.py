@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tests.examples import load_example
@@ -84,11 +88,52 @@ def _self_route() -> dict[str, Any]:
     }
 
 
+def _indexing() -> dict[str, Any]:
+    from langchain_core.vectorstores import InMemoryVectorStore
+    from llama_index.core import VectorStoreIndex
+
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    (folder / "notes").mkdir()
+    (folder / "deposit.txt").write_text("The deposit is three months' rent.")
+    (folder / "notes" / "roof.md").write_text("The roof was repaired in May.")
+    langchain = load_example("offline_langchain")
+    llamaindex = load_example("offline_llamaindex")
+    return {
+        "folder": folder,
+        "index": VectorStoreIndex([], embed_model=llamaindex.WordEmbedding()),
+        "vectorstore": InMemoryVectorStore(langchain.WordEmbeddings()),
+    }
+
+
+def _long_units() -> dict[str, Any]:
+    from langchain_core.messages import AIMessage
+    from langchain_core.vectorstores import InMemoryVectorStore
+    from llama_index.core import Settings
+
+    langchain = load_example("offline_langchain")
+    llamaindex = load_example("offline_llamaindex")
+    example = load_example("langchain_long_units")
+    Settings.embed_model = llamaindex.WordEmbedding()
+    return {
+        "documents": example.DOCUMENTS,
+        "links": example.LINKS,
+        "llm": llamaindex.RecordingLLM(replies=example.REPLIES),
+        "model": langchain.RecordingChatModel(
+            replies=[AIMessage(reply) for reply in example.REPLIES]
+        ),
+        "vectorstore": InMemoryVectorStore(langchain.WordEmbeddings()),
+    }
+
+
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "README": _readme,
+    "indexing": _indexing,
     "langchain": _readme,
     "llamaindex": _readme,
+    "long_units": _long_units,
     "places": _places,
     "self_route": _self_route,
+    "stores": _readme,
 }
 """By the page's name without its ending; a page that is not here needs nothing."""

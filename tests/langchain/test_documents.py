@@ -2,13 +2,30 @@
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
 from langchain_core.stores import InMemoryByteStore, InMemoryStore
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_text_splitters import (
+    CharacterTextSplitter,
+    RecursiveCharacterTextSplitter,
+)
 
-from langchain_oprag import document_source
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from langchain_oprag import (
+    OffsetTokenSplitter,
+    SelfRouteChain,
+    annotate_positions,
+    document_source,
+)
+from langchain_oprag.stores import chunk_store
+from oprag.errors import (
+    DocumentNotFoundError,
+    IncompleteDocumentError,
+    InvalidOptionError,
+)
 from oprag.sources import DocumentSource
+from oprag.store_source import StoreSource
 from tests.langchain.corpus import EMBEDDING
+from tests.langchain.recording import RecordingChatModel
 
 NAME = "notes/a b.txt"
 TEXT = "All of it.\r\nEven line breaks."
@@ -27,6 +44,26 @@ def store_of(value, kind=InMemoryStore):
     store = kind()
     store.mset([(NAME, value)])
     return store
+
+
+def filled(store, text=TEXT):
+    """A vector store with the text in it, and another one."""
+    splitter = OffsetTokenSplitter(chunk_size=2)
+    store.add_documents(
+        splitter.split_documents(
+            [
+                Document(text, metadata={"source": NAME}),
+                Document("Some other text.", metadata={"source": "o'brien"}),
+            ]
+        )
+    )
+    return store
+
+
+def chroma(path):
+    from langchain_chroma import Chroma
+
+    return Chroma("chunks", EMBEDDING, persist_directory=str(path))
 
 
 def folder(path):
@@ -49,6 +86,9 @@ SOURCES = {
     "folder": folder,
     "folder by name": lambda path: str(folder(path)),
     "source": lambda path: document_source({NAME: TEXT}),
+    "vector store": lambda path: filled(InMemoryVectorStore(EMBEDDING)),
+    "Chroma": lambda path: filled(chroma(path)),
+    "chunk store": lambda path: chunk_store(filled(InMemoryVectorStore(EMBEDDING))),
 }
 
 
@@ -118,9 +158,127 @@ def test_a_value_that_is_no_text_is_refused():
         source.get(NAME)
 
 
-def test_a_vector_store_holds_no_full_texts():
-    with pytest.raises(InvalidOptionError, match="InMemoryVectorStore holds chunks"):
-        document_source(InMemoryVectorStore(EMBEDDING))
+async def test_a_vector_store_never_gives_a_part_of_a_document():
+    source = document_source(store := filled(InMemoryVectorStore(EMBEDDING)))
+    lost = next(
+        c["id"]
+        for c in store.store.values()
+        if c["metadata"]["doc_uri"] == NAME and c["metadata"]["chunk_index"] == 1
+    )
+
+    store.delete([lost])
+
+    with pytest.raises(IncompleteDocumentError, match="InMemoryVectorStore gave"):
+        source.get(NAME)
+    with pytest.raises(IncompleteDocumentError) as caught:
+        await source.aget(NAME)
+    assert caught.value.missing == (range(1, 2),)
+    assert source.get("o'brien") == "Some other text."
+
+
+def test_a_chunk_store_reads_what_is_added_while_it_reads():
+    store = filled(InMemoryVectorStore(EMBEDDING))
+    chunks = chunk_store(store).scan()
+
+    next(chunks)
+    store.add_documents([Document("later", id="later")])
+
+    assert "later" not in [chunk.text for chunk in chunks]
+    assert "later" in [chunk.text for chunk in chunk_store(store).scan()]
+
+
+PROSE = "".join(
+    f"Line {n} of the text, and it goes on.\n" + "\n    " * (n % 3 == 0)
+    for n in range(90)
+)
+
+SPLITTERS = {
+    "characters": RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=0),
+    "overlapping": RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=60),
+    "paragraphs": CharacterTextSplitter(chunk_size=200, chunk_overlap=100),
+    "with starts": RecursiveCharacterTextSplitter(
+        chunk_size=300, chunk_overlap=0, add_start_index=True
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SPLITTERS)
+def test_of_stripped_chunks_the_text_comes_back_up_to_white_space(kind):
+    document = Document(f"\n {PROSE}", metadata={"source": NAME})
+    chunks = SPLITTERS[kind].split_documents([document])
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(annotate_positions(document.page_content, chunks))
+
+    found = StoreSource(chunk_store(store)).rebuild(NAME)
+
+    assert not found.exact
+    assert found.text.split() == PROSE.split()
+    for chunk in store.store.values():
+        start, end = chunk["metadata"]["char_start"], chunk["metadata"]["char_end"]
+        assert found.text[start:end] == chunk["text"]
+
+
+def test_headings_that_a_splitter_dropped_are_missed():
+    text = "".join(f"## Heading number {n}\n\nSome words, {n}.\n\n" for n in "123")
+    chunks = [Document(f"Some words, {n}.", metadata={"source": NAME}) for n in "123"]
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(annotate_positions(text, chunks))
+
+    with pytest.raises(IncompleteDocumentError, match="no chunk holds characters 0-21"):
+        document_source(store).get(NAME)
+
+
+def test_chunks_without_our_metadata_are_not_guessed_at():
+    store = InMemoryVectorStore(EMBEDDING)
+    chunks = SPLITTERS["with starts"].create_documents([PROSE], [{"source": NAME}])
+    store.add_documents(chunks)
+
+    with pytest.raises(DocumentNotFoundError, match="oprag doctor --repair"):
+        document_source(store).get(NAME)
+
+
+class TunedStore(InMemoryVectorStore):
+    """A subclass, as applications have them."""
+
+
+class OtherStore(VectorStore):
+    """A store that nobody knows."""
+
+    @classmethod
+    def from_texts(cls, texts, embedding, metadatas=None, **kwargs):
+        raise NotImplementedError
+
+    def similarity_search(self, query, k=4, **kwargs):
+        raise NotImplementedError
+
+
+def test_a_subclass_is_read_as_its_base():
+    assert document_source(filled(TunedStore(EMBEDDING))).get(NAME) == TEXT
+
+
+def test_a_vector_store_that_cannot_be_read_is_refused_at_once():
+    with pytest.raises(InvalidOptionError, match="chunks of a OtherStore") as caught:
+        document_source(OtherStore())
+    assert "def full_text(name):" in str(caught.value)
+    assert "ChunkStore" in str(caught.value)
+
+
+async def test_self_route_reads_the_full_documents_from_the_store():
+    store = filled(InMemoryVectorStore(EMBEDDING))
+    replies = [AIMessage("unanswerable"), AIMessage("All of it.")] * 2
+    chain = SelfRouteChain(
+        llm=(model := RecordingChatModel(replies=replies)),
+        retriever=store.as_retriever(search_kwargs={"k": 1}),
+        documents=store,
+    )
+
+    for result in (chain.invoke("How much?"), await chain.ainvoke("How much?")):
+        assert result["route"] == {"rung": "full", "answered": True}
+        assert "".join(d.page_content for d in result["context"]) in (
+            TEXT,
+            "Some other text.",
+        )
+    assert len(model.calls) == 4
 
 
 def test_what_holds_no_texts_is_refused():

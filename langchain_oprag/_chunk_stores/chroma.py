@@ -1,0 +1,48 @@
+"""Chunks of `langchain_chroma.Chroma`, embedded or on a server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from oprag.metadata import DOC_KEY
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = ["ChromaChunks"]
+
+_COLUMNS = ["documents", "metadatas"]
+_PAGE = 5_000
+"""Chunks per call of a scan: some MB at most."""
+
+
+class ChromaChunks(ChunkStore):
+    """Reads a collection: a document at once, all of it page by page."""
+
+    def __init__(self, store: Any) -> None:
+        collection = getattr(getattr(store, "_collection", None), "name", "")
+        self.name = f"Chroma collection {collection!r}"
+        self._store = store
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document, in the order in which they were added."""
+        found = self._store.get(where={DOC_KEY: doc_key}, include=_COLUMNS)
+        return list(_chunks(found))
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, in the order in which they were added."""
+        offset = 0
+        # Until a page is empty: a server may give fewer than it is asked for.
+        while True:
+            page = self._store.get(limit=_PAGE, offset=offset, include=_COLUMNS)
+            if not page["ids"]:
+                return
+            yield from _chunks(page)
+            offset += len(page["ids"])
+
+
+def _chunks(found: Mapping[str, Any]) -> Iterator[StoredChunk]:
+    for text, metadata, chunk_id in zip(
+        found["documents"], found["metadatas"], found["ids"], strict=True
+    ):
+        # Either may be None: Chroma also takes vectors alone.
+        yield StoredChunk(text or "", metadata or {}, chunk_id)

@@ -1,0 +1,39 @@
+"""Chunks of `langchain_community`'s `FAISS`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from langchain_core.documents import Document
+
+from oprag.metadata import DOC_KEY
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = ["FaissChunks"]
+
+
+class FaissChunks(ChunkStore):
+    """Reads the docstore beside the index.
+
+    Not by a search: that filters only among the best `fetch_k`, 20 unless told.
+    """
+
+    name = "FAISS store"
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document, in the order in which they were added."""
+        return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, as they were when the first was asked for."""
+        search = self._store.docstore.search
+        # A copy: others may add while this is read.
+        for chunk_id in list(self._store.index_to_docstore_id.values()):
+            found = search(chunk_id)
+            # It answers with a sentence for a chunk that was deleted meanwhile.
+            if isinstance(found, Document):
+                yield StoredChunk(found.page_content, found.metadata, chunk_id)

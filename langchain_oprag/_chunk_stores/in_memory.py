@@ -1,0 +1,34 @@
+"""Chunks of LangChain's `InMemoryVectorStore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from oprag.metadata import DOC_KEY
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = ["InMemoryChunks"]
+
+
+class InMemoryChunks(ChunkStore):
+    """Reads the store's dictionary."""
+
+    def __init__(self, store: InMemoryVectorStore) -> None:
+        self.name = type(store).__name__
+        self._store = store
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document, in the order in which they were added."""
+        return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
+
+    async def afetch(self, doc_key: str) -> list[StoredChunk]:
+        """Do the same as `fetch`, at once: nothing waits here."""
+        return self.fetch(doc_key)
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, as they were when the first was asked for."""
+        # A copy: others may add while this is read.
+        for entry in list(self._store.store.values()):
+            yield StoredChunk(entry["text"], entry["metadata"], entry["id"])

@@ -1,0 +1,50 @@
+"""Chunks of `langchain_postgres.PGVectorStore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from oprag.metadata import DOC_KEY
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = ["PostgresChunks"]
+
+_PAGE = 1_000
+_COLUMNS = ["documents", "metadatas"]
+
+
+class PostgresChunks(ChunkStore):
+    """Reads a table. A store made by `create` answers `afetch` only."""
+
+    name = "PGVectorStore table"
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document, in no order."""
+        return _chunks(self._store.get(where={DOC_KEY: doc_key}, include=_COLUMNS))
+
+    async def afetch(self, doc_key: str) -> list[StoredChunk]:
+        """Do the same as `fetch`, by the store's own connection pool."""
+        return _chunks(
+            await self._store.aget(where={DOC_KEY: doc_key}, include=_COLUMNS)
+        )
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, in no order."""
+        # By ids: pages by offset, without an order, may skip rows and repeat others.
+        ids = iter(self._store.get(include=[])["ids"])
+        while page := list(islice(ids, _PAGE)):
+            yield from _chunks(self._store.get(ids=page, include=_COLUMNS))
+
+
+def _chunks(found: Mapping[str, Any]) -> list[StoredChunk]:
+    return [
+        StoredChunk(text or "", metadata, chunk_id)
+        for text, metadata, chunk_id in zip(
+            found["documents"], found["metadatas"], found["ids"], strict=True
+        )
+    ]

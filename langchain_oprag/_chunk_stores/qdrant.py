@@ -1,0 +1,55 @@
+"""Chunks of `langchain_qdrant.QdrantVectorStore`, local or on a server."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from oprag.metadata import DOC_KEY
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = ["QdrantChunks"]
+
+_PAGE = 10_000
+"""Chunks per call. Large, because a local Qdrant looks at all chunks for each page:
+20,000 of them took a minute by 256."""
+
+
+class QdrantChunks(ChunkStore):
+    """Scrolls through a collection."""
+
+    def __init__(self, store: Any) -> None:
+        self.name = f"Qdrant collection {store.collection_name!r}"
+        self._store = store
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document, in no order."""
+        models = importlib.import_module("qdrant_client.models")
+        key = f"{self._store.metadata_payload_key}.{DOC_KEY}"
+        wanted = models.FieldCondition(key=key, match=models.MatchValue(value=doc_key))
+        return list(self._pages(models.Filter(must=[wanted])))
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, in no order."""
+        return self._pages(None)
+
+    def _pages(self, scroll_filter: Any) -> Iterator[StoredChunk]:
+        store = self._store
+        text_key, metadata_key = store.content_payload_key, store.metadata_payload_key
+        offset = None
+        while True:
+            points, offset = store.client.scroll(
+                store.collection_name,
+                scroll_filter=scroll_filter,
+                limit=_PAGE,
+                offset=offset,
+                with_payload=True,
+                with_vectors=False,
+            )
+            for point in points:
+                payload = point.payload or {}
+                text, metadata = payload.get(text_key), payload.get(metadata_key)
+                yield StoredChunk(text or "", metadata or {}, str(point.id))
+            if offset is None:
+                return

@@ -1,0 +1,1 @@
+"""The steps of `oprag.rebuilding`, one idea per file."""

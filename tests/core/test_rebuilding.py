@@ -1,0 +1,501 @@
+"""A document comes back whole out of its chunks, or an error says what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import pickle
+import random
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.errors import (
+    AmbiguousPositionError,
+    ConflictingTextError,
+    DocumentNotFoundError,
+    IncompleteDocumentError,
+    InconsistentChunksError,
+    InvalidSpanError,
+    MissingPositionError,
+)
+from oprag.metadata import chunk_metadata, document_key
+from oprag.rebuilding import Rebuilt, rebuild
+from oprag.sources import DocumentSource
+from oprag.splitting import TextChunk, split_sentences, split_tokens
+from oprag.store_source import StoreSource
+from oprag.stored_chunks import ChunkStore, StoredChunk
+from tests.strategies import awkward_texts, counter
+
+NAME = "o'brien \\ ünï'; DROP TABLE chunks; --.txt"
+
+
+def stored(name, *parts):
+    """Chunks of texts with spans, as an offset-exact splitter writes them."""
+    written = chunk_metadata(name, [spans for _, spans in parts], "characters")
+    return [
+        StoredChunk(text[span.start : span.end], metadata, "")
+        for (text, spans), row in zip(parts, written, strict=True)
+        for span, metadata in zip(spans, row, strict=True)
+    ]
+
+
+def at(*spans):
+    return [TextChunk(start, end, end - start) for start, end in spans]
+
+
+def chunk(text, **metadata):
+    """A chunk by hand; its document is NAME."""
+    return StoredChunk(text, {"doc_key": document_key(NAME), **metadata}, "")
+
+
+def placed(*chunks):
+    """Chunks by hand from texts and spans, numbered as they come."""
+    return [
+        chunk(text, chunk_index=i, n_chunks=len(chunks), char_start=start, char_end=end)
+        for i, (text, start, end) in enumerate(chunks)
+    ]
+
+
+# By hand
+
+
+def test_overlaps_are_cut_by_arithmetic_and_repeated_text_is_kept():
+    text = "aaaaaaaaaa"
+
+    found = rebuild(NAME, stored(NAME, (text, at((0, 4), (2, 7), (6, 10)))))
+
+    assert found == Rebuilt(text, exact=True, parts=(text,))
+
+
+def test_a_chunk_inside_another_adds_nothing():
+    text = "abcdefgh"
+
+    spans = at((0, 6), (2, 4), (3, 8))
+    assert rebuild(NAME, stored(NAME, (text, spans))).text == text
+
+
+def test_stripped_white_space_becomes_white_space_of_the_same_length():
+    #         0123456 7 8901 2 34567
+    source = " Anna\r\nreads\n\n  all."
+    spans = at((1, 5), (7, 12), (16, 20))
+
+    found = rebuild(NAME, stored(NAME, (source, spans)))
+
+    assert found.text == "\nAnna\n\nreads\n\n  all."
+    assert not found.exact
+    assert found.text.split() == source.split()
+    assert [found.text[s.start : s.end] for s in spans] == ["Anna", "reads", "all."]
+
+
+def test_parts_are_joined_by_a_blank_line_and_given_one_by_one():
+    chunks = stored(NAME, ("one two", at((0, 4), (4, 7))), ("three", at((0, 5))))
+
+    assert rebuild(NAME, chunks) == Rebuilt(
+        "one two\n\nthree", exact=True, parts=("one two", "three")
+    )
+    assert rebuild(NAME, chunks, part_separator="").text == "one twothree"
+
+
+def test_parts_keep_their_own_numbers_and_may_be_left_out():
+    chunks = stored(NAME, ("one", at((0, 3))), ("three", at((0, 5))))
+    chunks = [
+        c._replace(metadata={**c.metadata, "part_index": page})
+        for c, page in zip(chunks, [0, 2], strict=True)
+    ]
+
+    assert rebuild(NAME, chunks[::-1]).parts == ("one", "three")
+
+
+def test_integral_floats_are_integers():
+    chunks = [
+        c._replace(
+            metadata={
+                k: float(v) if isinstance(v, int) else v for k, v in c.metadata.items()
+            }
+        )
+        for c in stored(NAME, ("one two", at((0, 4), (4, 7))), ("3", at((0, 1))))
+    ]
+
+    assert rebuild(NAME, chunks).text == "one two\n\n3"
+
+
+def test_a_blank_chunk_needs_no_place():
+    chunks = placed(("one", 0, 3), ("  \n" * 7, None, None), ("two", 24, 27))
+
+    found = rebuild(NAME, chunks)
+
+    assert found.text.split() == ["one", "two"]
+    assert not found.exact
+    with pytest.raises(IncompleteDocumentError):  # 30 characters are more than 21 + 8
+        rebuild(NAME, [*chunks[:2], *placed(*[("two", 33, 36)] * 3)[2:]])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (("One  two three", 0, 12), ("two three four", 4, 18)),
+        (("One two three", 0, 13), ("two  three four", 4, 18)),
+        (("One two three", 0, 13), ("two\nthree\n\nfour", 4, 18)),
+    ],
+)
+def test_one_altered_side_of_an_overlap_is_measured_by_the_other(left, right):
+    # The source is "One two three four": each side is 4-13 of it, one was altered.
+    left = (left[0], 0, 13)
+
+    found = rebuild(NAME, placed(left, right))
+
+    assert "".join(found.text.split()) == "Onetwothreefour"
+    assert not found.exact
+
+
+# What is refused
+
+
+def test_no_chunk_of_the_document_is_no_document():
+    chunks = stored("other", ("text", at((0, 4))))
+
+    for found in ([], chunks):
+        with pytest.raises(DocumentNotFoundError, match="index_documents") as caught:
+            rebuild(NAME, found, where="Chroma collection 'laws'")
+        assert caught.value.document == NAME
+        assert "Chroma collection 'laws'" in str(caught.value)
+
+
+def test_missing_chunks_are_named_as_ranges():
+    text = "0123456789"
+    chunks = stored(NAME, (text, at(*((i, i + 1) for i in range(10)))))
+    kept = [chunks[i] for i in (1, 2, 6, 8)]
+
+    with pytest.raises(IncompleteDocumentError, match=r"0, 3-5, 7, 9\.") as caught:
+        rebuild(NAME, kept)
+
+    error = caught.value
+    assert isinstance(error, LookupError)
+    assert (error.document, error.found, error.expected) == (NAME, 4, 10)
+    assert error.missing == (range(1), range(3, 6), range(7, 8), range(9, 10))
+    assert error.gap is None
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301 -- our own bytes
+    assert again.missing == error.missing
+
+
+def test_a_long_list_of_missing_chunks_is_cut():
+    chunks = stored(NAME, ("x" * 60, at(*((i, i + 1) for i in range(60)))))
+
+    with pytest.raises(
+        IncompleteDocumentError, match=r"30 of its 60 .* 18, …"
+    ) as error:
+        rebuild(NAME, chunks[1::2])
+    assert error.value.missing == tuple(range(i, i + 1) for i in range(0, 20, 2))
+
+
+@pytest.mark.parametrize("limit", [1, 256, 9_999, 16_384])
+def test_a_store_that_gives_no_more_than_its_limit_is_caught(limit):
+    chunks = stored(NAME, ("x" * 20_000, at(*((i, i + 1) for i in range(20_000)))))
+
+    with pytest.raises(IncompleteDocumentError) as caught:
+        rebuild(NAME, chunks[:limit])
+    assert caught.value.missing == (range(limit, 20_000),)
+
+
+def test_a_gap_that_white_space_does_not_explain_is_an_error():
+    chunks = placed(("one", 0, 3), ("two", 11, 14), ("three", 23, 28))
+
+    with pytest.raises(IncompleteDocumentError, match="14-23, between chunks 1 and 2"):
+        rebuild(NAME, chunks)
+    assert rebuild(NAME, chunks, max_gap=9).text.split() == ["one", "two", "three"]
+
+
+def test_a_gap_may_be_as_wide_as_the_white_space_beside_it():
+    def indented(by):
+        return placed(("if a:\n            b()", 0, 21), ("c()", 21 + by, 24 + by))
+
+    assert rebuild(NAME, indented(13)).text.split() == ["if", "a:", "b()", "c()"]
+    with pytest.raises(IncompleteDocumentError):
+        rebuild(NAME, indented(14))
+
+
+def test_a_gap_before_the_first_chunk_counts_as_well():
+    chunks = placed(("one", 9, 12))
+
+    with pytest.raises(IncompleteDocumentError, match="before chunk 0") as caught:
+        rebuild(NAME, chunks)
+    assert caught.value.gap == (0, 9)
+    assert rebuild(NAME, chunks, max_gap=9).text == "\n\n       one"
+
+
+def test_two_texts_at_one_index_are_refused():
+    chunks = placed(("one", 0, 3), ("two", 3, 6))
+
+    with pytest.raises(AmbiguousPositionError, match="two versions"):
+        rebuild(NAME, [*chunks, chunks[1]._replace(text="zwo")])
+
+
+def test_an_index_that_restarts_in_every_part_is_named_as_such():
+    pages = [
+        chunk(
+            text, chunk_index=0, n_chunks=1, char_start=0, char_end=3, part_index=page
+        )
+        for page, text in enumerate(["one", "two"])
+    ]
+
+    with pytest.raises(AmbiguousPositionError, match="restarts in every part"):
+        rebuild(NAME, pages)
+
+
+INCONSISTENT = {
+    "two versions of other lengths": (
+        [*placed(("one", 0, 3), ("two", 3, 6))[:1], *placed(*[("two", 3, 6)] * 3)[1:]],
+        "some of its chunks are of 2, others of 3",
+    ),
+    "the same chunk of two versions": (
+        [*placed(("one", 0, 3)), *placed(("one", 0, 3), ("two", 3, 6))],
+        "as one of 1 and as one of 2",
+    ),
+    "an index past the number of chunks": (
+        [chunk("one", chunk_index=1, n_chunks=1, char_start=0, char_end=3)],
+        "chunk 1 is there, and n_chunks says 1",
+    ),
+    "offsets that restart": (
+        placed(("one", 0, 3), ("two", 3, 6), ("three", 0, 5)),
+        "chunk 2 begins before chunk 1",
+    ),
+    "an overlap altered on both sides": (
+        placed(("one two", 0, 9), ("two three", 5, 15)),
+        "where one goes on is not known",
+    ),
+    "a part on some chunks only": (
+        [
+            chunk("a", chunk_index=0, n_chunks=2, char_start=0, char_end=1),
+            chunk(
+                "b", chunk_index=1, n_chunks=2, char_start=0, char_end=1, part_index=0
+            ),
+        ],
+        "part_index of chunk 0 is None, of the next 0",
+    ),
+    "parts that go back": (
+        [
+            chunk(
+                "a",
+                chunk_index=i,
+                n_chunks=2,
+                char_start=0,
+                char_end=1,
+                part_index=part,
+            )
+            for i, part in enumerate([1, 0])
+        ],
+        "part_index of chunk 0 is 1, of the next 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", INCONSISTENT)
+def test_chunks_that_cannot_all_be_of_one_text_are_refused(case):
+    chunks, said = INCONSISTENT[case]
+
+    with pytest.raises(InconsistentChunksError, match=said):
+        rebuild(NAME, chunks)
+
+
+def test_overlapping_texts_must_agree():
+    with pytest.raises(ConflictingTextError, match="chunks 0 and 1") as caught:
+        rebuild(NAME, placed(("abcd", 0, 4), ("xdef", 2, 6)))
+    assert caught.value.spans == ((0, 4), (2, 6))
+
+
+def test_altered_overlapping_texts_must_agree_as_well():
+    with pytest.raises(ConflictingTextError):
+        rebuild(NAME, placed(("ab  cd", 0, 5), ("xde", 3, 6)))
+    with pytest.raises(ConflictingTextError):
+        rebuild(NAME, placed(("ab cd", 0, 5), ("x  de", 3, 7)))
+
+
+@pytest.mark.parametrize("key", ["chunk_index", "n_chunks", "char_start", "char_end"])
+@pytest.mark.parametrize("value", [None, -1, 1.5, True, "iv"])
+def test_a_chunk_without_a_position_is_refused(key, value):
+    chunks = placed(("one", 0, 3), ("two", 3, 6))
+    chunks[1] = chunks[1]._replace(metadata={**chunks[1].metadata, key: value})
+
+    with pytest.raises(MissingPositionError, match=f"no usable {key}") as caught:
+        rebuild(NAME, chunks)
+    assert caught.value.rank == 1
+    assert key not in caught.value.keys
+
+
+def test_a_span_that_ends_before_it_begins_is_refused():
+    with pytest.raises(InvalidSpanError, match="3-2"):
+        rebuild(NAME, placed(("one", 0, 3), ("two", 3, 2)))
+
+
+# Laws
+
+
+@st.composite
+def split_documents(draw):
+    """Texts of one document, cut by a splitter of ours, and their chunks."""
+    texts = draw(st.lists(awkward_texts.filter(bool), min_size=1, max_size=3))
+    size = draw(st.integers(1, 12))
+    tokens = counter(draw(st.sampled_from(["cl100k_base", "characters", "words"])))
+    if draw(st.booleans()):
+        overlap = draw(st.integers(0, size - 1))
+        rows = [
+            split_tokens(t, chunk_size=size, chunk_overlap=overlap, tokenizer=tokens)
+            for t in texts
+        ]
+    else:
+        rows = [
+            split_sentences(
+                text,
+                chunk_size=size,
+                tokenizer=tokens,
+                sentence_spans=lambda text: [(0, len(text))],
+            )
+            for text in texts
+        ]
+    return texts, stored(NAME, *zip(texts, rows, strict=True))
+
+
+@given(split_documents(), st.randoms(use_true_random=False), st.data())
+def test_any_document_comes_back_identical(split, rng, data):
+    texts, chunks = split
+    doubled = data.draw(st.lists(st.sampled_from(chunks), max_size=5))
+    foreign = stored("other", ("foreign text", at((0, 7), (7, 12))))
+    nameless = [c._replace(metadata={}) for c in chunks[:2]]
+    given_ = [*chunks, *doubled, *foreign, *nameless]
+    rng.shuffle(given_)
+
+    found = rebuild(NAME, given_)
+
+    assert found == Rebuilt("\n\n".join(texts), exact=True, parts=tuple(texts))
+
+
+@given(split_documents(), st.data())
+def test_a_document_that_lacks_any_chunk_is_never_given(split, data):
+    _, chunks = split
+    lost = data.draw(st.sets(st.integers(0, len(chunks) - 1), min_size=1))
+    kept = [c for i, c in enumerate(chunks) if i not in lost]
+
+    expected = DocumentNotFoundError if not kept else IncompleteDocumentError
+    with pytest.raises(expected) as caught:
+        rebuild(NAME, kept)
+    if kept:
+        named = [i for indexes in caught.value.missing for i in indexes]
+        assert named == sorted(lost) or (
+            len(caught.value.missing) == 10 and named == sorted(lost)[: len(named)]
+        )
+
+
+@given(st.text(alphabet="ab \n\t", max_size=80), st.randoms(use_true_random=False))
+def test_words_whose_white_space_was_stripped_come_back_in_place(text, rng):
+    begins = [i for i in range(len(text)) if not text[i].isspace()]
+    if not begins:
+        return
+    cuts = sorted({begins[0], *rng.sample(begins, len(begins) // 3), len(text)})
+    spans = []
+    for start, end in itertools.pairwise(cuts):
+        spans.append((start, start + len(text[start:end].rstrip())))
+
+    found = rebuild(NAME, stored(NAME, (text, at(*spans))), max_gap=80)
+
+    assert found.text.split() == text.split()
+    assert [found.text[a:b] for a, b in spans] == [text[a:b] for a, b in spans]
+    assert found.exact == (
+        found.text == text.rstrip()
+        and "".join(text[a:b] for a, b in spans) == text.rstrip()
+    )
+
+
+def test_20_000_chunks_are_put_together_in_no_time():
+    text = "The quick brown fox jumps over the lazy dog. " * 20_000
+    step = len(text) // 20_000
+    spans = at(*((i * step, (i + 1) * step) for i in range(20_000)))
+    chunks = stored(NAME, (text, spans))
+    random.Random(5).shuffle(chunks)  # noqa: S311 -- any order will do
+
+    times = []
+    for _ in range(5):
+        begun = time.process_time()
+        found = rebuild(NAME, chunks)
+        times.append(time.process_time() - begun)
+
+    assert found.text == text
+    # Some 15 ms; a store takes half a second to give them. Slow machines may take 10x.
+    assert min(times) < 0.15
+
+
+# The source
+
+
+class ListStore(ChunkStore):
+    """A store that is a list, and does what stores do: ignores the filter."""
+
+    name = "the list"
+
+    def __init__(self, chunks):
+        self.chunks = chunks
+        self.asked = []
+
+    def fetch(self, doc_key):
+        self.asked.append(doc_key)
+        return list(self.chunks)
+
+    def scan(self):
+        return iter(self.chunks)
+
+
+async def test_a_store_is_a_source_of_full_texts():
+    text = "one two"
+    other = stored("other", ("foreign", at((0, 7))))
+    store = ListStore([*other, *stored(NAME, (text, at((0, 4), (4, 7))))])
+    source = StoreSource(store)
+
+    assert isinstance(source, DocumentSource)
+    assert source.get(NAME) == text
+    assert await source.aget(NAME) == text
+    assert source.rebuild("other").text == "foreign"
+    assert (await source.arebuild(NAME)).exact
+    assert store.asked == [document_key(n) for n in (NAME, NAME, "other", NAME)]
+
+
+async def test_a_source_never_gives_a_part():
+    source = StoreSource(ListStore(stored(NAME, ("one two", at((0, 4), (4, 7))))[1:]))
+
+    with pytest.raises(IncompleteDocumentError, match="the list gave 1 of its 2"):
+        source.get(NAME)
+    with pytest.raises(IncompleteDocumentError):
+        await source.aget(NAME)
+    with pytest.raises(DocumentNotFoundError, match="in the list"):
+        await source.aget("other")
+
+
+async def test_options_reach_the_rebuilding():
+    chunks = stored(NAME, ("one       two", at((0, 3), (10, 13))), ("x", at((0, 1))))
+    source = StoreSource(ListStore(chunks), max_gap=7, part_separator="|")
+
+    assert source.get(NAME) == "one\n\n     two|x"
+    with pytest.raises(IncompleteDocumentError):
+        StoreSource(ListStore(chunks), max_gap=6).get(NAME)
+
+
+async def test_a_slow_store_does_not_block_the_event_loop():
+    ticks = 0
+
+    class Slow(ListStore):
+        def fetch(self, doc_key):
+            time.sleep(0.1)
+            return super().fetch(doc_key)
+
+    async def tick():
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.005)
+            ticks += 1
+
+    ticking = asyncio.create_task(tick())
+    await StoreSource(Slow(stored(NAME, ("one", at((0, 3)))))).aget(NAME)
+    ticking.cancel()
+
+    assert ticks >= 3

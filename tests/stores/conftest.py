@@ -1,0 +1,95 @@
+"""The servers, started once per test process, and an empty place on them per test."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stores.servers import (
+    HOST,
+    SUPERUSER,
+    ServerUnavailableError,
+    chroma_server,
+    postgres_server,
+)
+
+REQUIRED = bool(os.environ.get("OPRAG_REQUIRE_SERVERS"))
+"""Whether a missing package or server fails the tests instead of skipping them."""
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder, so that `-m "not stores"` leaves it out."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.stores)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Iterator[None]:
+    """Fail where a test of this folder was skipped for a package or server."""
+    report = yield
+    if REQUIRED and report.skipped and HERE in item.path.parents:
+        report.outcome = "failed"
+    return report
+
+
+def _running(server: Callable[[], AbstractContextManager[int]]) -> Iterator[int]:
+    with ExitStack() as stack:
+        try:
+            port = stack.enter_context(server())
+        except ServerUnavailableError as error:
+            pytest.skip(f"{server.__name__} cannot be started: {error}")
+        yield port
+
+
+@pytest.fixture(scope="session")
+def chroma_port() -> Iterator[int]:
+    """Port of a Chroma server on 127.0.0.1."""
+    yield from _running(chroma_server)
+
+
+@pytest.fixture(scope="session")
+def postgres_port() -> Iterator[int]:
+    """Port of a PostgreSQL server on 127.0.0.1 whose databases have pgvector."""
+    for port in _running(postgres_server):
+        # New databases are copies of template1.
+        with closing(_connect(port, "template1")) as connection:
+            connection.execute("CREATE EXTENSION vector")
+        yield port
+
+
+@pytest.fixture(scope="session")
+def new_database(postgres_port: int) -> Callable[[], str]:
+    """Makes an empty database: `user@host:port/name`, to stand behind `driver://`."""
+
+    def make() -> str:
+        name = f"test_{uuid.uuid4().hex}"
+        with closing(_connect(postgres_port)) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"{SUPERUSER}@{HOST}:{postgres_port}/{name}"
+
+    return make
+
+
+@pytest.fixture
+def database(new_database: Callable[[], str]) -> str:
+    """An empty database, as `new_database` makes them."""
+    return new_database()
+
+
+def _connect(port: int, database: str = SUPERUSER) -> Any:
+    import psycopg
+
+    return psycopg.connect(
+        host=HOST, port=port, user=SUPERUSER, dbname=database, autocommit=True
+    )

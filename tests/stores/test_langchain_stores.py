@@ -1,0 +1,367 @@
+"""Whole documents out of every LangChain store, and the order of what is retrieved."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+
+from langchain_oprag import (
+    OffsetSentenceSplitter,
+    OffsetTokenSplitter,
+    OrderPreservingRetriever,
+    document_source,
+)
+from langchain_oprag.stores import chunk_store
+from oprag.cli.files import read_files
+from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
+from oprag.metadata import document_key
+from oprag.store_source import StoreSource
+from oprag.stored_chunks import ChunkStore, StoredChunk
+from tests.cli.mixed_files import pdf
+from tests.stores.langchain_places import (
+    AWKWARD_NAMES,
+    PLACES,
+    SIZE,
+    HashEmbeddings,
+    Place,
+    add,
+    reference,
+)
+
+QUESTION = "In which order do the clauses of a try statement run?"
+
+
+class Library(NamedTuple):
+    """Documents, and their chunks."""
+
+    texts: dict[str, str]
+    """Full text by name; the pages of a PDF joined by a blank line."""
+    pages: dict[str, list[str]]
+    """The same, page by page."""
+    chunks: list[Document]
+    """All of them."""
+
+
+class Filled(NamedTuple):
+    """A store with the library in it."""
+
+    place: Place
+    store: VectorStore
+    library: Library
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Two long texts, a PDF, and short texts under names that are traps."""
+    folder = tmp_path_factory.mktemp("files")
+    pdf(folder / "Bericht 3 'ü'.pdf", ("The roof leaks. " * 40, "", "It costs 4,000."))
+    pages = read_files([folder]).documents
+    first, second, *others = AWKWARD_NAMES
+    texts = {first: reference(), second: "日本語 🙂 e\u0301 ﬁn. \r\n" * 500}
+    texts |= {name: f"The text of {name}. " * 9 for name in others}
+    documents = [Document(text, metadata={"source": n}) for n, text in texts.items()]
+    chunks = OffsetTokenSplitter(chunk_size=32, chunk_overlap=8).split_documents(
+        documents
+    )
+    chunks += OffsetSentenceSplitter(chunk_size=20).split_documents(pages)
+    rows = {name: [text] for name, text in texts.items()}
+    for page in pages:
+        rows.setdefault(page.metadata["source"], []).append(page.page_content)
+    return Library({n: "\n\n".join(row) for n, row in rows.items()}, rows, chunks)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[place for place in PLACES if not place.slow],
+    ids=lambda place: place.id,
+)
+def filled(
+    request: pytest.FixtureRequest,
+    library: Library,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Filled]:
+    """Each store in turn, filled once; the tests only read from it."""
+    place: Place = request.param
+    folder = tmp_path_factory.mktemp("store")
+    with place.make(folder, request.getfixturevalue) as store:
+        add(store, library.chunks)
+        yield Filled(place, store, library)
+
+
+@pytest.fixture(params=PLACES, ids=lambda place: place.id)
+def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
+    """Each store in turn, empty."""
+    with request.param.make(tmp_path, request.getfixturevalue) as store:
+        yield store
+
+
+def slices(document: Document) -> list[tuple[int, int]]:
+    spans = document.metadata.get("char_spans")
+    if spans is None:
+        return [(document.metadata["char_start"], document.metadata["char_end"])]
+    pairs = [span.split("-") for span in spans.split(",")]
+    return [(int(start), int(end)) for start, end in pairs]
+
+
+async def test_every_document_comes_back_identical(filled):
+    source = document_source(filled.store)
+
+    for name, text in filled.library.texts.items():
+        assert source.get(name) == text
+        assert await source.aget(name) == text
+
+
+def test_the_pages_of_a_document_come_back_one_by_one(filled):
+    source = StoreSource(chunk_store(filled.store))
+
+    for name, pages in filled.library.pages.items():
+        found = source.rebuild(name)
+        assert found.parts == tuple(pages)
+        assert found.exact
+
+
+async def test_a_document_that_is_not_there_is_not_made_up(filled):
+    source = document_source(filled.store)
+
+    for name in ("", "' OR ''='", document_key(AWKWARD_NAMES[0])):
+        with pytest.raises(DocumentNotFoundError):
+            source.get(name)
+        with pytest.raises(DocumentNotFoundError):
+            await source.aget(name)
+
+
+def test_a_fetch_holds_no_foreign_chunk_and_a_scan_every_chunk_once(filled):
+    chunks = chunk_store(filled.store)
+    everything = sorted(
+        (c.page_content, c.metadata["chunk_index"], c.id) for c in filled.library.chunks
+    )
+
+    scanned = list(chunks.scan())
+    assert sorted((c.text, c.metadata["chunk_index"], c.id) for c in scanned) == (
+        everything
+    )
+    for name in filled.library.texts:
+        key = document_key(name)
+        assert {c.metadata["doc_key"] for c in chunks.fetch(key)} == {key}
+    assert len(list(chunks.scan())) == len(scanned)
+
+
+@pytest.mark.parametrize("k", [1, 50, 2_000])
+async def test_retrieved_chunks_stand_in_the_order_of_their_documents(filled, k):
+    retriever = OrderPreservingRetriever(vectorstore=filled.store, k=k)
+
+    found = retriever.invoke(QUESTION)
+
+    assert len(found) == k < len(filled.library.chunks)
+    places = [
+        (d.metadata["doc_uri"], d.metadata.get("part_index", 0), *slices(d)[0])
+        for d in found
+    ]
+    for _, group in itertools.groupby(places, key=lambda place: place[0]):
+        rows = list(group)
+        assert rows == sorted(set(rows))
+    groups = [name for name, _ in itertools.groupby(place[0] for place in places)]
+    assert len(groups) == len(set(groups))
+    awaited = await retriever.ainvoke(QUESTION)
+    assert sorted(d.page_content for d in awaited) == sorted(
+        d.page_content for d in found
+    )
+
+
+@pytest.mark.parametrize("k", [50, 2_000])
+def test_merged_passages_are_slices_of_their_documents(filled, k):
+    retriever = OrderPreservingRetriever(vectorstore=filled.store, k=k, merge=True)
+
+    for passage in retriever.invoke(QUESTION):
+        pages = filled.library.pages[passage.metadata["doc_uri"]]
+        numbers = {
+            d.metadata.get("part_index", 0)
+            for d in filled.library.chunks
+            if d.metadata["doc_uri"] == passage.metadata["doc_uri"]
+        }
+        page = sorted(numbers).index(passage.metadata.get("part_index", 0))
+        spans = slices(passage)
+        assert passage.page_content == "\n".join(pages[page][a:b] for a, b in spans)
+
+
+def test_16_threads_read_at_once(filled):
+    source = document_source(filled.store)
+    names = (list(filled.library.texts) * 16)[:32]
+    with ThreadPoolExecutor(16) as pool:
+        found = list(pool.map(source.get, names))
+
+    assert found == [filled.library.texts[name] for name in names]
+
+
+async def test_a_chunk_that_is_gone_is_missed(empty, library):
+    names = AWKWARD_NAMES[2:]
+    chunks = [c for c in library.chunks if c.metadata["doc_uri"] in names]
+    add(empty, chunks)
+    source = document_source(empty)
+    for name in names:
+        assert source.get(name) == await source.aget(name) == library.texts[name]
+
+    gone = next(c for c in chunks if c.metadata["chunk_index"] == 1)
+    empty.delete([gone.id])
+
+    with pytest.raises(IncompleteDocumentError) as caught:
+        source.get(names[0])
+    assert caught.value.missing == (range(1, 2),)
+    for name in names[1:]:
+        assert source.get(name) == library.texts[name]
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        place
+        for place in PLACES
+        if place.id
+        in {
+            "langchain-memory",
+            "langchain-chroma",
+            "langchain-faiss",
+            "langchain-qdrant",
+            "langchain-postgres",
+        }
+    ],
+    ids=lambda place: place.id,
+)
+def test_a_document_of_20_000_chunks(place, request, tmp_path):
+    text = "".join(f"Sentence {number} of the book. " for number in range(20_000))
+    starts = [0, *(i + 2 for i in range(len(text)) if text.startswith(". ", i))]
+    assert len(starts) == 20_001
+    key = document_key("book")
+    chunks = [
+        Document(
+            text[start:end],
+            id=f"00000000-0000-0000-0000-{number:012}",
+            metadata={
+                "doc_key": key,
+                "doc_uri": "book",
+                "chunk_index": number,
+                "n_chunks": 20_000,
+                "char_start": start,
+                "char_end": end,
+            },
+        )
+        for number, (start, end) in enumerate(itertools.pairwise(starts))
+    ]
+    with place.make(tmp_path, request.getfixturevalue) as store:
+        add(store, chunks)
+
+        begun = time.monotonic()
+        assert document_source(store).get("book") == text
+        assert time.monotonic() - begun < 30
+        scanned = [chunk.id for chunk in chunk_store(store).scan()]
+        assert sorted(scanned) == [chunk.id for chunk in chunks]
+
+
+# What stores do without a word, if they are asked as their pages show it.
+
+
+def _as_chunks(documents: list[Document]) -> list[StoredChunk]:
+    return [StoredChunk(d.page_content, d.metadata) for d in documents]
+
+
+def _searched(**asked: Any) -> Any:
+    return lambda store, key: _as_chunks(store.similarity_search(QUESTION, **asked))
+
+
+def _scrolled(store: Any, key: str) -> list[StoredChunk]:
+    points, _ = store.client.scroll(store.collection_name)
+    return [
+        StoredChunk(p.payload["page_content"], p.payload["metadata"]) for p in points
+    ]
+
+
+CARELESS = {
+    "a search with the default k": (_searched(), None),
+    "a search for too few": (_searched(k=1_000), None),
+    "a search by FAISS with a filter, among the nearest 20": (
+        lambda store, key: _as_chunks(
+            store.similarity_search(QUESTION, k=10_000, filter={"doc_key": key})
+        ),
+        {"langchain-faiss"},
+    ),
+    "the first page of Qdrant": (_scrolled, {"langchain-qdrant"}),
+    "a page of a get": (
+        lambda store, key: [
+            StoredChunk(text, metadata)
+            for text, metadata in zip(
+                *map(
+                    store.get(where={"doc_key": key}, limit=1_000).get,
+                    ("documents", "metadatas"),
+                ),
+                strict=True,
+            )
+        ],
+        {
+            "langchain-chroma",
+            "langchain-chroma-server",
+            "langchain-postgres",
+            "langchain-postgres-columns",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("how", CARELESS)
+def test_what_a_store_leaves_out_is_noticed(filled, how):
+    asked, places = CARELESS[how]
+    if places is not None and filled.place.id not in places:
+        pytest.skip("another store's habit")
+
+    class Careless(ChunkStore):
+        name = how
+
+        def fetch(self, doc_key):
+            return asked(filled.store, doc_key)
+
+        def scan(self):
+            raise NotImplementedError
+
+    with pytest.raises((IncompleteDocumentError, DocumentNotFoundError)):
+        document_source(Careless()).get(AWKWARD_NAMES[0])
+
+
+def test_an_ignored_filter_does_no_harm(filled):
+    class Everything(ChunkStore):
+        name = "all chunks, whatever the filter"
+
+        def fetch(self, doc_key):
+            return list(chunk_store(filled.store).scan())
+
+        def scan(self):
+            raise NotImplementedError
+
+    source = document_source(Everything())
+    for name, text in filled.library.texts.items():
+        assert source.get(name) == text
+
+
+async def test_a_store_that_is_only_async_is_awaited(database, library):
+    from langchain_postgres import PGEngine, PGVectorStore
+    from sqlalchemy.ext.asyncio import create_async_engine
+
+    pool = create_async_engine(f"postgresql+psycopg://{database}")
+    engine = PGEngine.from_engine(pool)
+    await engine.ainit_vectorstore_table("chunks", SIZE)
+    store = await PGVectorStore.create(engine, HashEmbeddings(), "chunks")
+    names = AWKWARD_NAMES[2:]
+    await store.aadd_documents(
+        [c for c in library.chunks if c.metadata["doc_uri"] in names]
+    )
+
+    source = document_source(store)
+    for name in names:
+        assert await source.aget(name) == library.texts[name]
+    await pool.dispose()
