@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from oprag.cli.ask import ask
 from oprag.cli.context import context
 from oprag.cli.demo import demo
+from oprag.cli.doctor import doctor
 from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
 
@@ -90,7 +91,7 @@ app = typer.Typer(
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
-for _command in (demo, context, ask):
+for _command in (demo, context, ask, doctor):
     app.command()(_command)
 
 

@@ -1,0 +1,68 @@
+"""Examines a LangChain vector store, or documents that were retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+
+from langchain_oprag._convert import hits_of
+from langchain_oprag.documents import SourceLike, document_source
+from langchain_oprag.stores import chunk_store
+from oprag.diagnosing import Diagnosis
+from oprag.diagnosing import diagnose as diagnose_chunks
+from oprag.hit import Hit
+from oprag.identity import DocumentKey
+from oprag.positions import PositionKeys
+from oprag.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = ["diagnose"]
+
+
+def diagnose(
+    vectorstore: VectorStore | ChunkStore | Sequence[Document],
+    *,
+    documents: SourceLike | None = None,
+    sample: int | None = None,
+    position_keys: PositionKeys | None = None,
+    document_key: DocumentKey | None = None,
+) -> Diagnosis:
+    """Say whether an index can be put in document order, and with which options.
+
+    Nothing is written. To repair a Chroma index: `oprag doctor --repair`; others are
+    indexed again, or written to with `oprag.diagnosing.plan_repair`.
+
+    Args:
+        vectorstore: A vector store whose chunks can be read (see
+            `langchain_oprag.stores.chunk_store`), or documents: what a retriever
+            returned, or a splitter made.
+        documents: The full texts, to prove every position; see `document_source`.
+        sample: Chunks to look at, the first ones; None for all.
+        position_keys: As `OrderPreservingRetriever` takes it.
+        document_key: The same.
+
+    Returns:
+        See `oprag.diagnosing.Diagnosis`; `.options.code("langchain")` is the line
+        that passes the options.
+
+    Raises:
+        InvalidOptionError: The store's chunks cannot be read, or an option has no
+            such value.
+    """
+    chunks: Iterable[StoredChunk | Hit]
+    if isinstance(vectorstore, Sequence):
+        chunks = hits_of(vectorstore)
+    else:
+        chunks = chunk_store(vectorstore).scan()
+    # Mappings and folders go on as they are: their documents can be listed.
+    if documents is not None and not isinstance(documents, (Mapping, str, Path)):
+        documents = document_source(documents)
+    return diagnose_chunks(
+        chunks,
+        documents=documents,
+        sample=sample,
+        position_keys=position_keys,
+        document_key=document_key,
+    )

@@ -1,0 +1,70 @@
+"""Examines a LlamaIndex index or store, or nodes that were retrieved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from llama_index.core.schema import BaseNode, NodeWithScore
+
+from llamaindex_oprag._convert import hit_of
+from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.stores import StoreLike, chunk_store
+from oprag.diagnosing import Diagnosis
+from oprag.diagnosing import diagnose as diagnose_chunks
+from oprag.hit import Hit
+from oprag.identity import DocumentKey
+from oprag.positions import PositionKeys
+from oprag.stored_chunks import StoredChunk
+
+__all__ = ["diagnose"]
+
+
+def diagnose(
+    index_or_store: StoreLike | Sequence[BaseNode | NodeWithScore],
+    *,
+    documents: SourceLike | None = None,
+    sample: int | None = None,
+    position_keys: PositionKeys | None = None,
+    document_key: DocumentKey | None = None,
+) -> Diagnosis:
+    """Say whether an index can be put in document order, and with which options.
+
+    Nothing is written. To repair a Chroma index: `oprag doctor --repair`; others are
+    indexed again, or written to with `oprag.diagnosing.plan_repair`.
+
+    Args:
+        index_or_store: What `llamaindex_oprag.stores.chunk_store` takes, or nodes:
+            what a retriever returned, or a node parser made.
+        documents: The full texts, to prove every position; see `document_source`.
+        sample: Chunks to look at, the first ones; None for all.
+        position_keys: As `OrderPreservingPostprocessor` takes it.
+        document_key: The same.
+
+    Returns:
+        See `oprag.diagnosing.Diagnosis`; `.options.code("llamaindex")` is the line
+        that passes the options.
+
+    Raises:
+        InvalidOptionError: The store's chunks cannot be read, or an option has no
+            such value.
+    """
+    chunks: Iterable[StoredChunk | Hit]
+    if isinstance(index_or_store, Sequence):
+        chunks = [hit_of(_scored(node)) for node in index_or_store]
+    else:
+        chunks = chunk_store(index_or_store).scan()
+    # Mappings and folders go on as they are: their documents can be listed.
+    if documents is not None and not isinstance(documents, (Mapping, str, Path)):
+        documents = document_source(documents)
+    return diagnose_chunks(
+        chunks,
+        documents=documents,
+        sample=sample,
+        position_keys=position_keys,
+        document_key=document_key,
+    )
+
+
+def _scored(node: BaseNode | NodeWithScore) -> NodeWithScore:
+    return node if isinstance(node, NodeWithScore) else NodeWithScore(node=node)

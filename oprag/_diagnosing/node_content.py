@@ -1,0 +1,102 @@
+"""The node that LlamaIndex keeps as JSON beside the metadata of a stored chunk.
+
+LlamaIndex reads a node back from there alone: its metadata, its offsets, and its
+neighbours. What stands beside it in the store only serves filters.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from oprag.hit import OffsetFrame
+from oprag.metadata import OWN_KEYS
+
+__all__ = ["NODE_CONTENT", "NodeContent", "read_node", "rewritten"]
+
+NODE_CONTENT = "_node_content"
+_SOURCE, _PREVIOUS, _NEXT, _PARENT = "1", "2", "3", "4"
+"""How LlamaIndex numbers the relationships of a node."""
+
+_HIDDEN = ("excluded_embed_metadata_keys", "excluded_llm_metadata_keys")
+
+
+class NodeContent(NamedTuple):
+    """What the JSON says of a chunk."""
+
+    metadata: Mapping[str, Any]
+    document: str | None
+    """`ref_doc_id`."""
+    offsets: tuple[int | None, int | None] | None
+    frame: OffsetFrame
+    next_id: str | None
+    """Id of the node after it."""
+
+
+def read_node(metadata: Mapping[str, Any]) -> NodeContent | None:
+    """Read the node; None where there is none, or no JSON that describes one."""
+    node = _parsed(metadata.get(NODE_CONTENT))
+    if node is None or not isinstance(node.get("metadata"), dict):
+        return None
+    related = node.get("relationships")
+    related = related if isinstance(related, dict) else {}
+    offsets = None
+    if "start_char_idx" in node:
+        offsets = (node["start_char_idx"], node.get("end_char_idx"))
+    return NodeContent(
+        node["metadata"],
+        _node_id(related, _SOURCE),
+        offsets,
+        _frame(related),
+        _node_id(related, _NEXT),
+    )
+
+
+def rewritten(
+    content: str,
+    metadata: Mapping[str, Any],
+    offsets: tuple[int | None, int | None] | None,
+) -> str:
+    """The JSON with other metadata.
+
+    Args:
+        content: The JSON of a node, as `read_node` could read it.
+        metadata: The node's new metadata; oprag's keys in it are shown neither to
+            the model nor to the embedding model.
+        offsets: The node's new offsets in its source; None leaves the old ones.
+    """
+    node = json.loads(content)
+    node["metadata"] = dict(metadata)
+    own = [key for key in metadata if key in OWN_KEYS]
+    for field in _HIDDEN:
+        if isinstance(node.get(field), list):
+            node[field] = list(dict.fromkeys([*node[field], *own]))
+    if offsets is not None and "start_char_idx" in node:
+        node["start_char_idx"], node["end_char_idx"] = offsets
+    return json.dumps(node)
+
+
+def _parsed(content: Any) -> dict[str, Any] | None:
+    if not isinstance(content, str):
+        return None
+    try:
+        node = json.loads(content)
+    except ValueError:
+        return None
+    return node if isinstance(node, dict) else None
+
+
+def _node_id(related: Mapping[str, Any], kind: str) -> str | None:
+    other = related.get(kind)
+    found = other.get("node_id") if isinstance(other, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _frame(related: Mapping[str, Any]) -> OffsetFrame:
+    """What the offsets are relative to; see `oprag.hit`."""
+    if _PARENT in related:
+        return "parent"
+    if _NEXT in related:
+        return "document"
+    return "last" if _PREVIOUS in related else "only"

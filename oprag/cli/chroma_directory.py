@@ -1,0 +1,202 @@
+"""A Chroma collection on disk, written by anybody: read, changed, backed up, restored.
+
+Only metadata are ever written. Texts and embeddings stay as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import chromadb
+from chromadb.config import Settings
+from chromadb.errors import ChromaError
+
+from oprag.cli.telling import told
+from oprag.diagnosing import Change
+from oprag.stored_chunks import StoredChunk
+
+__all__ = ["ChromaDirectory", "open_directory"]
+
+_PAGE = 2_000
+"""Chunks read or written per call."""
+
+_BACKUPS = "oprag-backups"
+"""Folder inside the directory that backups are kept in."""
+
+
+class ChromaDirectory:
+    """One collection in a Chroma directory.
+
+    Args:
+        directory: The folder that holds `chroma.sqlite3`.
+        collection: The collection, opened.
+    """
+
+    def __init__(self, directory: Path, collection: Any) -> None:
+        self.directory = directory
+        self.name = str(collection.name)
+        self._collection = collection
+
+    def count(self) -> int:
+        """How many chunks it holds."""
+        return int(self._collection.count())
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, page by page, in the order in which they were added."""
+        offset = 0
+        while True:
+            page = self._collection.get(
+                limit=_PAGE, offset=offset, include=["documents", "metadatas"]
+            )
+            rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
+            for chunk_id, text, metadata in rows:
+                # Either may be None: Chroma also takes vectors alone.
+                yield StoredChunk(text or "", metadata or {}, chunk_id)
+            if len(page["ids"]) < _PAGE:
+                return
+            offset += _PAGE
+
+    def back_up(self, changes: Sequence[Change]) -> Path:
+        """Write the ids and metadata of the chunks to be changed, as they are now.
+
+        Returns:
+            The file: one JSON object a line. It is on the disk, whole, before this
+            returns.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        folder = self.directory / _BACKUPS
+        folder.mkdir(exist_ok=True)
+        stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+        path = folder / f"{self.name}-{stamp}.jsonl"
+        draft = path.with_suffix(".part")
+        with draft.open("x", encoding="utf-8") as file:
+            for change in changes:
+                line = {"id": change.id, "metadata": dict(change.metadata)}
+                file.write(json.dumps(line) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        return path
+
+    def write(
+        self, changes: Sequence[Change], on_progress: Callable[[int], None]
+    ) -> None:
+        """Write changes; a document's chunks in one call where they are few enough.
+
+        Args:
+            changes: Those of a document together.
+            on_progress: Called with the number of chunks written so far.
+        """
+        done = 0
+        for batch in _batches(changes):
+            self._collection.update(
+                ids=[change.id for change in batch],
+                metadatas=[dict(change.update) for change in batch],
+            )
+            done += len(batch)
+            on_progress(done)
+
+    def restore(self, backup: Path) -> int:
+        """Give chunks the metadata that a backup holds of them.
+
+        Chunks that are no longer there are passed over.
+
+        Returns:
+            How many chunks were restored.
+
+        Raises:
+            typer.Exit: The file is no backup.
+            OSError: It cannot be read.
+        """
+        kept = dict(_backed_up(backup))
+        changes = []
+        for chunk in self.scan():
+            metadata = kept.get(chunk.id)
+            if metadata is None or metadata == chunk.metadata:
+                continue
+            removed = [key for key in chunk.metadata if key not in metadata]
+            update = {**metadata, **dict.fromkeys(removed)}
+            changes.append(Change(chunk.id, "", chunk.metadata, update))
+        self.write(changes, lambda _: None)
+        return len(changes)
+
+
+def _batches(changes: Sequence[Change]) -> Iterator[list[Change]]:
+    """Runs of at most a page that do not cut a document that fits one."""
+    batch: list[Change] = []
+    document: list[Change] = []
+    for change in changes:
+        if document and document[0].document != change.document:
+            batch, document = [*batch, *document], []
+        document.append(change)
+        if len(batch) + len(document) > _PAGE:
+            if batch:
+                yield batch
+                batch = []
+            else:
+                yield document[:_PAGE]
+                document = document[_PAGE:]
+    if batch or document:
+        yield [*batch, *document]
+
+
+def _backed_up(backup: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    with backup.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                kept = json.loads(line)
+                yield kept["id"], kept["metadata"]
+            except (ValueError, KeyError, TypeError) as error:
+                message = f"{backup} is no backup of oprag doctor (line {number})."
+                raise told(message, 2) from error
+
+
+def open_directory(directory: Path, name: str | None) -> ChromaDirectory:
+    """Open a collection that is there; nothing is created.
+
+    Args:
+        directory: The folder that was given to Chroma.
+        name: The collection; None for the only one.
+
+    Raises:
+        typer.Exit: With code 2: there is no such directory or collection, or there
+            are several and none was named; with code 1: Chroma cannot open it.
+    """
+    if not (directory / "chroma.sqlite3").is_file():
+        message = (
+            f"{directory} is no Chroma directory: it holds no chroma.sqlite3. Give the "
+            "folder that was passed as persist_directory= or to PersistentClient."
+        )
+        raise told(message, 2)
+    try:
+        client = chromadb.PersistentClient(
+            str(directory), settings=Settings(anonymized_telemetry=False)
+        )
+        names = sorted(collection.name for collection in client.list_collections())
+        if name is None and len(names) == 1:
+            name = names[0]
+        if name is None or name not in names:
+            raise _which_collection(directory, name, names)
+        # No embedding function: nothing is embedded here, and none is loaded.
+        return ChromaDirectory(
+            directory, client.get_collection(name, embedding_function=None)
+        )
+    except ChromaError as error:
+        message = f"Chroma cannot open {directory}: {error}"
+        raise told(message) from error
+
+
+def _which_collection(directory: Path, name: str | None, names: list[str]) -> Exception:
+    there = ", ".join(repr(known) for known in names) or "none"
+    asked = "has several collections" if name is None else f"has no {name!r}"
+    if not names:
+        asked = "holds no collection"
+    message = f"{directory} {asked}. Collections: {there}. Name one with --collection."
+    return told(message, 2)

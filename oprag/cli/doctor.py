@@ -1,0 +1,191 @@
+"""`oprag doctor`: can this index be put in document order, and if not, repair it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from oprag.cli.options import AsJson
+from oprag.cli.telling import note, told
+
+if TYPE_CHECKING:
+    from oprag.cli.chroma_directory import ChromaDirectory
+    from oprag.diagnosing import Diagnosis, RepairPlan
+
+__all__ = ["doctor"]
+
+
+_Directory = Annotated[
+    Path,
+    typer.Argument(metavar="DIRECTORY", help="A Chroma directory.", show_default=False),
+]
+_Collection = Annotated[
+    str | None, typer.Option(help="The collection; without it, the only one.")
+]
+_Documents = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        file_okay=False,
+        help="Folder of the files that were indexed, to prove every position.",
+    ),
+]
+_Sample = Annotated[
+    int | None,
+    typer.Option(min=1, help="Look at the first chunks only; without it, at all."),
+]
+_PositionKeys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--position-key", help="Where the position is; repeat it, the part first."
+    ),
+]
+_DocumentKey = Annotated[
+    str | None, typer.Option(help="The key that names the document.")
+]
+_Repair = Annotated[
+    bool,
+    typer.Option("--repair", help="Show what proved positions a repair would write."),
+]
+_Write = Annotated[
+    bool, typer.Option("--write", help="With --repair: back up, then write.")
+]
+_Restore = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True, dir_okay=False, help="Give back what a backup file holds."
+    ),
+]
+
+
+def doctor(
+    directory: _Directory,
+    *,
+    collection: _Collection = None,
+    documents: _Documents = None,
+    sample: _Sample = None,
+    position_keys: _PositionKeys = None,
+    document_key: _DocumentKey = None,
+    repair: _Repair = False,
+    write: _Write = False,
+    restore: _Restore = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether an index can be put in document order, and repair it.
+
+    Reads any Chroma directory: written with LangChain, LlamaIndex or chromadb. With
+    the files at hand every position is proved; a repair writes only proved ones, and
+    only metadata: texts and embeddings stay as they are.
+
+    Exit codes: 0, the index is in order; 1, there are problems, or it cannot be read;
+    2, the command is wrong or names nothing that is there.
+
+    \b
+      oprag doctor chroma/
+      oprag doctor chroma/ --documents texts/
+      oprag doctor chroma/ --documents texts/ --repair
+      oprag doctor chroma/ --documents texts/ --repair --write
+      oprag doctor chroma/ --restore chroma/oprag-backups/FILE.jsonl
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    _check_options(documents, sample, repair=repair, write=write)
+
+    from oprag.cli.chroma_directory import open_directory
+    from oprag.cli.folder_texts import FolderTexts
+    from oprag.diagnosing import diagnose, plan_repair
+
+    store = open_directory(directory, collection)
+    if restore is not None:
+        count = store.restore(restore)
+        note(f"{count:,} chunks of {store.name!r} have the metadata of the backup.")
+    options: dict[str, Any] = {
+        "position_keys": position_keys or None,
+        "document_key": document_key,
+    }
+    texts = None if documents is None else FolderTexts(documents)
+    plan = None
+    backup = None
+    if repair and texts is not None:
+        plan = plan_repair(store.scan(), texts, **options)
+        diagnosis = plan.diagnosis
+        if write and plan.changes:
+            backup = _write(store, plan)
+            diagnosis = diagnose(store.scan(), documents=texts, **options)
+    else:
+        diagnosis = diagnose(store.scan(), documents=texts, sample=sample, **options)
+    if as_json:
+        typer.echo(json.dumps(_values(store, diagnosis, plan, backup), indent=2))
+    else:
+        _show(store, diagnosis, plan, backup)
+    if not diagnosis.healthy:
+        raise typer.Exit(1)
+
+
+def _check_options(
+    documents: Path | None, sample: int | None, *, repair: bool, write: bool
+) -> None:
+    if write and not repair:
+        raise told("--write belongs to --repair.", 2)
+    if repair and documents is None:
+        raise told("--repair needs the files that were indexed: --documents.", 2)
+    if repair and sample is not None:
+        raise told("--repair looks at all chunks; leave --sample out.", 2)
+
+
+def _write(store: ChromaDirectory, plan: RepairPlan) -> Path:
+    from oprag.cli.display import make_console
+    from oprag.cli.progress import progress_bar
+
+    backup = store.back_up(plan.changes)
+    note(f"Backup of the metadata as they were: {backup}")
+    console = make_console(stderr=True)
+    with progress_bar(console, "Repairing", len(plan.changes)) as report:
+        store.write(plan.changes, report)
+    return backup
+
+
+def _show(
+    store: ChromaDirectory,
+    diagnosis: Diagnosis,
+    plan: RepairPlan | None,
+    backup: Path | None,
+) -> None:
+    from oprag.cli.display import make_console
+    from oprag.cli.doctor_display import diagnosis_lines, plan_lines
+
+    console = make_console()
+    for line in diagnosis_lines(diagnosis, f"Collection {store.name!r}"):
+        console.print(line, soft_wrap=True)
+    if plan is None:
+        return
+    for line in plan_lines(plan, written=backup is not None):
+        console.print(line, soft_wrap=True)
+
+
+def _values(
+    store: ChromaDirectory,
+    diagnosis: Diagnosis,
+    plan: RepairPlan | None,
+    backup: Path | None,
+) -> dict[str, Any]:
+    values: dict[str, Any] = {"collection": store.name, **diagnosis.to_dict()}
+    if plan is not None:
+        values["repair"] = {
+            "written": backup is not None,
+            "backup": None if backup is None else str(backup),
+            "changes": [
+                {
+                    "id": change.id,
+                    "document": change.document,
+                    "update": dict(change.update),
+                }
+                for change in plan.changes
+            ],
+            "unproved": [
+                {"id": chunk.chunk, "document": chunk.document, "why": chunk.detail}
+                for chunk in plan.unproved
+            ],
+        }
+    return values

@@ -1,0 +1,116 @@
+"""What `oprag doctor` shows: plain text, coloured on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from oprag.diagnosing import Diagnosis, Problem, RepairPlan
+
+__all__ = ["diagnosis_lines", "plan_lines"]
+
+_COLOURS = {
+    "ordered": "bold green",
+    "ordered with options": "bold yellow",
+    "not ordered": "bold red",
+}
+_SHOWN = 3
+"""Examples shown of each problem; `--json` has five, and all chunks of a plan."""
+
+
+def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
+    """The verdict, the keys, the problems, what the sources prove, and the options.
+
+    Args:
+        diagnosis: What was found.
+        name: What the index is called.
+    """
+    chunks = f"{diagnosis.chunks:,} chunks"
+    if diagnosis.sampled:
+        chunks = f"the first {chunks}"
+    yield Text.assemble(
+        (f"{name}: ", "bold"),
+        (diagnosis.verdict, _COLOURS[diagnosis.verdict]),
+        f" ({chunks}, {diagnosis.documents:,} documents)",
+    )
+    yield from _keys(diagnosis)
+    yield from _problems(diagnosis.problems)
+    yield from _proofs(diagnosis)
+    if diagnosis.verdict == "ordered with options":
+        yield Text("\nPass", "bold")
+        yield Text(f"  {diagnosis.options.code('langchain')}")
+        yield Text(f"  {diagnosis.options.code('llamaindex')}")
+
+
+def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
+    """What a repair writes, or has written, and what it leaves."""
+    documents = dict.fromkeys(change.document for change in plan.changes)
+    done = "were written" if written else "would be written; --write does it"
+    yield Text.assemble(
+        ("\nRepair: ", "bold"),
+        f"{len(plan.changes):,} chunks of {len(documents):,} documents {done}",
+    )
+    for change in plan.changes[:_SHOWN]:
+        shown = ", ".join(
+            f"{key}={value!r}" if value is not None else f"-{key}"
+            for key, value in change.update.items()
+            if not key.startswith("_")
+        )
+        yield Text(f"  {change.id}: {shown}", "dim")
+    if len(plan.changes) > _SHOWN:
+        yield Text(f"  and {len(plan.changes) - _SHOWN:,} more", "dim")
+    if plan.unproved:
+        yield Text(
+            f"  {len(plan.unproved):,} chunks have no proved place and get none:"
+        )
+        for chunk in plan.unproved[:_SHOWN]:
+            place = f" of {chunk.document}" if chunk.document else ""
+            yield Text(f"    {chunk.chunk}{place}: {chunk.detail}", "dim")
+
+
+def _keys(diagnosis: Diagnosis) -> Iterator[Text]:
+    if not diagnosis.keys:
+        return
+    yield Text("\nKeys", "bold")
+    width = max(len(use.key) for use in diagnosis.keys)
+    for use in diagnosis.keys:
+        share = f"on {use.chunks:,} chunks"
+        if use.usable < use.chunks:
+            share += f", usable on {use.usable:,}"
+        yield Text(f"  {use.role:9} {use.key.ljust(width)}  {share}, as {use.example}")
+
+
+def _problems(problems: Sequence[Problem]) -> Iterator[Text]:
+    if problems:
+        yield Text("\nProblems", "bold")
+    for problem in problems:
+        where = f" in {problem.documents:,} documents" if problem.documents else ""
+        line = Text(f"  {problem.kind}", "red")
+        yield line.append(f": {problem.chunks:,} chunks{where}. {problem.message}", "")
+        for example in problem.examples[:_SHOWN]:
+            facts = [fact for fact in (example.document, example.detail) if fact]
+            yield Text(f"    {example.chunk}: {'; '.join(facts)}", "dim")
+
+
+def _proofs(diagnosis: Diagnosis) -> Iterator[Text]:
+    proofs = diagnosis.proofs
+    if proofs is None:
+        return
+    yield Text("\nThe sources prove", "bold")
+    counts = {
+        "right as recorded": proofs.proved,
+        "wrong, the true place is known": proofs.moved,
+        "not recorded, the place is known": proofs.placed,
+        "more than one place possible": proofs.ambiguous,
+        "not in its source": proofs.not_found,
+        "white space alone": proofs.blank,
+        "without a source": proofs.no_source,
+    }
+    for what, count in counts.items():
+        if count:
+            yield Text(f"  {count:8,}  {what}")
+    complete = sum(document.complete for document in proofs.documents)
+    yield Text(
+        f"  {complete:,} of {len(proofs.documents):,} documents are there without a gap"
+    )

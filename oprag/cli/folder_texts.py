@@ -1,0 +1,87 @@
+"""The files of a folder as the full texts of documents, whatever names chunks carry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from oprag.cli.files import read_files
+from oprag.errors import DocumentNotFoundError, UnreadableFileError
+from oprag.sources import DocumentSource
+
+__all__ = ["FolderTexts"]
+
+_READ_BY_FORMAT = (".pdf", ".html", ".htm", ".xhtml")
+_PAGE_BREAK = "\n\n"
+
+
+class FolderTexts(DocumentSource):
+    """Finds a file by the end of the path that a chunk names.
+
+    An index keeps paths of the machine that it was made on. A chunk of
+    `/home/ann/docs/2024/plan.md` is from `2024/plan.md` here, or from `plan.md`: the
+    file whose path agrees on the most parts, counted from the end. Where two agree on
+    as many, none is taken, unless the name is the path of one of them.
+
+    Args:
+        folder: The folder; files inside it are listed once, now.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._paths: dict[str, list[PurePosixPath]] = {}
+        for parent, folders, files in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(files):
+                path = Path(parent, name).relative_to(folder)
+                self._paths.setdefault(name, []).append(PurePosixPath(path.as_posix()))
+
+    def names(self) -> list[str]:
+        """Paths of all files, relative to the folder, sorted."""
+        return sorted(str(path) for paths in self._paths.values() for path in paths)
+
+    def get(self, document_id: str) -> str:
+        """Text of the file that a name means; the pages of a PDF by blank lines.
+
+        Raises:
+            DocumentNotFoundError: No file agrees, two do as well as each other, or
+                the file holds no text.
+        """
+        parts = PurePosixPath(document_id).parts
+        if not parts or parts[-1] not in self._paths:
+            parts = PureWindowsPath(document_id).parts  # of a machine with Windows
+        candidates = self._paths.get(parts[-1], []) if parts else []
+        most = max((_agreeing(path.parts, parts) for path in candidates), default=0)
+        best = [path for path in candidates if path.parts == parts] or [
+            path for path in candidates if _agreeing(path.parts, parts) == most
+        ]
+        if len(best) != 1:
+            several = " and ".join(str(path) for path in best[:2])
+            found = (
+                f"two files may be it, {several}" if best else "no file is called so"
+            )
+            message = f"No document {document_id!r} in {self._folder}: {found}."
+            raise DocumentNotFoundError(message, document=document_id)
+        return self._read(document_id, self._folder / best[0])
+
+    def _read(self, document_id: str, path: Path) -> str:
+        try:
+            if path.suffix.lower() not in _READ_BY_FORMAT:
+                # Every character as it is, a byte order mark included.
+                return path.read_bytes().decode("utf-8")
+            pages = read_files([path]).documents
+        except (UnreadableFileError, UnicodeDecodeError) as error:
+            message = f"No text for {document_id!r}: {error}"
+            raise DocumentNotFoundError(message, document=document_id) from error
+        return _PAGE_BREAK.join(page.page_content for page in pages)
+
+
+def _agreeing(path: Sequence[str], name: Sequence[str]) -> int:
+    """How many parts two paths share, counted from the end."""
+    count = 0
+    for left, right in zip(reversed(path), reversed(name), strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

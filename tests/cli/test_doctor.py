@@ -1,0 +1,415 @@
+"""`oprag doctor` on real Chroma directories, as LangChain and LlamaIndex write them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core import Document as LlamaDocument
+from llama_index.core.node_parser import SentenceSplitter, TokenTextSplitter
+from llama_index.core.schema import NodeRelationship
+from typer.testing import CliRunner
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag.cli.app import app
+from oprag.cli.folder_texts import FolderTexts
+from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
+from tests.cli.chroma_indexes import (
+    client,
+    everything,
+    langchain_store,
+    llamaindex_index,
+    nodes_without_positions,
+    rows,
+    write_langchain,
+    write_llamaindex,
+)
+from tests.cli.mixed_files import pdf
+from tests.locating.texts import made_up, reference
+
+ROOT = Path(__file__).parents[2]
+TEXTS = {"laws.txt": reference(4_000), "o'brien — 85%.txt": made_up(4_000, 0.87)}
+POSITIONS = {"doc_key", "doc_uri", "chunk_index", "n_chunks", "char_start", "char_end"}
+
+
+@pytest.fixture
+def sources(tmp_path) -> Path:
+    """A folder with the files that were indexed."""
+    folder = tmp_path / "sources"
+    (folder / "inside").mkdir(parents=True)
+    for name, text in TEXTS.items():
+        (folder / "inside" / name).write_bytes(text.encode())
+    return folder
+
+
+def langchain_chunks() -> tuple[list[str], list[dict[str, str]]]:
+    """Overlapping chunks without positions, their paths those of another machine."""
+    splitter = RecursiveCharacterTextSplitter(chunk_size=200, chunk_overlap=50)
+    pairs = [
+        (name, t) for name, text in TEXTS.items() for t in splitter.split_text(text)
+    ]
+    return [text for _, text in pairs], [
+        {"source": f"/data/{name}"} for name, _ in pairs
+    ]
+
+
+@pytest.fixture
+def langchain_index(tmp_path) -> Path:
+    """A directory that LangChain wrote, without positions."""
+    write_langchain(tmp_path / "chroma", *langchain_chunks())
+    return tmp_path / "chroma"
+
+
+@pytest.fixture
+def llama_index(tmp_path) -> Path:
+    """A directory that LlamaIndex wrote, without offsets and neighbours."""
+    splitter = SentenceSplitter(chunk_size=64, chunk_overlap=8)
+    chunks = {name: splitter.split_text(text) for name, text in TEXTS.items()}
+    nodes = [
+        node
+        for name, texts in chunks.items()
+        for node in nodes_without_positions(
+            {f"id of {name}": texts}, {"file_name": name}
+        )
+    ]
+    write_llamaindex(tmp_path / "chroma", nodes)
+    return tmp_path / "chroma"
+
+
+def run(*arguments: object, code: int = 0) -> str:
+    result = CliRunner().invoke(app, ["doctor", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def told(*arguments: object, code: int = 0) -> dict[str, object]:
+    return json.loads(run(*arguments, "--json", code=code))
+
+
+def squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def test_a_stripped_index_is_told_and_the_exit_code_says_so(langchain_index):
+    shown = run(langchain_index, code=1)
+
+    assert "Collection 'chunks': not ordered" in shown
+    assert "missing_position" in shown
+    assert "source" in shown
+    values = told(langchain_index, code=1)
+    assert values["verdict"] == "not ordered"
+    assert values["collection"] == "chunks"
+    assert values["proofs"] is None
+
+
+def test_a_sample_is_looked_at_alone(langchain_index):
+    values = told(langchain_index, "--sample", 3, code=1)
+
+    assert (values["chunks"], values["sampled"]) == (3, True)
+
+
+def test_a_repair_is_a_dry_run_unless_it_is_to_write(langchain_index, sources):
+    before = rows(langchain_index)
+
+    shown = run(langchain_index, "--documents", sources, "--repair", code=1)
+
+    assert f"{len(before)} chunks of 2 documents would be written" in shown
+    assert rows(langchain_index) == before
+    assert not (langchain_index / "oprag-backups").exists()
+
+
+def test_a_repair_writes_positions_and_leaves_texts_and_vectors(
+    langchain_index, sources
+):
+    kept = everything(langchain_index)
+
+    values = told(langchain_index, "--documents", sources, "--repair", "--write")
+
+    assert values["healthy"]
+    assert values["proofs"]["proved"] == values["chunks"]
+    assert everything(langchain_index) == kept
+    for metadata in rows(langchain_index).values():
+        assert set(metadata) == {"source", *POSITIONS}
+        name = metadata["source"].removeprefix("/data/")
+        start, end = metadata["char_start"], metadata["char_end"]
+        assert 0 <= start < end <= len(TEXTS[name])
+    assert run(langchain_index)  # healthy without the sources too
+    again = told(langchain_index, "--documents", sources, "--repair", "--write")
+    assert again["repair"]["changes"] == []
+
+
+@pytest.mark.parametrize("index", ["langchain_index", "llama_index"])
+def test_after_a_repair_both_frameworks_order_and_rebuild(index, sources, request):
+    folder = request.getfixturevalue(index)
+    run(folder, "--documents", sources, "--repair", "--write")
+    names = {metadata["doc_uri"] for metadata in rows(folder).values()}
+
+    store = langchain_store(folder)
+    retriever = langchain_oprag.OrderPreservingRetriever(vectorstore=store, k=40)
+    by_document: dict[str, list[int]] = {}
+    for document in retriever.invoke("anything"):
+        found = by_document.setdefault(document.metadata["doc_key"], [])
+        found.append(document.metadata["char_start"])
+    assert by_document
+    assert all(starts == sorted(starts) for starts in by_document.values())
+
+    nodes = llamaindex_oprag.OrderPreservingRetriever(
+        llamaindex_index(folder).as_retriever(similarity_top_k=40)
+    ).retrieve("anything")
+    by_document.clear()
+    for node in nodes:
+        found = by_document.setdefault(node.metadata["doc_key"], [])
+        found.append(node.metadata["chunk_index"])
+    assert by_document
+    assert all(indexes == sorted(indexes) for indexes in by_document.values())
+
+    for source in (
+        langchain_oprag.document_source(store),
+        llamaindex_oprag.document_source(llamaindex_index(folder)),
+    ):
+        for name in names:
+            text = TEXTS[name.rpartition("/")[2]]
+            assert squeezed(source.get(name)) == squeezed(text)
+
+
+def test_llamaindex_reads_the_repaired_offsets_on_the_node(llama_index, sources):
+    run(llama_index, "--documents", sources, "--repair", "--write")
+
+    nodes = llamaindex_index(llama_index).as_retriever(similarity_top_k=9).retrieve("x")
+
+    for scored in nodes:
+        node = scored.node
+        text = TEXTS[node.metadata["file_name"]]
+        assert text[node.start_char_idx : node.end_char_idx] == node.text
+        assert node.relationships[NodeRelationship.SOURCE].node_id.startswith("id of")
+        # What was added is shown neither to the model nor to the embedding model.
+        assert "char_start" in node.excluded_llm_metadata_keys
+        assert "char_start" in node.excluded_embed_metadata_keys
+
+
+def test_the_diagnosis_of_a_store_and_of_what_it_returned(langchain_index, llama_index):
+    # Both fixtures write into one directory: the collection holds chunks of both.
+    store = langchain_store(langchain_index)
+
+    diagnosis = langchain_oprag.diagnose(store, sample=10)
+    retrieved = langchain_oprag.diagnose(store.similarity_search("x", k=5))
+
+    assert (diagnosis.verdict, diagnosis.chunks) == ("not ordered", 10)
+    assert (retrieved.verdict, retrieved.chunks) == ("not ordered", 5)
+
+
+def test_the_diagnosis_of_an_index_and_of_its_nodes(llama_index):
+    index = llamaindex_index(llama_index)
+
+    diagnosis = llamaindex_oprag.diagnose(index, documents=TEXTS)
+    retrieved = llamaindex_oprag.diagnose(index.as_retriever().retrieve("x"))
+
+    assert diagnosis.proofs is not None
+    assert diagnosis.proofs.placed == diagnosis.chunks > 20
+    assert retrieved.verdict == "not ordered"
+    nodes = SentenceSplitter(chunk_size=64, chunk_overlap=8).get_nodes_from_documents(
+        [LlamaDocument(text=TEXTS["laws.txt"], id_="laws.txt")]
+    )
+    assert llamaindex_oprag.diagnose(nodes, documents=TEXTS).healthy
+
+
+def test_a_backup_lies_where_it_is_said_and_gives_everything_back(
+    langchain_index, sources
+):
+    before = rows(langchain_index)
+    values = told(langchain_index, "--documents", sources, "--repair", "--write")
+    backup = Path(values["repair"]["backup"])
+    lines = [json.loads(line) for line in backup.read_text("utf-8").splitlines()]
+
+    assert backup.parent == langchain_index / "oprag-backups"
+    assert {line["id"]: line["metadata"] for line in lines} == before
+    assert rows(langchain_index) != before
+    run(langchain_index, "--restore", backup, code=1)
+    assert rows(langchain_index) == before
+
+
+def test_wrong_positions_are_replaced_by_the_true_ones(tmp_path, sources):
+    texts, metadatas = langchain_chunks()
+    metadatas = [{**m, "start_index": -1, "page": 0} for m in metadatas]
+    write_langchain(tmp_path / "chroma", texts, metadatas)
+
+    run(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
+
+    assert not any("start_index" in m for m in rows(tmp_path / "chroma").values())
+
+
+def test_chunks_of_the_pages_of_a_pdf_are_placed(tmp_path):
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    pages = ("The first page. It is short.", "The second page. It is longer than that.")
+    pdf(sources / "a.pdf", pages)
+    texts = [part for page in pages for part in page.split(". ")]
+    metadatas = [{"source": "a.pdf", "page": number} for number in (0, 0, 1, 1)]
+    write_langchain(tmp_path / "chroma", texts, metadatas)
+
+    values = told(tmp_path / "chroma", "--documents", sources, "--repair", code=1)
+
+    assert values["proofs"]["placed"] == 4
+
+
+def test_chunks_that_name_no_document_are_found_by_their_text(tmp_path, sources):
+    texts, _ = langchain_chunks()
+    write_langchain(tmp_path / "chroma", texts, [{"chunk": 1}] * len(texts))
+
+    values = told(tmp_path / "chroma", code=1)
+    assert {problem["kind"] for problem in values["problems"]} == {"missing_document"}
+    repaired = ("--documents", sources, "--repair", "--write")
+    values = told(tmp_path / "chroma", *repaired)
+
+    assert {m["doc_uri"] for m in rows(tmp_path / "chroma").values()} == {
+        f"inside/{name}" for name in TEXTS
+    }
+    assert values["healthy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["nowhere"], "no Chroma directory"),
+        (["{index}", "--collection", "laws"], "Collections: 'chunks'"),
+        (["{index}", "--repair"], "--documents"),
+        (["{index}", "--write"], "--repair"),
+        (["{index}", "--repair", "--documents", "{here}", "--sample", "3"], "--sample"),
+        (["{index}", "--documents", "nowhere"], "nowhere"),
+        (["{index}", "--restore", "{here}/not-a-backup"], "is no backup"),
+    ],
+)
+def test_a_wrong_call_is_told_and_exits_with_2(
+    langchain_index, tmp_path, arguments, hint
+):
+    (tmp_path / "not-a-backup").write_text("[1]\n", "utf-8")
+    given = [a.format(index=langchain_index, here=tmp_path) for a in arguments]
+    before = rows(langchain_index)
+
+    result = CliRunner().invoke(app, ["doctor", *given])
+
+    assert result.exit_code == 2
+    assert hint in " ".join(result.stderr.split())
+    assert result.stdout == ""
+    assert rows(langchain_index) == before
+
+
+def test_of_several_collections_one_must_be_named(langchain_index):
+    client(langchain_index).create_collection("another")
+
+    result = CliRunner().invoke(app, ["doctor", str(langchain_index)])
+
+    assert result.exit_code == 2
+    assert "'another', 'chunks'" in result.stderr
+    assert told(langchain_index, "--collection", "another", code=1)["chunks"] == 0
+
+
+def test_options_may_be_given(tmp_path):
+    metadatas = [{"work": "w", "seq": number} for number in (1, 2)]
+    write_langchain(tmp_path / "chroma", ["a", "b"], metadatas)
+
+    shown = run(tmp_path / "chroma", code=1)
+    given = ("--position-key", "seq", "--document-key", "work")
+    values = told(tmp_path / "chroma", *given)
+
+    assert "position_keys='seq', document_key='work'" in shown
+    assert values["problems"] == []
+    assert values["verdict"] == "ordered with options"
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from oprag.cli.chroma_directory import open_directory
+from oprag.cli.folder_texts import FolderTexts
+from oprag.diagnosing import plan_repair
+
+store = open_directory(Path(sys.argv[1]), None)
+plan = plan_repair(store.scan(), FolderTexts(Path(sys.argv[2])))
+store.back_up(plan.changes)
+store.write(plan.changes, lambda done: os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+def test_a_repair_that_is_killed_is_seen_and_finished_by_the_next(tmp_path):
+    sources, folder = tmp_path / "sources", tmp_path / "chroma"
+    sources.mkdir()
+    # More chunks than are written at once, so that the kill leaves half a document.
+    lines = [f"line {number}" for number in range(2_100)]
+    (sources / "long.txt").write_text("\n".join(lines), "utf-8")
+    collection = client(folder).create_collection("chunks")
+    collection.add(
+        ids=[str(number) for number in range(2_100)],
+        documents=lines,
+        metadatas=[{"source": "long.txt"}] * 2_100,
+        embeddings=[[1.0, 0.0]] * 2_100,
+    )
+
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(folder), str(sources)],
+        check=False,
+        cwd=ROOT,
+    )
+
+    assert killed.returncode == -signal.SIGKILL
+    with pytest.raises(IncompleteDocumentError):
+        langchain_oprag.document_source(langchain_store(folder)).get("long.txt")
+    half = told(folder, code=1)
+    assert "incomplete" in {problem["kind"] for problem in half["problems"]}
+    values = told(folder, "--documents", sources, "--repair", "--write")
+    assert len(values["repair"]["changes"]) == 100
+    written = rows(folder)
+    numbers = sorted(metadata["chunk_index"] for metadata in written.values())
+    assert numbers == list(range(2_100))
+    assert {metadata["n_chunks"] for metadata in written.values()} == {2_100}
+    assert len({metadata["doc_key"] for metadata in written.values()}) == 1
+
+
+def test_a_name_is_matched_by_the_end_of_its_path(tmp_path):
+    for name in ("a/plan.md", "b/plan.md", "b/other.md", r"a\b.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name, "utf-8")
+    texts = FolderTexts(tmp_path)
+
+    (tmp_path / "other.md").write_text("other.md", "utf-8")
+    exact = FolderTexts(tmp_path)
+
+    assert {name: exact.get(name) for name in exact.names()} == {
+        name: name for name in ("a/plan.md", "b/plan.md", "b/other.md", "other.md")
+    } | {r"a\b.md": r"a\b.md"}
+    assert texts.get("/home/ann/b/plan.md") == "b/plan.md"
+    assert texts.get(r"C:\docs\other.md") == "b/other.md"
+    assert texts.get(r"/home/a\b.md") == r"a\b.md"
+    for name in ("plan.md", "/home/plan.md", "lost.md", "", "/"):
+        with pytest.raises(DocumentNotFoundError):
+            texts.get(name)
+
+
+def test_offsets_that_llamaindex_found_by_a_wrong_search_are_replaced(tmp_path):
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    text = "".join(f"{'na ' * 40}row {number}.\n" for number in range(20))
+    (sources / "rows.txt").write_text(text, "utf-8")
+    splitter = TokenTextSplitter(chunk_size=32, chunk_overlap=0)
+    document = LlamaDocument(text=text, id_="1", metadata={"file_path": "rows.txt"})
+    with redirect_stdout(StringIO()):  # the splitter remarks on small chunks
+        nodes = splitter.get_nodes_from_documents([document])
+    write_llamaindex(tmp_path / "chroma", nodes)
+
+    values = told(tmp_path / "chroma", "--documents", sources, "--repair", "--write")
+
+    moved = sum("_node_content" in c["update"] for c in values["repair"]["changes"])
+    assert moved == len(nodes)
+    assert values["healthy"]
+    recorded = [node.start_char_idx for node in nodes]
+    starts = sorted(m["char_start"] for m in rows(tmp_path / "chroma").values())
+    assert recorded != starts
+    assert len(set(starts)) == len(nodes)

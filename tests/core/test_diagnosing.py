@@ -1,0 +1,538 @@
+"""An index is examined: its keys, its problems, the options, and what sources prove."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag import OpragError, order_context
+from oprag._diagnosing.placing import Order, place
+from oprag.diagnosing import Diagnosis, diagnose, plan_repair
+from oprag.errors import InvalidOptionError
+from oprag.hit import Hit
+from oprag.metadata import document_key
+from oprag.stored_chunks import StoredChunk
+
+DAYS = "One day.\nAnother day.\nOne day.\nThe end."
+SPANS = [(0, 8), (9, 21), (22, 30), (31, 39)]
+LINES = [DAYS[start:end] for start, end in SPANS]
+
+
+def stored(texts, metadatas) -> list[StoredChunk]:
+    return [
+        StoredChunk(text, metadata, f"id-{number}")
+        for number, (text, metadata) in enumerate(zip(texts, metadatas, strict=True))
+    ]
+
+
+def days(**columns) -> list[StoredChunk]:
+    """The four lines, with metadata given by column; None leaves a key out."""
+    metadatas = [
+        {
+            "source": "days.txt",
+            **{
+                key: values[i]
+                for key, values in columns.items()
+                if values[i] is not None
+            },
+        }
+        for i in range(len(LINES))
+    ]
+    return stored(LINES, metadatas)
+
+
+def kinds(diagnosis: Diagnosis) -> dict[str, int]:
+    return {problem.kind: problem.chunks for problem in diagnosis.problems}
+
+
+def own(**changed) -> list[StoredChunk]:
+    """The four lines as oprag writes them."""
+    return days(
+        **{
+            "doc_key": [document_key("days.txt")] * 4,
+            "doc_uri": ["days.txt"] * 4,
+            "chunk_index": [0, 1, 2, 3],
+            "n_chunks": [4] * 4,
+            "char_start": [start for start, _ in SPANS],
+            "char_end": [end for _, end in SPANS],
+            **changed,
+        }
+    )
+
+
+def test_what_oprag_writes_is_healthy_and_proved():
+    diagnosis = diagnose(own(), documents={"days.txt": DAYS})
+
+    assert diagnosis.healthy
+    assert diagnosis.verdict == "ordered"
+    assert diagnosis.proofs is not None
+    assert (diagnosis.proofs.proved, diagnosis.chunks, diagnosis.documents) == (4, 4, 1)
+    assert diagnosis.proofs.documents[0].complete
+
+
+def test_the_keys_are_counted_by_role_with_those_that_are_usable():
+    diagnosis = diagnose(days(start_index=[0, -1, 22, None], page=["ii", 1, 1, 2]))
+
+    uses = {use.key: (use.role, use.chunks, use.usable) for use in diagnosis.keys}
+    assert uses == {
+        "source": ("document", 4, 4),
+        "start_index": ("position", 3, 2),
+        "page": ("part", 4, 3),
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "chunks"),
+    [
+        ({}, "missing_position", 4),
+        ({"start_index": [0, -1, 22, 31]}, "missing_position", 1),
+        ({"start_index": [0, 9, 0, 9]}, "conflicting_text", 4),
+        ({"chunk_index": [0, 1, 2, 2]}, "ambiguous_position", 2),
+        ({"char_start": [0, 9, 22, 31], "char_end": [8, 4, 30, 39]}, "invalid_span", 4),
+        (
+            {"start_index": [0, 9, 0, 9], "Header 1": ["A", "A", "B", "B"]},
+            "unscoped_position",
+            4,
+        ),
+    ],
+)
+def test_what_retrieval_refuses_is_told_with_counts(columns, kind, chunks):
+    diagnosis = diagnose(days(**columns))
+
+    assert kinds(diagnosis) == {kind: chunks}
+    assert diagnosis.verdict == "not ordered"
+    assert diagnosis.problems[0].documents == 1
+    assert diagnosis.problems[0].examples[0].document == "days.txt"
+
+
+def test_chunks_without_a_document_are_told():
+    diagnosis = diagnose(stored(["a", "b"], [{"start_index": 0}, {"start_index": 1}]))
+
+    assert kinds(diagnosis) == {"missing_document": 2}
+    assert diagnosis.problems[0].examples[0].detail == "keys: start_index"
+    assert diagnosis.verdict == "not ordered"
+
+
+def test_a_span_of_another_length_is_told_and_is_not_serious():
+    # "Another day." has 12 characters, and 13 are claimed.
+    diagnosis = diagnose(own(char_end=[8, 22, 30, 39]))
+
+    assert kinds(diagnosis) == {"length_mismatch": 1}
+    assert diagnosis.problems[0].examples[0].detail == "at 9-22: 13 characters, text 12"
+    assert diagnosis.healthy
+
+
+def test_offsets_that_contradict_the_numbers_are_told():
+    diagnosis = diagnose(own(chunk_index=[0, 2, 1, 3]))
+
+    assert kinds(diagnosis) == {"order_mismatch": 1}
+    assert not diagnosis.healthy
+
+
+def test_a_chunk_that_was_indexed_twice_is_told():
+    chunks = own()
+    diagnosis = diagnose([*chunks, chunks[1]._replace(id="again")])
+
+    assert kinds(diagnosis)["duplicate"] == 1
+    assert diagnosis.problems[0].examples[0].chunk == "again"
+
+
+def test_a_document_that_lacks_a_chunk_is_told_but_not_of_a_sample():
+    chunks = own()
+
+    assert kinds(diagnose(chunks[:3])) == {"incomplete": 1}
+    sample = diagnose(chunks, sample=3)
+    assert sample.healthy
+    assert sample.sampled
+    assert sample.chunks == 3
+    assert not diagnose(chunks, sample=4).sampled
+
+
+def test_at_most_five_examples_are_given_in_the_order_of_the_store():
+    chunks = stored(map(str, range(9)), [{"source": "a"}] * 9)
+
+    (problem,) = diagnose(chunks).problems
+
+    assert problem.chunks == 9
+    assert [e.chunk for e in problem.examples] == [f"id-{i}" for i in range(5)]
+
+
+def test_options_are_found_where_the_keys_have_other_names():
+    metadatas = [
+        {"book": "days", "chapter": chapter, "paragraph": paragraph, "words": 2}
+        for chapter, paragraph in [(1, 1), (1, 2), (2, 1), (2, 2)]
+    ]
+
+    diagnosis = diagnose(stored(LINES, metadatas))
+
+    assert diagnosis.verdict == "ordered with options"
+    assert diagnosis.options.document_key == "book"
+    assert diagnosis.options.position_keys == ("chapter", "paragraph")
+    assert diagnosis.options.code("langchain") == (
+        "OrderPreservingRetriever(vectorstore=vectorstore, "
+        "position_keys=['chapter', 'paragraph'], document_key='book')"
+    )
+    again = diagnose(
+        stored(LINES, metadatas),
+        document_key="book",
+        position_keys=["chapter", "paragraph"],
+    )
+    assert (again.verdict, again.problems) == ("ordered with options", ())
+    assert again.healthy
+    assert not diagnosis.healthy
+
+
+def test_the_code_that_is_suggested_runs_and_orders():
+    metadatas = [{"source": "days", "seq": number} for number in (4, 5, 6, 7)]
+    diagnosis = diagnose(stored(LINES, metadatas))
+    code = diagnosis.options.code("plain")
+
+    assert code == "order_context(texts, metadatas, position_keys='seq')"
+    shuffled = [2, 0, 3, 1]
+    passages = eval(  # noqa: S307 -- the code under test
+        code,
+        {
+            "order_context": order_context,
+            "texts": [LINES[i] for i in shuffled],
+            "metadatas": [metadatas[i] for i in shuffled],
+        },
+    )
+    assert "\n".join(passage.text for passage in passages) == DAYS
+
+
+def test_a_number_that_nothing_speaks_for_is_not_suggested():
+    # Unique and called like a position, yet neither in order nor without gaps.
+    assert diagnose(days(chunk_size=[13, 2, 40, 9])).verdict == "not ordered"
+    # Proved by the source, it is.
+    chunks = days(ord_pos=[10, 20, 30, 40])[::-1]
+    assert diagnose(chunks).verdict == "not ordered"
+    diagnosis = diagnose(chunks, documents={"days.txt": DAYS})
+    assert diagnosis.options.position_keys == ("ord_pos",)
+
+
+def test_a_recorded_position_that_is_wrong_is_told_with_the_true_one():
+    # Both lines "One day." were found at the first one.
+    diagnosis = diagnose(days(start_index=[0, 9, 0, 31]), documents={"days.txt": DAYS})
+
+    assert diagnosis.proofs is not None
+    assert (diagnosis.proofs.proved, diagnosis.proofs.moved) == (3, 1)
+    assert kinds(diagnosis)["wrong_position"] == 1
+    (example,) = diagnosis.problems[-1].examples
+    assert (example.chunk, example.detail) == ("id-2", "it stands at 22-30")
+
+
+def test_positions_that_agree_with_each_other_and_not_with_the_source_do_not_order():
+    # No two spans overlap, so only the source shows that the order is wrong.
+    chunks = days(start_index=[60, 40, 20, 0])
+
+    assert diagnose(chunks).verdict == "ordered"
+    assert diagnose(chunks, documents={"days.txt": DAYS}).verdict == "not ordered"
+
+
+def test_offsets_of_pages_are_compared_page_by_page():
+    text = "One day.\n\nAnother day.\nThe end."
+    chunks = stored(
+        ["One day.", "Another day.", "The end."],
+        [
+            {"source": "a.pdf", "page": 0, "start_index": 0},
+            {"source": "a.pdf", "page": 1, "start_index": 0},
+            {"source": "a.pdf", "page": 1, "start_index": 13},
+        ],
+    )
+
+    diagnosis = diagnose(chunks, documents={"a.pdf": text})
+
+    assert diagnosis.healthy
+    assert diagnosis.proofs is not None
+    assert diagnosis.proofs.proved == 3
+
+
+def test_what_cannot_be_proved_is_told_apart():
+    chunks = stored(
+        ["One day.", "Another dax.", "  ", "The end.", "Whose?"],
+        [{"source": "days.txt"}] * 4 + [{"source": "lost.txt"}],
+    )
+
+    proofs = diagnose(chunks, documents={"days.txt": DAYS}).proofs
+
+    assert proofs is not None
+    assert (proofs.ambiguous, proofs.not_found, proofs.blank) == (1, 1, 1)
+    assert (proofs.placed, proofs.no_source) == (1, 1)
+    assert not proofs.documents[0].complete
+
+
+def test_a_chunk_without_a_name_is_known_by_its_text_if_one_document_has_it():
+    texts = {"days.txt": DAYS, "other.txt": "One day.\nElsewhere."}
+    chunks = stored(["Another day.", "One day.", "Elsewhere."], [{}, {}, {}])
+
+    diagnosis = diagnose(chunks, documents=texts)
+
+    assert diagnosis.proofs is not None
+    assert diagnosis.proofs.placed == 2
+    assert diagnosis.proofs.no_source == 1
+    assert [d.document for d in diagnosis.proofs.documents] == ["days.txt", "other.txt"]
+
+
+def test_a_source_may_know_the_document_by_another_of_its_names():
+    chunks = stored(LINES, [{"ref_doc_id": "8f2c", "file_name": "days.txt"}] * 4)
+
+    proofs = diagnose(chunks, documents={"days.txt": DAYS}).proofs
+
+    assert proofs is not None
+    assert proofs.placed == 4
+
+
+def test_hits_of_an_adapter_are_read_like_stored_chunks():
+    hits = [
+        Hit(line, {}, document="d", offsets=span)
+        for line, span in zip(LINES, SPANS, strict=True)
+    ]
+
+    diagnosis = diagnose(hits[:-1])
+
+    assert diagnosis.verdict == "ordered"
+    assert {use.key for use in diagnosis.keys} == {
+        "ref_doc_id (node)",
+        "start_char_idx (node)",
+    }
+
+
+def test_a_diagnosis_is_plain_json():
+    values = diagnose(days(), documents={"days.txt": DAYS}).to_dict()
+
+    assert json.loads(json.dumps(values))["verdict"] == "not ordered"
+    assert set(values["code"]) == {"langchain", "llamaindex", "plain"}
+
+
+def test_an_empty_index_is_not_ordered():
+    assert diagnose([]).verdict == "not ordered"
+
+
+def test_a_sample_of_nothing_is_refused():
+    with pytest.raises(InvalidOptionError, match="sample=0"):
+        diagnose([], sample=0)
+
+
+# --- what a repair writes
+
+
+def applied(chunks, plan) -> list[StoredChunk]:
+    """The chunks as a store has them once the changes are written."""
+    updates = {change.id: change.update for change in plan.changes}
+    return [
+        chunk._replace(
+            metadata={
+                key: value
+                for key, value in {
+                    **chunk.metadata,
+                    **updates.get(chunk.id, {}),
+                }.items()
+                if value is not None
+            }
+        )
+        for chunk in chunks
+    ]
+
+
+def test_a_repair_makes_a_stripped_index_healthy_and_a_second_one_writes_nothing():
+    documents = {"days.txt": DAYS}
+    chunks = days()
+
+    repaired = applied(chunks, plan_repair(chunks, documents))
+
+    assert [chunk.metadata for chunk in repaired] == [c.metadata for c in own()]
+    assert diagnose(repaired).healthy
+    assert plan_repair(repaired, documents).changes == ()
+
+
+def test_a_repair_that_was_broken_off_is_seen_and_finished():
+    documents = {"days.txt": DAYS}
+    chunks = days()
+    plan = plan_repair(chunks, documents)
+    for done in (1, 2, 3):
+        half = applied(chunks, plan._replace(changes=plan.changes[:done]))
+
+        assert not diagnose(half).healthy
+        rest = plan_repair(half, documents)
+        assert len(rest.changes) == 4 - done
+        assert applied(half, rest) == applied(chunks, plan)
+
+
+def test_numbers_are_written_only_where_the_chunks_cover_the_source():
+    chunks = days()[1:]
+
+    plan = plan_repair(chunks, {"days.txt": DAYS})
+    repaired = applied(chunks, plan)
+
+    assert "n_chunks" not in {key for chunk in repaired for key in chunk.metadata}
+    # "One day." stands twice, and nothing says which of them is here.
+    assert [chunk.metadata.get("char_start") for chunk in repaired] == [9, None, 31]
+    assert [(c.chunk, c.detail) for c in plan.unproved] == [("id-2", "ambiguous")]
+
+
+def test_an_unproved_chunk_keeps_its_document_and_loses_a_disproved_position():
+    chunks = stored(
+        ["One day.", "Another day."],
+        [
+            {"source": "days.txt", "start_index": 3, "kept": 1},
+            {"source": "days.txt", "start_index": 9},
+        ],
+    )
+
+    plan = plan_repair(chunks, {"days.txt": DAYS})
+    first, second = (chunk.metadata for chunk in applied(chunks, plan))
+
+    assert first == {
+        "source": "days.txt",
+        "kept": 1,
+        "doc_key": document_key("days.txt"),
+        "doc_uri": "days.txt",
+    }
+    assert (second["char_start"], second["start_index"]) == (9, 9)
+    assert [(c.chunk, c.detail) for c in plan.unproved] == [("id-0", "ambiguous")]
+
+
+def test_a_position_that_can_neither_be_proved_nor_disproved_is_told_and_kept():
+    # "One day." stands at 0 and at 22; 22 is recorded, and the other lines are missing.
+    chunks = stored(["One day."], [{"source": "days.txt", "start_index": 22}])
+
+    diagnosis = diagnose(chunks, documents={"days.txt": DAYS})
+
+    assert kinds(diagnosis) == {"unproved_position": 1}
+    assert diagnosis.healthy
+    (kept,) = applied(chunks, plan_repair(chunks, {"days.txt": DAYS}))
+    assert kept.metadata["start_index"] == 22
+
+
+def test_inputs_are_not_written_to():
+    chunks = days(start_index=[0, 9, 0, 31])
+    before = [dict(chunk.metadata) for chunk in chunks]
+
+    plan_repair(chunks, {"days.txt": DAYS})
+
+    assert [chunk.metadata for chunk in chunks] == before
+
+
+def test_a_llamaindex_node_is_changed_where_llamaindex_reads_it():
+    node = {
+        "id_": "n",
+        "metadata": {"file_path": "days.txt"},
+        "excluded_embed_metadata_keys": [],
+        "excluded_llm_metadata_keys": ["file_path"],
+        "relationships": {"1": {"node_id": "D"}},
+        "start_char_idx": None,
+        "end_char_idx": None,
+        "class_name": "TextNode",
+    }
+    chunk = StoredChunk(
+        DAYS, {"file_path": "days.txt", "_node_content": json.dumps(node)}, "n"
+    )
+
+    (change,) = plan_repair([chunk], {"days.txt": DAYS}).changes
+    written = json.loads(change.update["_node_content"])
+
+    assert (written["start_char_idx"], written["end_char_idx"]) == (0, len(DAYS))
+    assert written["metadata"]["chunk_index"] == change.update["chunk_index"] == 0
+    assert "char_start" in written["excluded_llm_metadata_keys"]
+    assert "char_start" in written["excluded_embed_metadata_keys"]
+    assert written["relationships"] == node["relationships"]
+
+
+def test_links_of_nodes_give_the_order_that_the_store_does_not_keep():
+    text = "word " * 40
+    nodes = []
+    for number in range(40):
+        related = {"1": {"node_id": "D"}}
+        if number < 39:
+            related["3"] = {"node_id": f"n{number + 1}"}
+        content = {"metadata": {}, "relationships": related, "start_char_idx": None}
+        nodes.append(
+            StoredChunk("word", {"_node_content": json.dumps(content)}, f"n{number}")
+        )
+    random.Random(1).shuffle(nodes)  # noqa: S311 -- an order, no secret
+
+    plan = plan_repair(nodes, {"D": text})
+
+    assert plan.unproved == ()
+    assert {c.id: c.update["char_start"] for c in plan.changes} == {
+        f"n{number}": 5 * number for number in range(40)
+    }
+
+
+# --- places
+
+
+WORDS = st.lists(
+    st.sampled_from(["a", "b", "ab", "ba", "aab"]), min_size=1, max_size=30
+)
+
+
+@given(words=WORDS, seed=st.integers(0, 10))
+def test_a_store_that_keeps_no_order_gives_no_wrong_place_to_a_text(words, seed):
+    source = " ".join(words)
+    places, at = [], 0
+    for word in words:
+        places.append((at, at + len(word)))
+        at += len(word) + 1
+    order = list(range(len(words)))
+    random.Random(seed).shuffle(order)  # noqa: S311 -- an order, no secret
+
+    placement = place(
+        source, [words[i] for i in order], [Order(range(len(words)), recorded=False)]
+    )
+
+    for location in placement.locations:
+        if location.span is not None:
+            assert source[slice(*location.span)].strip()
+    for number, location in zip(order, placement.locations, strict=True):
+        if location.span is not None:
+            assert source[slice(*location.span)].replace(" ", "") == words[number]
+    if order == sorted(order):
+        assert [tuple(found.span or ()) for found in placement.locations] == places
+
+
+def test_what_lies_between_sure_chunks_is_placed_if_the_store_kept_the_order():
+    # The lines "same" stand between lines that occur once; the last line is missing.
+    source = "".join(f"line {number}.\nsame.\n" for number in range(9)) + "last."
+    texts = [line for line in source.splitlines() if line != "last."]
+
+    kept = place(source, texts, [Order(range(18), recorded=False)])
+    backwards = place(source, texts, [Order(range(17, -1, -1), recorded=False)])
+
+    assert [found.status for found in kept.locations[:-1]] == ["exact"] * 17
+    assert kept.locations[-1].status == "ambiguous"  # nothing sure stands behind it
+    assert kept.order is None
+    assert [f.status for f in backwards.locations] == ["exact", "ambiguous"] * 9
+
+
+def test_a_chunk_that_fills_no_gap_is_not_placed_by_its_neighbours():
+    # "same." is part of each of nine lines; one copy of it stands alone in the store.
+    lines = [f"line {number}. same." for number in range(9)]
+    source = "\n".join(lines) + "\nlast."
+    texts = [*lines[:3], "same.", *lines[3:]]
+
+    placement = place(source, texts, [Order(range(10), recorded=False)])
+
+    assert placement.locations[3].status == "ambiguous"
+    assert [found.status for found in placement.locations].count("exact") == 9
+
+
+@given(words=WORDS)
+def test_without_overlap_a_document_that_lacks_chunks_is_never_taken_for_whole(words):
+    source = " ".join(words)
+    for left_out in range(len(words)):
+        rest = words[:left_out] + words[left_out + 1 :]
+
+        placement = place(source, rest, [Order(range(len(rest)), recorded=False)])
+
+        assert placement.order is None
+
+
+@pytest.mark.parametrize("error", [OpragError])
+def test_the_errors_of_bad_sources_are_ours(error):
+    with pytest.raises(error):
+        diagnose(days(), documents=3)
