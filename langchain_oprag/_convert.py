@@ -13,6 +13,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from oprag._diagnosing.node_content import read_node
 from oprag.assembly import falling_scores
 from oprag.chunk import Passage
 from oprag.hit import Hit
@@ -37,17 +38,26 @@ _ORIGINAL = "original_"
 
 
 def hits_of(documents: Iterable[Document]) -> list[Hit]:
-    """Make hits of documents, best first."""
-    return [
-        Hit(
-            document.page_content,
-            document.metadata,
-            source=document,
-            subject=document,
-            score=_score(document.metadata),
-        )
-        for document in documents
-    ]
+    """Make hits of documents, best first.
+
+    Of a chunk that LlamaIndex put into the store, source and offsets are those of
+    the node that it keeps there as JSON.
+    """
+    return [_hit(document) for document in documents]
+
+
+def _hit(document: Document) -> Hit:
+    hit = Hit(
+        document.page_content,
+        document.metadata,
+        source=document,
+        subject=document,
+        score=_score(document.metadata),
+    )
+    node = read_node(document.metadata)
+    if node is None:
+        return hit
+    return hit._replace(document=node.document, offsets=node.offsets, frame=node.frame)
 
 
 def documents_of(
@@ -99,8 +109,12 @@ def _document(passage: Passage, text: str, scores: Mapping[str, float]) -> Docum
 def _id(passage: Passage) -> str | None:
     """The id of the document, or one made of the ids of those that were merged."""
     ids = [chunk.source.id for chunk in passage.chunks]
-    if len(ids) == 1 or None in ids:
-        return ids[0] if len(ids) == 1 else None
+    # A slice has metadata of its own; other slices of the document have other ids.
+    whole = all(c.metadata is c.source.metadata for c in passage.chunks)
+    if None in ids or (len(ids) == 1 and whole):
+        return ids[0] if whole and len(ids) == 1 else None
+    if not whole:
+        ids += [f"{start}-{end}" for start, end in passage.spans]
     return str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join(ids)))
 
 

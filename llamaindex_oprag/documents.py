@@ -12,14 +12,18 @@ from llama_index.core.schema import BaseNode, Document, MetadataMode
 from llama_index.core.storage.docstore.types import BaseDocumentStore, RefDocInfo
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
+from llamaindex_oprag.stores import chunk_store
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.sources import DocumentSource, not_found
+from oprag.sources import DocumentSource
 from oprag.sources import document_source as core_source
+from oprag.store_source import StoreSource
+from oprag.stored_chunks import ChunkStore
 
 __all__ = ["SourceLike", "document_source"]
 
-_KEEP_ORIGINALS = (
-    "Keep the full documents: run an IngestionPipeline with docstore=, or call "
+_WAYS_OUT = (
+    "Index it with index_documents or one of oprag's node parsers; or keep the full "
+    "documents: run an IngestionPipeline with docstore=, or call "
     "docstore.add_documents(documents), and give that docstore; or give the texts as "
     "a mapping, a function or a folder."
 )
@@ -31,6 +35,8 @@ SourceLike: TypeAlias = (
     | Callable[[str], Awaitable[str | None]]
     | BaseDocumentStore
     | BaseIndex[Any]
+    | BasePydanticVectorStore
+    | ChunkStore
     | str
     | Path
 )
@@ -41,65 +47,85 @@ def document_source(documents: SourceLike) -> DocumentSource:
     """Make a source of full texts out of whatever holds them.
 
     Args:
-        documents: A docstore that holds the original `Document`s by their ids (an
-            `IngestionPipeline` with `docstore=` fills one, as does
-            `docstore.add_documents`), or an index that has such a docstore; or
-            anything that `oprag.sources.document_source` takes: a mapping from
-            names to texts, a function, plain or `async`, or a folder.
+        documents: An index, a docstore, or a vector store that keeps texts
+            (`ChromaVectorStore`, `QdrantVectorStore`, `PGVectorStore`); or anything
+            that `oprag.sources.document_source` takes: a mapping from names to
+            texts, a function, plain or `async`, or a folder.
 
     Returns:
-        The source: `get(name)` and `aget(name)` give the whole text of a document,
-        or raise `DocumentNotFoundError`. Nothing is read yet. Of a docstore that
-        holds chunks only, as that of a `VectorStoreIndex` usually does, no
-        document is put together: it counts as not having it.
+        The source: `get(name)` and `aget(name)` give the whole text of a document.
+        Nothing is read yet.
+
+        Where a docstore holds the original `Document` by this id (an
+        `IngestionPipeline` with `docstore=` fills one, as does
+        `docstore.add_documents`), that is given. Else the document is put together
+        from the chunks of the store, if oprag's metadata is on them, and verified;
+        `get` then raises as `StoreSource.get` does.
 
     Raises:
-        InvalidOptionError: `documents` is none of these.
+        InvalidOptionError: `documents` is none of these, or a store whose chunks
+            cannot be read: one that keeps vectors only, or one that is not known.
 
     Example:
         >>> document_source({"a.txt": "all of it"}).get("a.txt")
         'all of it'
     """
     if isinstance(documents, BaseIndex):
-        documents = documents.docstore
+        return _IndexSource(documents.docstore, chunk_store(documents))
     if isinstance(documents, BaseDocumentStore):
-        return _DocstoreSource(documents)
-    if isinstance(documents, (BasePydanticVectorStore, BaseRetriever)):
+        return _IndexSource(documents, chunk_store(documents))
+    if isinstance(documents, (BasePydanticVectorStore, ChunkStore)):
+        return StoreSource(chunk_store(documents))
+    if isinstance(documents, BaseRetriever):
         message = (
-            f"documents={type(documents).__name__} gives chunks, not full texts. "
-            f"{_KEEP_ORIGINALS}"
+            f"documents={type(documents).__name__} gives the chunks that answer a "
+            "question, not full texts. Give the index that it searches."
         )
         raise InvalidOptionError(message, option="documents", value=documents)
     return core_source(documents)
 
 
-class _DocstoreSource(DocumentSource):
-    def __init__(self, docstore: BaseDocumentStore) -> None:
+class _IndexSource(DocumentSource):
+    """Full documents of a docstore, else put together from chunks."""
+
+    def __init__(self, docstore: BaseDocumentStore, chunks: ChunkStore) -> None:
         self._docstore = docstore
+        self._chunks = StoreSource(chunks)
 
     def get(self, document_id: str) -> str:
         found = self._docstore.get_document(document_id, raise_error=False)
         if isinstance(found, Document):
             return _text(found)
-        info = self._docstore.get_ref_doc_info(document_id)
-        raise self._missing(document_id, found, info)
+        try:
+            return self._chunks.get(document_id)
+        except DocumentNotFoundError as error:
+            info = self._docstore.get_ref_doc_info(document_id)
+            raise self._missing(document_id, found, info, error) from error
 
     async def aget(self, document_id: str) -> str:
         found = await self._docstore.aget_document(document_id, raise_error=False)
         if isinstance(found, Document):
             return _text(found)
-        info = await self._docstore.aget_ref_doc_info(document_id)
-        raise self._missing(document_id, found, info)
+        try:
+            return await self._chunks.aget(document_id)
+        except DocumentNotFoundError as error:
+            info = await self._docstore.aget_ref_doc_info(document_id)
+            raise self._missing(document_id, found, info, error) from error
 
     def _missing(
-        self, document_id: str, found: BaseNode | None, info: RefDocInfo | None
+        self,
+        document_id: str,
+        found: BaseNode | None,
+        info: RefDocInfo | None,
+        otherwise: DocumentNotFoundError,
     ) -> DocumentNotFoundError:
         if found is None and info is None:
-            return not_found(document_id, f"the {type(self._docstore).__name__}")
-        what = "a chunk by this name" if info is None else "its chunks"
+            return otherwise
+        what = "a chunk by this name" if info is None else "chunks of it"
         message = (
-            f"The {type(self._docstore).__name__} holds {what} and not the full text "
-            f"of document {document_id!r}. {_KEEP_ORIGINALS}"
+            f"The {type(self._docstore).__name__} holds {what}, and not the full text "
+            f"of document {document_id!r}; chunks that oprag did not index cannot be "
+            f"shown to be all. {_WAYS_OUT}"
         )
         return DocumentNotFoundError(message, document=document_id)
 

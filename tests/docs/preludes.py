@@ -36,10 +36,14 @@ def _readme() -> dict[str, Any]:
     vectorstore.add_documents(splitter.split_documents([document]))
     Settings.llm = llamaindex.RecordingLLM(reply="In six months.")
     Settings.embed_model = llamaindex.WordEmbedding()
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    (folder / "lease.txt").write_text(contract.CONTRACT)
     return {
         "create_retrieval_chain": create_retrieval_chain,
         "create_stuff_documents_chain": create_stuff_documents_chain,
         "documents": [document],
+        "folder": folder,
         "index": VectorStoreIndex.from_documents(
             [LlamaDocument(text=contract.CONTRACT, id_="lease.txt")],
             transformations=[OffsetTokenNodeParser(chunk_size=32)],
@@ -126,6 +130,31 @@ def _long_units() -> dict[str, Any]:
     }
 
 
+def _selection() -> dict[str, Any]:
+    from langchain_core.documents import Document
+    from langchain_core.vectorstores import InMemoryVectorStore
+    from llama_index.core import Document as LlamaDocument
+    from llama_index.core.llms import MockLLM
+
+    contract = load_example("contract")
+    langchain = load_example("offline_langchain")
+    llamaindex = load_example("offline_llamaindex")
+
+    def keyword_retriever(documents: list[Document], k: int) -> Any:
+        store = InMemoryVectorStore(langchain.WordEmbeddings())
+        store.add_documents(documents)
+        return store.as_retriever(search_kwargs={"k": k})
+
+    return {
+        "documents": [Document(contract.CONTRACT, metadata={"source": "lease.txt"})],
+        "embed_model": llamaindex.WordEmbedding(),
+        "embedding": langchain.WordEmbeddings(),
+        "keyword_retriever": keyword_retriever,
+        "llama_documents": [LlamaDocument(text=contract.CONTRACT, id_="lease.txt")],
+        "llm": MockLLM(),
+    }
+
+
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "README": _readme,
     "indexing": _indexing,
@@ -133,6 +162,7 @@ PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "llamaindex": _readme,
     "long_units": _long_units,
     "places": _places,
+    "selection": _selection,
     "self_route": _self_route,
     "stores": _readme,
 }

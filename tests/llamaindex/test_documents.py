@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from llama_index.core import Document, StorageContext, VectorStoreIndex
 from llama_index.core.ingestion import DocstoreStrategy, IngestionPipeline
+from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
+from llamaindex_oprag import OffsetTokenNodeParser
 from llamaindex_oprag.documents import document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.sources import DocumentSource
@@ -65,9 +67,25 @@ async def test_an_index_over_a_docstore_that_has_them_too():
 
 
 async def test_the_docstore_of_an_index_alone_holds_chunks():
-    source = document_source(index())
+    chunks_only = index(document(text=TEXT), parser=OffsetTokenNodeParser(chunk_size=9))
 
-    await neither(source, "lease.txt", "holds its chunks.*Keep the full documents")
+    assert await both(document_source(chunks_only)) == TEXT
+    assert await both(document_source(chunks_only.docstore)) == TEXT
+
+
+async def test_a_document_is_preferred_to_its_chunks():
+    store = index(parser=OffsetTokenNodeParser(chunk_size=9)).docstore
+    store.add_documents([document(text="the original")])
+
+    assert await both(document_source(store)) == "the original"
+
+
+async def test_chunks_that_oprag_did_not_make_are_not_put_together():
+    source = document_source(
+        index(parser=SentenceSplitter(chunk_size=64, chunk_overlap=0))
+    )
+
+    await neither(source, "lease.txt", "holds chunks of it.*keep the full documents")
 
 
 async def test_a_chunk_is_no_document():
@@ -94,11 +112,13 @@ async def test_what_the_core_takes(tmp_path):
 
 
 def test_what_gives_chunks_is_refused():
-    store = index()
+    with pytest.raises(InvalidOptionError, match=r"not full texts.*the index"):
+        document_source(index().as_retriever())
 
-    for chunks in (store.as_retriever(), store.vector_store):
-        with pytest.raises(InvalidOptionError, match="gives chunks, not full texts"):
-            document_source(chunks)  # type: ignore[arg-type]  # the point of the test
+
+def test_vectors_without_texts_are_refused():
+    with pytest.raises(InvalidOptionError, match=r"no texts.*Give the index"):
+        document_source(index().vector_store)
 
 
 def test_what_gives_nothing_is_refused():

@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,25 +23,33 @@ from tests.stores.servers import (
 REQUIRED = bool(os.environ.get("OPRAG_REQUIRE_SERVERS"))
 """Whether a missing package or server fails the tests instead of skipping them."""
 
+PACKAGES = (
+    "asyncpg",
+    "chromadb",
+    "faiss",
+    "langchain_community",
+    "langchain_postgres",
+    "langchain_qdrant",
+    "llama_index.vector_stores.faiss",
+    "llama_index.vector_stores.postgres",
+    "llama_index.vector_stores.qdrant",
+    "psycopg",
+    "qdrant_client",
+)
+"""What tests are skipped for where it is missing and not required."""
+
 HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder, so that `-m "not stores"` leaves it out."""
+    if REQUIRED:
+        missing = [name for name in PACKAGES if find_spec(name) is None]
+        if missing:
+            raise pytest.UsageError(f"Not installed: {', '.join(missing)}")
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.stores)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Iterator[None]:
-    """Fail where a test of this folder was skipped for a package or server."""
-    report = yield
-    if REQUIRED and report.skipped and HERE in item.path.parents:
-        report.outcome = "failed"
-    return report
 
 
 def _running(server: Callable[[], AbstractContextManager[int]]) -> Iterator[int]:
@@ -48,6 +57,8 @@ def _running(server: Callable[[], AbstractContextManager[int]]) -> Iterator[int]
         try:
             port = stack.enter_context(server())
         except ServerUnavailableError as error:
+            if REQUIRED:
+                raise
             pytest.skip(f"{server.__name__} cannot be started: {error}")
         yield port
 

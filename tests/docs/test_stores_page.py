@@ -1,0 +1,38 @@
+"""The page of stores shows those that the tests run, as their lists have them."""
+
+import re
+from pathlib import Path
+
+from tests.stores.langchain_places import PLACES
+from tests.stores.llamaindex_places import LLAMAINDEX_STORES
+
+PAGE = Path(__file__).parents[2] / "docs" / "stores.md"
+
+LISTS = (("LangChain", PLACES), ("LlamaIndex", LLAMAINDEX_STORES))
+
+
+def table() -> str:
+    rows = ["| id | framework | store | full documents from | watch for |"]
+    rows += ["|---|---|---|---|---|"]
+    rows += [
+        f"| `{place.id}` | {framework} | {place.store} | {place.documents} "
+        f"| {place.watch_for} |"
+        for framework, places in LISTS
+        for place in places
+    ]
+    return "\n".join(rows)
+
+
+def test_ids_name_one_store_each():
+    ids = [place.id for _, places in LISTS for place in places]
+
+    assert len(set(ids)) == len(ids)
+
+
+def test_the_page_lists_the_stores_that_are_tested():
+    """If it differs, put the output of `table()` into the page."""
+    section = PAGE.read_text("utf-8").split("\n## What works\n")[1].split("\n## ")[0]
+
+    tables = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+
+    assert [found.strip() for found in tables] == [table()]

@@ -1,0 +1,125 @@
+"""The chunks of an index, as they lie there. All stores: tests/stores."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import chromadb
+import pytest
+from llama_index.core import Document, StorageContext, SummaryIndex, VectorStoreIndex
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.vector_stores import SimpleVectorStore
+from llama_index.vector_stores.chroma import ChromaVectorStore
+
+from llamaindex_oprag import OffsetTokenNodeParser, document_source
+from llamaindex_oprag.stores import chunk_store
+from oprag.errors import IncompleteDocumentError, InvalidOptionError
+from oprag.metadata import document_key
+from oprag.stored_chunks import ChunkStore, StoredChunk
+from tests.llamaindex.corpus import TEXT, document, index
+from tests.llamaindex.recording import WordEmbedding
+
+PARSER = OffsetTokenNodeParser(chunk_size=9)
+
+
+def chroma(*documents: Document, parser=PARSER) -> VectorStoreIndex:
+    collection = chromadb.EphemeralClient().create_collection(f"c{uuid.uuid4().hex}")
+    store = ChromaVectorStore(chroma_collection=collection)
+    return VectorStoreIndex.from_documents(
+        list(documents),
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        transformations=[parser],
+        embed_model=WordEmbedding(),
+    )
+
+
+def simple(*documents: Document, parser=PARSER) -> VectorStoreIndex:
+    return index(*documents, parser=parser)
+
+
+@pytest.mark.parametrize("make", [simple, chroma])
+async def test_chunks_are_given_as_they_were_added(make):
+    documents = [document(), document("other.txt", author="Ada", year=None)]
+    expected = {
+        node.node_id: (node.text, node.metadata)
+        for node in PARSER.get_nodes_from_documents(documents)
+    }
+
+    store = chunk_store(make(*documents))
+
+    found = {chunk.id: (chunk.text, dict(chunk.metadata)) for chunk in store.scan()}
+    assert found == expected
+    fetched = store.fetch(document_key("other.txt"))
+    assert await store.afetch(document_key("other.txt")) == fetched
+    assert {chunk.metadata["doc_uri"] for chunk in fetched} == {"other.txt"}
+    assert len(fetched) == len(expected) // 2
+    assert store.fetch(document_key("nobody")) == []
+
+
+@pytest.mark.parametrize("make", [simple, chroma])
+def test_of_foreign_chunks_source_and_offsets_are_told(make):
+    parser = SentenceSplitter(chunk_size=40, chunk_overlap=0)
+
+    chunks = list(chunk_store(make(document(author="Ada"), parser=parser)).scan())
+
+    assert len(chunks) > 9
+    for text, metadata, _ in chunks:
+        start, end = metadata["start_char_idx"], metadata["end_char_idx"]
+        assert TEXT[start:end] == text
+        assert metadata["ref_doc_id"] == "lease.txt"
+        assert metadata["author"] == "Ada"
+
+
+def test_a_chunk_that_was_deleted_is_missed():
+    made = chroma(document())
+    collection = made.vector_store.client
+    assert document_source(made).get("lease.txt") == TEXT
+
+    collection.delete(where={"chunk_index": 3})
+
+    with pytest.raises(IncompleteDocumentError, match=r"missing: 3\."):
+        document_source(made.vector_store).get("lease.txt")
+
+
+def test_an_index_without_vectors_has_its_chunks_in_the_docstore():
+    made = SummaryIndex.from_documents([document()], transformations=[PARSER])
+
+    assert document_source(made).get("lease.txt") == TEXT
+
+
+def test_rows_that_hold_no_node_are_taken_as_they_are():
+    made = chroma()
+    made.vector_store.client.add(
+        ids=["a", "b"],
+        embeddings=[[1.0] * 256] * 2,
+        documents=["text", None],
+        metadatas=[{"source": "s"}, {"_node_content": ""}],
+    )
+
+    assert list(chunk_store(made).scan()) == [
+        StoredChunk("text", {"source": "s"}, "a"),
+        StoredChunk("", {"_node_content": ""}, "b"),
+    ]
+
+
+def test_a_chunk_store_stays_itself():
+    class Own(ChunkStore):
+        name = "mine"
+
+        def fetch(self, doc_key: str) -> list[StoredChunk]:
+            return []
+
+        def scan(self) -> Iterator[StoredChunk]:
+            return iter(())
+
+    own = Own()
+
+    assert chunk_store(own) is own
+
+
+def test_what_cannot_be_read_is_refused_with_a_way_out():
+    with pytest.raises(InvalidOptionError, match=r"no texts.*Give the index"):
+        chunk_store(SimpleVectorStore())
+    with pytest.raises(InvalidOptionError, match=r"dict.*not known(.|\n)*function"):
+        chunk_store({})

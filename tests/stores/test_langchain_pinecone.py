@@ -1,0 +1,126 @@
+"""By Pinecone's rules: integers become floats, None is gone, dicts are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+
+from langchain_oprag import (
+    OffsetTokenSplitter,
+    OrderPreservingRetriever,
+    diagnose,
+    document_source,
+    index_documents,
+)
+from oprag.errors import InvalidOptionError, UnsupportedMetadataError
+from oprag.stored_chunks import ChunkStore, StoredChunk
+from tests.stores.langchain_places import HashEmbeddings
+from tests.stores.sources import pinecone_metadata, three_documents
+
+
+class PineconeRulesStore(VectorStore):
+    """Keeps documents as LangChain's Pinecone store does, by Pinecone's rules."""
+
+    def __init__(self) -> None:
+        self.held = InMemoryVectorStore(HashEmbeddings())
+
+    def add_documents(self, documents: list[Document], **kwargs: Any) -> list[str]:
+        kept = [
+            Document(document.page_content, metadata=pinecone_metadata(metadata))
+            for document in documents
+            for metadata in [document.metadata]
+        ]
+        return self.held.add_documents(kept, **kwargs)
+
+    def delete(self, ids: list[str] | None = None, **kwargs: Any) -> None:
+        self.held.delete(ids)
+
+    def similarity_search(self, query: str, k: int = 4, **kwargs: Any):
+        return self.held.similarity_search(query, k=k, **kwargs)
+
+    @classmethod
+    def from_texts(cls, texts, embedding, metadatas=None, **kwargs: Any):
+        raise NotImplementedError
+
+
+class Chunks(ChunkStore):
+    """What an application writes for a store that is not known: its way to read it."""
+
+    name = "the index"
+
+    def __init__(self, store: PineconeRulesStore) -> None:
+        self._store = store
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        return [row for row in self.scan() if row.metadata["doc_key"] == doc_key]
+
+    def scan(self):
+        for row in list(self._store.held.store.values()):
+            yield StoredChunk(row["text"], row["metadata"], row["id"])
+
+
+@pytest.fixture
+def sources(tmp_path):
+    return three_documents(tmp_path)
+
+
+@pytest.fixture
+def parts(sources) -> list[Document]:
+    return [
+        Document(text, metadata={"source": source.name, "page": page, "author": None})
+        if len(source.pages) > 1
+        else Document(text, metadata={"source": source.name, "author": None})
+        for source in sources
+        for page, text in enumerate(source.pages)
+    ]
+
+
+def test_every_document_comes_back_and_nothing_is_doubled(sources, parts):
+    store = PineconeRulesStore()
+    chunks = Chunks(store)
+    splitter = OffsetTokenSplitter(chunk_size=32)
+
+    first = index_documents(parts, store, splitter=splitter, chunks=chunks)
+    held = dict(store.held.store)
+    again = index_documents(parts, store, splitter=splitter, chunks=chunks)
+
+    assert {type(row.metadata["chunk_index"]) for row in chunks.scan()} == {float}
+    assert first.chunks_added == len(held) > 100
+    assert (again.chunks_added, again.chunks_deleted) == (0, 0)
+    assert store.held.store == held
+    for source in sources:
+        whole = document_source(chunks).get(source.name)
+        assert whole == source.text
+    assert diagnose(chunks).healthy
+
+
+def test_what_is_retrieved_stands_in_order_and_merges_to_slices(sources, parts):
+    store = PineconeRulesStore()
+    splitter = OffsetTokenSplitter(chunk_size=32)
+    index_documents(parts[:1], store, splitter=splitter, chunks=Chunks(store))
+    retriever = OrderPreservingRetriever(vectorstore=store, k=60, merge=True)
+
+    found = retriever.invoke("of all")
+
+    spans = [(d.metadata["char_start"], d.metadata["char_end"]) for d in found]
+    assert spans == sorted(spans)
+    assert [d.page_content for d in found] == [
+        sources[0].pages[0][int(start) : int(end)] for start, end in spans
+    ]
+
+
+def test_metadata_that_it_would_refuse_is_named_before_anything_is_written(parts):
+    store = PineconeRulesStore()
+    nested = [Document("A text.", metadata={"source": "a", "who": {"name": "Ann"}})]
+
+    with pytest.raises(UnsupportedMetadataError, match="who"):
+        index_documents(nested, store, chunks=Chunks(store))
+    assert not store.held.store
+
+
+def test_without_a_way_to_read_it_it_is_refused_at_once():
+    with pytest.raises(InvalidOptionError, match="PineconeRulesStore"):
+        document_source(PineconeRulesStore())
