@@ -46,6 +46,10 @@ class Asking:
         call: Further arguments of this call, passed on.
         k: How many documents to return; None for as many as come.
         token_budget: Tokens to fill; None for no budget.
+        at_least: Chunks to begin with, whatever is to be filled with them, even where
+            the retriever has a `k` of its own; None to leave that to the others.
+        candidates: Chunks to ask for at least where there is a budget to fill and no
+            `k`; None for no more than fill it.
     """
 
     def __init__(
@@ -56,6 +60,8 @@ class Asking:
         *,
         k: int | None,
         token_budget: int | None,
+        at_least: int | None = None,
+        candidates: int | None = None,
     ) -> None:
         self.config = config
         self.k = k
@@ -65,8 +71,10 @@ class Asking:
         self._plan = None
         if self._search is not None:
             self._given = {**self._search.arguments, **call}.get("k")
-            if self._given is None and k is None and token_budget is not None:
-                self._plan = FetchPlan(token_budget)
+            if at_least is not None:
+                self._plan = FetchPlan.beginning_with(max(at_least, self._given or 0))
+            elif self._given is None and k is None and token_budget is not None:
+                self._plan = FetchPlan(token_budget, candidates)
 
     @property
     def arguments(self) -> dict[str, Any]:

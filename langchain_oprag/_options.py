@@ -25,7 +25,8 @@ from oprag.fetching import unfilled_message
 from oprag.identity import DocumentKey, MissingDocument
 from oprag.options import ContextOptions, Order, SourceTexts
 from oprag.positions import MissingPosition, PositionKeys
-from oprag.selection import Overflow
+from oprag.presets import with_preset
+from oprag.selection import Overflow, Selection
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 __all__ = ["Ordered", "SharedOptions"]
@@ -61,6 +62,12 @@ class SharedOptions(BaseModel):
     token_budget: SkipValidation[int | None] = None
     """Tokens that the context may take as it is sent, separators included; None
     for no limit."""
+    selection: SkipValidation[Selection] = "budget"
+    """`"budget"`: documents in rank order while they fit; `"top_k"`: the same, without
+    asking for more than `k`; `"segments"` and `"expand"`: text chosen by rank and
+    position, for a `token_budget`, so that documents may come in part."""
+    preset: SkipValidation[str | None] = None
+    """A named bundle of settings for what is not set here: `"recall"`."""
     overflow: SkipValidation[Overflow] = "stop"
     """At a document that does not fit the budget: `"stop"`, or `"skip"` it."""
     order: SkipValidation[Order] = "document"
@@ -102,7 +109,7 @@ class SharedOptions(BaseModel):
 
     # Field by field, because pydantic keeps an assigned value that only a validator
     # of the whole model refuses.
-    @field_validator(*_SHARED, "top_n", check_fields=False)
+    @field_validator(*_SHARED, "preset", "top_n", check_fields=False)
     @classmethod
     def _check(cls, value: Any, info: ValidationInfo) -> Any:
         ContextOptions.from_options({str(info.field_name): value})
@@ -112,7 +119,23 @@ class SharedOptions(BaseModel):
         self, top_n: int | None, counter: NamedTokenCounter | None
     ) -> ContextOptions:
         shared = {name: getattr(self, name) for name in _SHARED}
-        return ContextOptions(top_n=top_n, token_counter=counter, **shared)
+        return ContextOptions(
+            top_n=top_n, token_counter=counter, **{**shared, **self._of_preset()}
+        )
+
+    def _of_preset(self) -> dict[str, Any]:
+        """The preset's settings, but for those that were set explicitly."""
+        settings = with_preset(self.preset, {})
+        set_here = self.model_fields_set
+        return {name: settings[name] for name in settings if name not in set_here}
+
+    def _selection(self) -> Selection:
+        selection: Selection = self._of_preset().get("selection", self.selection)
+        return selection
+
+    def _budget_to_fill(self) -> int | None:
+        """The token budget, unless as many documents as come are all that is wanted."""
+        return None if self._selection() == "top_k" else self.token_budget
 
     def _put_in_order(
         self, documents: Sequence[Document], top_n: int | None

@@ -21,7 +21,7 @@ from oprag.routing import Rung
 from oprag.rung_context import PromptSize
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["Plan"]
+__all__ = ["Plan", "prompt_tokens", "room_for_answer"]
 
 _PER_MESSAGE = 4
 """Tokens that a chat format puts around a message, at most, in the common ones."""
@@ -94,21 +94,18 @@ class Plan:
 
     def tokens(self, messages: Sequence[BaseMessage]) -> int:
         """Tokens of a prompt, with what the chat format puts around it."""
-        texts = sum(self.counter(text_of(message)) for message in messages)
+        tokens = prompt_tokens(messages, self.counter)
         if self.options.structured_output:
-            texts += self.counter(json.dumps(REPLY_SCHEMA))
-        return texts + _PER_MESSAGE * len(messages) + _PER_PROMPT
+            tokens += self.counter(json.dumps(REPLY_SCHEMA))
+        return tokens
 
     def size(self, rung: Rung) -> PromptSize:
         """How long a rung's prompt is and may be."""
         window = self._window(rung)
-        reserved = self.options.answer_tokens or self.facts(rung).answer_tokens
-        if reserved is None and window is not None:
-            reserved = min(_ANSWER_TOKENS, window // _SHARE_OF_WINDOW)
         return PromptSize(
             lambda context: self.tokens(self.messages(rung, context)),
             window,
-            reserved or 0,
+            room_for_answer(self.options.answer_tokens, self.facts(rung), window),
         )
 
     def _window(self, rung: Rung) -> int | None:
@@ -119,6 +116,27 @@ class Plan:
 
     def _facts(self, rung: Rung) -> ModelFacts:
         return facts_of(model_of(self.options, rung), self.config)
+
+
+def prompt_tokens(messages: Sequence[BaseMessage], counter: NamedTokenCounter) -> int:
+    """Count the tokens of messages, with what the chat format puts around them."""
+    texts = sum(counter(text_of(message)) for message in messages)
+    return texts + _PER_MESSAGE * len(messages) + _PER_PROMPT
+
+
+def room_for_answer(given: int | None, facts: ModelFacts, window: int | None) -> int:
+    """Tokens that are kept free for the answer.
+
+    Args:
+        given: What the user said; None for what the model says of itself.
+        facts: What that is.
+        window: Where neither says it, 256, or an eighth of a smaller window; 0
+            without a window.
+    """
+    reserved = given or facts.answer_tokens
+    if reserved is None and window is not None:
+        reserved = min(_ANSWER_TOKENS, window // _SHARE_OF_WINDOW)
+    return reserved or 0
 
 
 def _only_document(documents: Any) -> tuple[str, ...]:

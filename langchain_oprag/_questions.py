@@ -1,4 +1,4 @@
-"""What `SelfRouteChain` is asked: the question, its options, the conversation."""
+"""What a chain is asked: the question, its options, the conversation."""
 
 from __future__ import annotations
 
@@ -55,13 +55,14 @@ class Question(NamedTuple):
         return "\n".join([_CONVERSATION, *said, f"User: {self.text}"])
 
 
-def read_question(given: Any) -> Question:
+def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     """Read the chain's input.
 
     Args:
         given: The question as a string; or a mapping with the question as `input`
             and perhaps `chat_history` (messages in any form that LangChain takes)
             and `options` (a list of texts). Other keys have no meaning here.
+        component: Class name of the chain, for the error.
 
     Raises:
         InvalidOptionError: There is no question in it, or the options are none.
@@ -76,7 +77,7 @@ def read_question(given: Any) -> Question:
             else f"a {type(given).__name__}"
         )
         message = (
-            'SelfRouteChain takes a question: a string, or a mapping with "input", and '
+            f'{component} takes a question: a string, or a mapping with "input", and '
             f'perhaps "chat_history" and "options". It was given {found}.'
         )
         raise InvalidOptionError(message, option="input", value=given)

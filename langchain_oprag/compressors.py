@@ -105,7 +105,7 @@ class OrderPreservingCompressor(
     def __call__(self, documents: Sequence[Document]) -> list[Document]:
         """Do the same as `compress_documents`, so that LCEL takes the component."""
         ordered = self._put_in_order(documents, self.top_n)
-        if ordered.used_all and documents:
+        if ordered.used_all and documents and self._budget_to_fill() is not None:
             self._warn_unfilled(len(documents), _SETTING)
         return ordered.documents
 

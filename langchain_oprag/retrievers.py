@@ -10,27 +10,21 @@ from langchain_core.callbacks import (
     CallbackManagerForRetrieverRun,
 )
 from langchain_core.documents import Document
-from langchain_core.retrievers import (
-    BaseRetriever,
-    LangSmithRetrieverParams,
-    RetrieverLike,
-)
+from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import ensure_config, patch_config
-from langchain_core.runnables.utils import ConfigurableFieldSpec
+from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import SkipValidation, field_validator
 
 from langchain_oprag._asking import Asking, checked_k
 from langchain_oprag._options import SharedOptions
-from oprag.errors import InvalidOptionError
+from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
+from oprag.selection import candidates_for
 
 __all__ = ["OrderPreservingRetriever"]
 
-_ABSENT = object()
 
-
-class OrderPreservingRetriever(BaseRetriever, SharedOptions):
+class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
     The best documents are selected first, `k` of them or as many as fit
@@ -54,7 +48,8 @@ class OrderPreservingRetriever(BaseRetriever, SharedOptions):
     twice are one, so that there may be fewer than `k`; so does `merge`.
 
     With `token_budget`, a vector store underneath and no `k` anywhere, as many
-    chunks are fetched as fill the budget. A score threshold still holds.
+    chunks are fetched as fill the budget; with `selection="segments"` 400 of them and
+    with `"expand"` and `preset="recall"` 1,200 at least. A score threshold still holds.
 
     Whatever else the wrapped retriever or its vector store has can be used on
     this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`.
@@ -90,8 +85,6 @@ class OrderPreservingRetriever(BaseRetriever, SharedOptions):
         2
     """
 
-    base_retriever: RetrieverLike
-    """The retriever that is wrapped."""
     k: SkipValidation[int | None] = None
     """Documents to return, of the best; None for as many as come."""
 
@@ -105,52 +98,15 @@ class OrderPreservingRetriever(BaseRetriever, SharedOptions):
         **options: Any,
     ) -> None:
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
-        search = {name: value for name, value in search.items() if value is not None}
-        options["base_retriever"] = _wrapped(base_retriever, vectorstore, search)
+        options["base_retriever"] = wrapped_retriever(
+            "OrderPreservingRetriever", base_retriever, vectorstore, search
+        )
         super().__init__(**options)
 
     @field_validator("k", mode="after")
     @classmethod
     def _check_k(cls, k: Any) -> int | None:
         return checked_k(k)
-
-    def invoke(
-        self,
-        input: str,  # noqa: A002 -- the base class's name
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> list[Document]:
-        """Retrieve documents in reading order.
-
-        Args:
-            input: The query.
-            config: Reaches the wrapped retriever, `configurable` included.
-            **kwargs: `k`, the number of documents for this call. Anything else is
-                passed on to the wrapped retriever, such as a `filter`.
-
-        Raises:
-            InvalidOptionError: `k` is not possible, or an option was given that is
-                set on construction.
-        """
-        # The run manager that `_get_relevant_documents` is given does not carry
-        # `configurable`.
-        config = ensure_config(config)
-        return super().invoke(input, config, outer_config=config, **kwargs)
-
-    async def ainvoke(
-        self,
-        input: str,  # noqa: A002 -- the base class's name
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> list[Document]:
-        """Do the same as `invoke`, awaiting the wrapped retriever."""
-        config = ensure_config(config)
-        return await super().ainvoke(input, config, outer_config=config, **kwargs)
-
-    @property
-    def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """Configurable fields of the wrapped retriever."""
-        return self.base_retriever.config_specs
 
     def _get_relevant_documents(
         self,
@@ -191,19 +147,14 @@ class OrderPreservingRetriever(BaseRetriever, SharedOptions):
     def _asking(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> Asking:
-        for option, value in call.items():
-            if option in SharedOptions.model_fields:
-                message = (
-                    f"invoke takes no option {option!r}. Set it on the retriever: "
-                    f"{type(self).__name__}({option}=…)."
-                )
-                raise InvalidOptionError(message, option=option, value=value)
+        self._refuse_options(call, SharedOptions.model_fields)
         return Asking(
             self.base_retriever,
             config,
             call,
             k=self.k if k is None else checked_k(k),
-            token_budget=self.token_budget,
+            token_budget=self._budget_to_fill(),
+            candidates=candidates_for(self._selection()),
         )
 
     def _receive(
@@ -214,43 +165,7 @@ class OrderPreservingRetriever(BaseRetriever, SharedOptions):
         if asking.again(len(found), used_all=ordered.used_all):
             return ordered.documents, True
         setting = asking.limited_by(len(found))
-        if found and ordered.used_all and setting is not None:
+        starved = found and ordered.used_all and setting is not None
+        if starved and setting and self._budget_to_fill() is not None:
             self._warn_unfilled(len(found), setting)
         return ordered.documents, False
-
-    def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
-        """Tracing parameters: those of the wrapped retriever under our name."""
-        kwargs.pop("outer_config", None)
-        own = super()._get_ls_params(**kwargs)
-        of_wrapped = getattr(self.base_retriever, "_get_ls_params", None)
-        return own if of_wrapped is None else {**of_wrapped(**kwargs), **own}
-
-    def __getattr__(self, name: str) -> Any:
-        """What the wrapped retriever, or its vector store, has under this name."""
-        base = None if name.startswith("_") else self.__dict__.get("base_retriever")
-        for inner in (base, getattr(base, "vectorstore", None)):
-            value = getattr(inner, name, _ABSENT)
-            if value is not _ABSENT:
-                return value
-        return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
-
-
-def _wrapped(
-    base_retriever: RetrieverLike | None,
-    vectorstore: VectorStore | None,
-    search: dict[str, Any],
-) -> RetrieverLike:
-    """The retriever that the arguments mean together."""
-    if vectorstore is None and base_retriever is not None and not search:
-        return base_retriever
-    if isinstance(vectorstore, VectorStore) and base_retriever is None:
-        return vectorstore.as_retriever(**search)
-    given = {"base_retriever": base_retriever, "vectorstore": vectorstore, **search}
-    names = [name for name, value in given.items() if value is not None]
-    message = (
-        "OrderPreservingRetriever takes either base_retriever= or vectorstore=, and "
-        "search_type= and search_kwargs= only with a VectorStore; it was given "
-        f"{', '.join(names) or 'none of them'}."
-    )
-    option = names[0] if names else "base_retriever"
-    raise InvalidOptionError(message, option=option, value=given[option])

@@ -199,9 +199,12 @@ def _new_node(
         changes[field] = excluding(shown, metadata)
     if changed:
         changes["embedding"] = None
-    if len(nodes) > 1:
-        ids = "\n".join(node.node_id for node in nodes)
-        changes["id_"] = str(uuid.uuid5(uuid.NAMESPACE_OID, ids))
+    # A slice has metadata of its own; other slices of the node have other ids.
+    whole = all(c.metadata is c.source.node.metadata for c in passage.chunks)
+    if len(nodes) > 1 or not whole:
+        ids = [node.node_id for node in nodes]
+        ids += [] if whole else [f"{start}-{end}" for start, end in passage.spans]
+        changes["id_"] = str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join(ids)))
         changes["relationships"] = _relationships(nodes)
     start = getattr(first, "start_char_idx", None)
     # Without one, the offsets of a part are no offsets in the node's source.

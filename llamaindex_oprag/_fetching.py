@@ -11,6 +11,7 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 
 from oprag.fetching import FetchPlan
 from oprag.options import ContextOptions
+from oprag.selection import candidates_for
 
 __all__ = ["Fetch"]
 
@@ -21,9 +22,17 @@ class Fetch:
     Args:
         base: The retriever underneath. Not written to: copies of it ask for more.
         options: With `top_n` for the retriever's own `similarity_top_k`.
+        at_least: Nodes to begin with, whatever is to be filled with them; more are
+            asked for if those were not enough. None to leave that to the options.
     """
 
-    def __init__(self, base: BaseRetriever, options: ContextOptions) -> None:
+    def __init__(
+        self,
+        base: BaseRetriever,
+        options: ContextOptions,
+        *,
+        at_least: int | None = None,
+    ) -> None:
         self._base = base
         self._plan: FetchPlan | None = None
         self._k: int | None = None
@@ -38,10 +47,17 @@ class Fetch:
             return
         self._k = base.similarity_top_k
         self.setting = "raise similarity_top_k=, or leave it out everywhere"
-        if options.top_n is not None:
+        if at_least is not None:
+            self._plan = FetchPlan.beginning_with(max(at_least, self._k))
+        elif options.top_n is not None:
             self._k = max(self._k, options.top_n)
-        elif options.token_budget and self._k == DEFAULT_SIMILARITY_TOP_K:
-            self._plan = FetchPlan(options.token_budget)
+        elif (
+            options.token_budget
+            and options.selection != "top_k"
+            and self._k == DEFAULT_SIMILARITY_TOP_K
+        ):
+            candidates = candidates_for(options.selection)
+            self._plan = FetchPlan(options.token_budget, candidates)
 
     def retriever(self) -> BaseRetriever:
         """Give the base retriever, or a copy of it that asks for as many as wanted."""

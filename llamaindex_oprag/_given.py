@@ -163,6 +163,8 @@ def _context(options: Mapping[str, Any]) -> ContextOptions:
         hint = None
         if option in _DECIDED_BY_RUNGS:
             hint = 'What is read is decided by rungs=, as in [1500, 16000, "full"].'
+        elif option in {"selection", "preset"}:
+            hint = "Set it on the retriever: OrderPreservingRetriever(…)."
         elif option in foreign:
             hint = (
                 "Each rung is read in one call; its prompts are rag_prompt= and "

@@ -20,7 +20,8 @@ from oprag.fetching import unfilled_message
 from oprag.identity import MissingDocument
 from oprag.options import ContextOptions, Order
 from oprag.positions import MissingPosition
-from oprag.selection import Overflow
+from oprag.presets import check_preset, with_preset
+from oprag.selection import Overflow, Selection
 
 __all__ = ["ContextFields", "check_rescore", "refuse_lost_state", "warn_unfilled"]
 
@@ -44,6 +45,21 @@ class ContextFields(BaseModel):
         description=(
             "Tokens that the nodes may take together as they are sent: with the "
             "metadata shown to the model and the separators. None for no limit."
+        ),
+    )
+    selection: Selection = Field(
+        default="budget",
+        description=(
+            "budget: nodes in rank order while they fit; top_k: the same, without "
+            "asking for more nodes; segments and expand: text chosen by rank and "
+            "position, for a token_budget, so that nodes may come in part."
+        ),
+    )
+    preset: str | None = Field(
+        default=None,
+        description=(
+            "A named bundle of settings for what is not set here; recall. None for "
+            "none."
         ),
     )
     overflow: Overflow = Field(
@@ -134,6 +150,12 @@ class ContextFields(BaseModel):
         ContextOptions(**{str(info.field_name): value})
         return value
 
+    @field_validator("preset", mode="after")
+    @classmethod
+    def _check_preset(cls, value: str | None) -> str | None:
+        check_preset(value)
+        return value
+
     @field_validator("rescore", mode="after")
     @classmethod
     def _check_rescore(cls, value: str | None) -> str | None:
@@ -146,7 +168,10 @@ class ContextFields(BaseModel):
         Raises:
             InvalidOptionError: A value is not possible.
         """
-        return ContextOptions(**{name: getattr(self, name) for name in _NAMES})
+        options = {name: getattr(self, name) for name in _NAMES}
+        preset = with_preset(self.preset, {})
+        options |= {n: preset[n] for n in preset if n not in self.model_fields_set}
+        return ContextOptions(**options)
 
 
 def check_rescore(rescore: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.llms import LLM, ChatMessage
@@ -11,10 +11,22 @@ from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from oprag.errors import InvalidOptionError
 from oprag.prompts import choice_prompt, qa_prompt
 
-__all__ = ["Sent", "check_template", "fill", "own_template", "sent_text"]
+__all__ = [
+    "Sent",
+    "check_template",
+    "fill",
+    "fill_in",
+    "frame_tokens",
+    "from_format_string",
+    "own_template",
+    "sent_text",
+]
 
 _OWN_NAMES = {"context_str": "context", "query_str": "question"}
 """LlamaIndex's names of the variables, and those in oprag's format strings."""
+
+_PER_MESSAGE = 4
+"""Tokens that chat models take for the frame of a message, at most."""
 
 Sent = list[ChatMessage] | str
 """What is sent: messages to a chat model, one text to any other."""
@@ -28,16 +40,24 @@ def own_template(sentinel: str, *, multiple_choice: bool) -> PromptTemplate:
         multiple_choice: Whether the query holds options behind the question.
     """
     if not multiple_choice:
-        return _from_format_string(qa_prompt(sentinel))
-    return _from_format_string(
+        return from_format_string(qa_prompt(sentinel))
+    return from_format_string(
         choice_prompt(sentinel).replace("{question}\n{options}", "{question}")
     )
 
 
-def _from_format_string(template: str) -> PromptTemplate:
+def from_format_string(
+    template: str, names: Mapping[str, str] = _OWN_NAMES
+) -> PromptTemplate:
+    """Make a template of one of oprag's format strings.
+
+    Args:
+        template: The format string.
+        names: LlamaIndex's names of its variables, and its own.
+    """
     # LlamaIndex fills in names in braces and knows no doubled ones.
     plain = template.replace("{{", "{").replace("}}", "}")
-    return PromptTemplate(plain, template_var_mappings=_OWN_NAMES)
+    return PromptTemplate(plain, template_var_mappings=dict(names))
 
 
 def check_template(
@@ -46,6 +66,7 @@ def check_template(
     *,
     llm: LLM,
     sentinels: Sequence[str] = (),
+    names: Mapping[str, str] = _OWN_NAMES,
 ) -> BasePromptTemplate:
     """Make sure that a prompt can be filled, and that it lets the model decline.
 
@@ -56,6 +77,8 @@ def check_template(
         llm: The model that it is for.
         sentinels: One of these must stand in the text, in any case; empty: not
             checked.
+        names: Its variables, if others: LlamaIndex's names, and those that a text
+            may use instead.
 
     Returns:
         The template.
@@ -66,11 +89,11 @@ def check_template(
     """
     template = prompt
     if isinstance(prompt, str):
-        own = "{context}" in prompt and "{question}" in prompt
-        template = _from_format_string(prompt) if own else PromptTemplate(prompt)
+        own = all(f"{{{name}}}" in prompt for name in names.values())
+        template = from_format_string(prompt, names) if own else PromptTemplate(prompt)
     if not isinstance(template, BasePromptTemplate):
         raise _wrong(option, prompt, "is neither a text nor a prompt template.")
-    probes = {"context_str": "<the context>", "query_str": "<the query>"}
+    probes = {name: f"<the {name}>" for name in names}
     text = template.format(llm=llm, **probes)
     lacking = [name for name, probe in probes.items() if probe not in text]
     if lacking:
@@ -112,10 +135,19 @@ def _wrong(option: str, prompt: Any, fault: str) -> InvalidOptionError:
 
 def fill(llm: LLM, template: BasePromptTemplate, context: str, query: str) -> Sent:
     """Put context and query into a prompt, as `LLM.predict` would send it."""
-    values = {"context_str": context, "query_str": query}
+    return fill_in(llm, template, {"context_str": context, "query_str": query})
+
+
+def fill_in(llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]) -> Sent:
+    """Put values into a prompt, by LlamaIndex's names, as `LLM.predict` does."""
     if llm.metadata.is_chat_model:
         return llm._get_messages(template, **values)  # noqa: SLF001 -- adds the system prompt as `predict` does
     return llm._get_prompt(template, **values)  # noqa: SLF001 -- as above
+
+
+def frame_tokens(sent: Sent) -> int:
+    """Tokens that chat models take for the frames of messages, at most."""
+    return 0 if isinstance(sent, str) else _PER_MESSAGE * (len(sent) + 1)
 
 
 def sent_text(sent: Sent) -> str:

@@ -21,14 +21,11 @@ from llamaindex_oprag._asking import (
 from llamaindex_oprag._llms import name_of
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._outside import Outside
-from llamaindex_oprag._prompts import Sent, fill, sent_text
+from llamaindex_oprag._prompts import Sent, fill, frame_tokens, sent_text
 from oprag.refusals import DeclineRules
 from oprag.tokens import NamedTokenCounter
 
 __all__ = ["Reader"]
-
-_PER_MESSAGE = 4
-"""Tokens that chat models take for the frame of a message, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +66,7 @@ class Reader:
     def tokens(self, context: str, query: str) -> int:
         """Tokens of the whole prompt, the frames of its messages included."""
         sent = self.sent(context, query)
-        frames = 0 if isinstance(sent, str) else _PER_MESSAGE * (len(sent) + 1)
-        return self.counter(self.prompt(context, query)) + frames
+        return self.counter(self.prompt(context, query)) + frame_tokens(sent)
 
     def ask(
         self, query: QueryBundle, context: str, meter: Meter, *, streaming: bool

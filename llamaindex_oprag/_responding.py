@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
@@ -13,9 +14,21 @@ from llama_index.core.base.response.schema import (
 )
 from llama_index.core.schema import NodeWithScore
 
-from llamaindex_oprag._question import Question
+__all__ = ["Answering", "arespond", "respond"]
 
-__all__ = ["arespond", "respond"]
+
+class Answering(Protocol):
+    """A question that is being answered."""
+
+    @property
+    def retrieved(self) -> Sequence[NodeWithScore]:
+        """What was retrieved for it."""
+
+    def source_nodes(self) -> list[NodeWithScore]:
+        """What was read for the answer, as far as is known, in reading order."""
+
+    def metadata(self) -> dict[str, Any]:
+        """The response's metadata, as far as is known."""
 
 
 @dataclass
@@ -41,7 +54,7 @@ class _RecordedResponse(StreamingResponse):
 
 
 def respond(
-    question: Question, pieces: Generator[str, None, None], *, streaming: bool
+    question: Answering, pieces: Generator[str, None, None], *, streaming: bool
 ) -> Response | StreamingResponse:
     """Give the answer as a response.
 
@@ -61,7 +74,7 @@ def respond(
 
 
 def _recorded(
-    question: Question,
+    question: Answering,
     first: str | None,
     pieces: Generator[str, None, None],
     response: StreamingResponse,
@@ -77,7 +90,7 @@ def _recorded(
 
 
 async def arespond(
-    question: Question, pieces: AsyncGenerator[str, None], *, streaming: bool
+    question: Answering, pieces: AsyncGenerator[str, None], *, streaming: bool
 ) -> Response | AsyncStreamingResponse:
     """Do the same as `respond`, awaiting the pieces.
 
@@ -96,7 +109,7 @@ async def arespond(
 
 
 async def _arecorded(
-    question: Question,
+    question: Answering,
     pieces: AsyncGenerator[str, None],
     response: AsyncStreamingResponse,
 ) -> AsyncGenerator[str, None]:
@@ -109,7 +122,7 @@ async def _arecorded(
 
 
 def _complete(
-    question: Question,
+    question: Answering,
     response: StreamingResponse | AsyncStreamingResponse,
     text: str,
 ) -> None:

@@ -6,34 +6,22 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from typing import Any, NoReturn
 
-import llama_index.core.instrumentation as instrument
-from llama_index.core.base.response.schema import RESPONSE_TYPE
-from llama_index.core.callbacks import CallbackManager, CBEventType, EventPayload
-from llama_index.core.instrumentation.events.synthesis import (
-    SynthesizeEndEvent,
-    SynthesizeStartEvent,
-)
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
-from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._question import Question
-from llamaindex_oprag._responding import arespond, respond
 from llamaindex_oprag._self_route_options import SelfRouteOptions
+from llamaindex_oprag._stepwise import StepwiseSynthesizer
 from oprag.driving import Fetch, Routed, advance
 from oprag.errors import InvalidOptionError, RoutingError
 from oprag.routing_cost import RoutingCostMonitor
 
 __all__ = ["SelfRouteSynthesizer"]
 
-_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
-
-class SelfRouteSynthesizer(BaseSynthesizer):
+class SelfRouteSynthesizer(StepwiseSynthesizer[Question]):
     """Answers from retrieved nodes, or from their documents.
-
-    What LlamaIndex's query engines hold and chat engines reach into: they set
-    `_streaming` to say how the next answer is wanted.
 
     Args:
         options: See `SelfRouteOptions`.
@@ -57,66 +45,13 @@ class SelfRouteSynthesizer(BaseSynthesizer):
         self._monitor = RoutingCostMonitor()
         self._known_tokens: dict[str, int] = {}
 
-    @property
-    def streaming(self) -> bool:
-        """Whether the next answer is streamed."""
-        return self._streaming
-
-    @streaming.setter
-    def streaming(self, streaming: bool) -> None:
-        self._streaming = streaming
-
-    def synthesize(
-        self,
-        query: QueryType,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        """Answer from nodes, best first.
-
-        Raises:
-            RungFailedError: The model failed on a rung.
-            OpragError: As `oprag.driving.route` raises it.
-        """
-        _dispatcher.event(SynthesizeStartEvent(query=query))
-        question = self._question(query, nodes, additional_source_nodes)
-        payload: dict[str, Any] = {EventPayload.QUERY_STR: question.query.query_str}
-        with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
-            pieces = self._pieces(question, streaming=self._streaming)
-            response = respond(question, pieces, streaming=self._streaming)
-            event.on_end(payload={EventPayload.RESPONSE: response})
-        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
-        return response
-
-    async def asynthesize(
-        self,
-        query: QueryType,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-        **response_kwargs: Any,
-    ) -> RESPONSE_TYPE:
-        """Do the same as `synthesize`, awaiting models and documents."""
-        _dispatcher.event(SynthesizeStartEvent(query=query))
-        question = self._question(query, nodes, additional_source_nodes)
-        payload: dict[str, Any] = {EventPayload.QUERY_STR: question.query.query_str}
-        with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:
-            pieces = self._apieces(question, streaming=self._streaming)
-            response = await arespond(question, pieces, streaming=self._streaming)
-            event.on_end(payload={EventPayload.RESPONSE: response})
-        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
-        return response
-
     def _question(
         self,
-        query: QueryType,
+        query: QueryBundle,
         nodes: Sequence[NodeWithScore],
-        additional: Sequence[NodeWithScore] | None,
+        additional: Sequence[NodeWithScore],
     ) -> Question:
-        bundle = QueryBundle(query) if isinstance(query, str) else query
-        return Question(
-            self.options, bundle, nodes, self._known_tokens, additional or ()
-        )
+        return Question(self.options, query, nodes, self._known_tokens, additional)
 
     def _pieces(
         self, question: Question, *, streaming: bool

@@ -74,7 +74,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         options = self.context_options()
         arranged = arrange(nodes, options, rescore=self.rescore)
-        budget = options.token_budget
+        budget = None if options.selection == "top_k" else options.token_budget
         if budget is not None and nodes and arranged.used_all and not self._warned:
             self._warned = True
             how = (

@@ -34,8 +34,9 @@ class OrderPreservingRetriever(BaseRetriever):
     - `similarity_top_k` keeps that many nodes, of the best. A vector index retriever
       underneath is asked for as many, if it would give fewer.
     - `token_budget` alone, over a vector index retriever that was left at
-      LlamaIndex's default of 2 nodes: as many nodes as fit the budget. What is asked
-      for grows until the budget is full or the store is exhausted.
+      LlamaIndex's default of 2 nodes: as many nodes as fit the budget (with
+      `selection="segments"` 400 at least, with `"expand"` and `preset="recall"` 1,200).
+      What is asked for grows until the budget is full or the store is exhausted.
     - Any other `similarity_top_k` of the retriever underneath is kept to. Its
       filters, query mode and other settings always are; it is not written to.
 
@@ -140,7 +141,8 @@ class OrderPreservingRetriever(BaseRetriever):
     def _finish(
         self, fetch: Fetch, nodes: list[NodeWithScore], arranged: Arranged
     ) -> list[NodeWithScore]:
-        budget = self._options.token_budget
+        counts = self._options.selection != "top_k"
+        budget = self._options.token_budget if counts else None
         starved = arranged.used_all and bool(nodes) and not fetch.exhausted
         if budget is not None and starved and not self._warned:
             self._warned = True

@@ -6,12 +6,14 @@ starve any budget. Without I/O: the adapters do the asking, sync or async.
 
 from __future__ import annotations
 
-__all__ = ["FetchPlan", "unfilled_message"]
+__all__ = ["FetchPlan", "chunks_for_units", "unfilled_message"]
 
 _SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _LEAST = 16
 _GROWTH = 2
+_PER_UNIT = 8
+"""Chunks of a unit of 4,000 tokens, at 512 each."""
 
 
 class FetchPlan:
@@ -19,6 +21,8 @@ class FetchPlan:
 
     Args:
         token_budget: Tokens to fill; at least 1.
+        candidates: Chunks to ask for at least, so that there is something to choose
+            from (`candidates_for`); None for none beside what fills the budget.
 
     Example:
         >>> plan = FetchPlan(token_budget=8_192)
@@ -32,11 +36,18 @@ class FetchPlan:
         False
     """
 
-    def __init__(self, token_budget: int) -> None:
-        self.k = max(_LEAST, -(-token_budget // _SHORT_CHUNK))
+    def __init__(self, token_budget: int, candidates: int | None = None) -> None:
+        self.k = max(_LEAST, -(-token_budget // _SHORT_CHUNK), candidates or 0)
         """Chunks to ask for next."""
         self.exhausted = False
         """Whether the store gave fewer chunks than it was asked for."""
+
+    @classmethod
+    def beginning_with(cls, k: int) -> FetchPlan:
+        """Give a plan that first asks for `k` chunks, whatever they are to fill."""
+        plan = cls(token_budget=1)
+        plan.k = k
+        return plan
 
     def wants_more(self, *, returned: int, used_all: bool) -> bool:
         """Whether to ask again, now for `k` chunks (which this doubles).
@@ -50,6 +61,11 @@ class FetchPlan:
             return False
         self.k *= _GROWTH
         return True
+
+
+def chunks_for_units(k: int) -> int:
+    """How many chunks to ask for first, so that they are of `k` long units."""
+    return max(_LEAST, _PER_UNIT * k)
 
 
 def unfilled_message(

@@ -6,8 +6,9 @@ import pytest
 from langchain_chroma import Chroma
 from langchain_tests.integration_tests import RetrieversIntegrationTests
 
-from langchain_oprag import OrderPreservingRetriever
-from tests.langchain.corpus import EMBEDDING, QUERY, RecordingStore, book
+from langchain_oprag import LongUnitRetriever, OrderPreservingRetriever
+from oprag.units import group_documents
+from tests.langchain.corpus import EMBEDDING, QUERY, RecordingStore, book, chunk
 
 _names = itertools.count()
 
@@ -50,3 +51,19 @@ class TestWithMaximalMarginalRelevance(_Standard):
     @property
     def retriever_constructor_params(self):
         return {"vectorstore": RecordingStore(book(40)), "search_type": "mmr"}
+
+
+class TestLongUnits(_Standard):
+    @property
+    def retriever_constructor(self):
+        return LongUnitRetriever
+
+    @property
+    def retriever_constructor_params(self):
+        chunks = [chunk(0, source=f"{number}.txt") for number in range(12)]
+        texts = {each.metadata["source"]: each.page_content for each in chunks}
+        return {
+            "vectorstore": RecordingStore(chunks),
+            "units": group_documents(texts, []),
+            "documents": texts,
+        }

@@ -1,0 +1,274 @@
+"""`LongUnitRetriever`: searches short chunks, returns the long units they are in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.callbacks import (
+    AsyncCallbackManagerForRetrieverRun,
+    CallbackManagerForRetrieverRun,
+)
+from langchain_core.documents import Document
+from langchain_core.retrievers import RetrieverLike
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import patch_config
+from langchain_core.vectorstores import VectorStore
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SkipValidation,
+    ValidationInfo,
+    field_validator,
+)
+
+from langchain_oprag._asking import Asking, checked_k
+from langchain_oprag._convert import hits_of
+from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
+from langchain_oprag.documents import SourceLike, document_source
+from oprag.errors import InvalidOptionError
+from oprag.fetching import chunks_for_units
+from oprag.identity import DocumentKey
+from oprag.lifting import (
+    LiftedUnit,
+    UnitIndex,
+    document_names,
+    reading_order,
+    unit_metadata,
+)
+from oprag.options import ContextOptions, Order
+from oprag.positions import PositionKeys
+from oprag.units import LongUnit
+
+__all__ = ["LongUnitRetriever"]
+
+
+class LongUnitRetriever(WrappingRetriever):
+    """Searches short chunks and returns the best long units whole.
+
+    A unit is as good as its best chunk. The chunks that are searched say which
+    document they are of; where a document is in several units, also at which
+    characters of it they stand. A store of chunks of 512 tokens serves well.
+
+    A vector store is asked for eight chunks for each unit (or for `search_kwargs`'s
+    `k`, if that is more), and for twice as many until they are of `k` units or it has
+    no more: filters and thresholds hold. Other retrievers are asked once, as they
+    are. There are fewer units than `k` where no more are found, and none where
+    nothing is.
+
+    Args:
+        units: What `oprag.units.group_documents` gave, as a list.
+        documents: Full texts by document name: anything that `document_source`
+            takes.
+        base_retriever: Any `Runnable` from a query to chunks, best first.
+        vectorstore: Instead of `base_retriever`: short for
+            `vectorstore.as_retriever(search_type=…, search_kwargs=…)`.
+        search_type: With `vectorstore` only; None for the store's default.
+        search_kwargs: Arguments for every search, such as a filter; with
+            `vectorstore` only.
+        **options: The fields below, and `tags`, `metadata` and `name`, which all
+            retrievers have.
+
+    A unit comes as one `Document`. Its metadata are flat: `unit_documents` (the names
+    of its documents, a JSON list), `unit_spans` (the characters of each that it
+    holds, `0-120,0-300`), `unit_tokens`, `unit_rank` and, where it is known,
+    `unit_score` (of its best chunk); `doc_uri`, `doc_key`, `char_start` and `char_end`
+    say where it stands, a unit of several documents being a document by itself.
+
+    Whatever else the wrapped retriever or its vector store has can be used on this
+    object: `add_documents`, `vectorstore`, `search_kwargs`.
+
+    Raises:
+        InvalidOptionError: On construction, when there is not exactly one of
+            `base_retriever` and `vectorstore`, or the units cannot be used.
+        DuplicateDocumentError: On construction: a document is in two units.
+        ValidationError: On construction and assignment, for an option that does not
+            exist or cannot have this value. All are `ValueError`.
+        OpragError: When invoked, as `oprag.lifting.UnitIndex.lift` raises it: a chunk
+            is of no unit, or does not say where it stands.
+        DocumentNotFoundError: When invoked: `documents` lacks a document.
+        InvalidSpanError: When invoked: a document is shorter than it was.
+
+    Source:
+        LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
+
+    Example:
+        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+        >>> from langchain_core.vectorstores import InMemoryVectorStore
+        >>> from oprag.units import group_documents
+        >>> texts = {"a": "Ann built it.", "b": "It stands.", "c": "Far away."}
+        >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+        >>> ids = store.add_documents(
+        ...     [
+        ...         Document(text, metadata={"source": name})
+        ...         for name, text in texts.items()
+        ...     ]
+        ... )
+        >>> retriever = LongUnitRetriever(
+        ...     vectorstore=store,
+        ...     units=group_documents(texts, [("a", "b")], token_counter="approximate"),
+        ...     documents=texts,
+        ...     separator=" ",
+        ... )
+        >>> sorted(unit.page_content for unit in retriever.invoke("Who?"))
+        ['Ann built it. It stands.', 'Far away.']
+    """
+
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
+    )
+
+    units: SkipValidation[Sequence[LongUnit]] = Field(repr=False)
+    """All long units."""
+    documents: SkipValidation[Any] = Field(repr=False)
+    """Full texts by document name."""
+    k: SkipValidation[int] = 4
+    """Units to return, of the best."""
+    order: SkipValidation[Order] = "document"
+    """`"document"`: parts of one document follow one another as they stand in it; or
+    `"score"`. Inside a unit documents keep the order in which they were grouped."""
+    document_order: SkipValidation[str] = "best_rank"
+    """How units follow one another that are no parts of one document:
+    `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key of the chunks."""
+    position_keys: SkipValidation[PositionKeys | None] = None
+    """Where a chunk's position is: a metadata key, an attribute of `Document`, a
+    callable on it, or a list of these; None for the known keys."""
+    document_key: SkipValidation[DocumentKey | None] = None
+    """Where a chunk's document is: as above; None for the known keys."""
+    separator: SkipValidation[str] = "\n\n"
+    """Put between the documents of a unit."""
+
+    _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
+
+    def __init__(
+        self,
+        *,
+        units: Sequence[LongUnit],
+        documents: SourceLike,
+        base_retriever: RetrieverLike | None = None,
+        vectorstore: VectorStore | None = None,
+        search_type: str | None = None,
+        search_kwargs: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        search = {"search_type": search_type, "search_kwargs": search_kwargs}
+        options["base_retriever"] = wrapped_retriever(
+            type(self).__name__, base_retriever, vectorstore, search
+        )
+        options.update(units=units, documents=documents)
+        super().__init__(**options)
+        self._unit_index()
+
+    @field_validator("k")
+    @classmethod
+    def _check_k(cls, k: Any) -> int:
+        return _units_wanted(k)
+
+    @field_validator(
+        "order", "document_order", "position_keys", "document_key", "separator"
+    )
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        ContextOptions.from_options({str(info.field_name): value})
+        return value
+
+    @field_validator("documents")
+    @classmethod
+    def _check_documents(cls, value: Any) -> Any:
+        document_source(value)
+        return value
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,
+        k: int | None = None,
+        outer_config: RunnableConfig | None = None,
+        **call: Any,
+    ) -> list[Document]:
+        k = self.k if k is None else _units_wanted(k)
+        config = patch_config(outer_config, callbacks=run_manager.get_child())
+        asking = self._asking(config, call, k)
+        more = True
+        while more:
+            found = self.base_retriever.invoke(query, asking.config, **asking.arguments)
+            lifted = self._lift(found)
+            more = asking.again(len(found), used_all=len(lifted) < k)
+        chosen = self._chosen(lifted, k)
+        source = document_source(self.documents)
+        texts = {name: source.get(name) for name in document_names(chosen)}
+        return self._documents(chosen, texts)
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+        k: int | None = None,
+        outer_config: RunnableConfig | None = None,
+        **call: Any,
+    ) -> list[Document]:
+        k = self.k if k is None else _units_wanted(k)
+        config = patch_config(outer_config, callbacks=run_manager.get_child())
+        asking = self._asking(config, call, k)
+        more = True
+        while more:
+            found = await self.base_retriever.ainvoke(
+                query, asking.config, **asking.arguments
+            )
+            lifted = self._lift(found)
+            more = asking.again(len(found), used_all=len(lifted) < k)
+        chosen = self._chosen(lifted, k)
+        names = document_names(chosen)
+        source = document_source(self.documents)
+        texts = await asyncio.gather(*map(source.aget, names))
+        return self._documents(chosen, dict(zip(names, texts, strict=True)))
+
+    def _asking(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Asking:
+        self._refuse_options(call, type(self).model_fields)
+        return Asking(
+            self.base_retriever,
+            config,
+            call,
+            k=None,
+            token_budget=None,
+            at_least=chunks_for_units(k),
+        )
+
+    def _lift(self, found: Sequence[Document]) -> list[LiftedUnit]:
+        return self._unit_index().lift(
+            hits_of(found),
+            document_key=self.document_key,
+            position_keys=self.position_keys,
+        )
+
+    def _chosen(self, lifted: Sequence[LiftedUnit], k: int) -> list[LiftedUnit]:
+        return reading_order(
+            lifted, k, order=self.order, document_order=self.document_order
+        )
+
+    def _documents(
+        self, chosen: Sequence[LiftedUnit], texts: Mapping[str, str]
+    ) -> list[Document]:
+        documents = []
+        for each in chosen:
+            text = each.unit.text(texts.__getitem__, self.separator)
+            metadata = unit_metadata(each, texts.__getitem__, text)
+            documents.append(Document(text, id=each.unit.id, metadata=metadata))
+        return documents
+
+    def _unit_index(self) -> UnitIndex:
+        if self._index is None or self._index[0] is not self.units:
+            self._index = (self.units, UnitIndex(self.units))
+        return self._index[1]
+
+
+def _units_wanted(k: Any) -> int:
+    wanted = checked_k(k)
+    if wanted is None:
+        message = "k=None is not possible. It takes a number of units from 1 on."
+        raise InvalidOptionError(message, option="k", value=k)
+    return wanted

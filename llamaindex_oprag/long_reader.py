@@ -1,0 +1,249 @@
+"""`LongReaderSynthesizer`: a long answer from units, then a short one from that."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.settings import Settings
+from llama_index.core.types import RESPONSE_TEXT_TYPE
+
+from llamaindex_oprag._long_question import (
+    NAMES,
+    LongQuestion,
+    LongReaderOptions,
+    texts_of,
+)
+from llamaindex_oprag._outside import EMPTY_RESPONSE
+from llamaindex_oprag._prompts import check_template
+from llamaindex_oprag._stepwise import StepwiseSynthesizer
+from oprag.errors import InvalidOptionError
+from oprag.long_prompts import (
+    DIRECT_PROMPT,
+    LONG_PROMPT,
+    SHORT_PROMPT,
+    format_examples,
+)
+from oprag.long_reading import Call
+from oprag.options import ContextOptions
+from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag.usage import as_prices
+
+__all__ = ["LongReaderSynthesizer"]
+
+
+class LongReaderSynthesizer(StepwiseSynthesizer[LongQuestion]):
+    """Answers from long units in two calls of the model.
+
+    The first reads the units and gives a long answer, of some sentences. The second
+    is given the question and the long answer alone, with examples, and gives a short
+    one. A context of fewer than 1,000 tokens takes one call. Put it behind a
+    `LongUnitRetriever`::
+
+        RetrieverQueryEngine(retriever, LongReaderSynthesizer(llm))
+
+    A response has
+
+    - `response`: the short answer; LlamaIndex's "Empty Response" where there was
+      nothing to read, and no call;
+    - `source_nodes`: what was read, as it was retrieved;
+    - `metadata["long_answer"]`: the first call's reply; None where there was one call
+      or none;
+    - `metadata["usage"]`: what it took, see `oprag.ledger.Ledger.to_dict`. Its rungs
+      are the calls: `"long"` and `"short"`, or `"direct"`. With OpenAI and servers
+      like it a stream is counted by the provider only if the LLM has
+      `additional_kwargs={"stream_options": {"include_usage": True}}`.
+
+    A streamed response is the short answer, as it comes; the call before it is not
+    streamed. `metadata` is complete when the stream has ended. An awaited stream
+    asks nothing before it is read.
+
+    Args:
+        llm: Reads and answers; None for `Settings.llm`.
+        callback_manager: None for `Settings.callback_manager`. As everywhere in
+            LlamaIndex it is set on the LLM.
+        streaming: Whether to return as soon as the short answer begins. Can be
+            assigned later.
+        long_prompt: In the place of the built-in prompt of the first call: a template,
+            or the text of one, with `{context_str}` and `{query_str}`.
+        short_prompt: Of the second: with `{examples}`, `{query_str}` and
+            `{long_answer}`.
+        direct_prompt: Of the one call of a short context: as `long_prompt`.
+        examples: Examples that the second call is given, 0 to 8.
+        one_call_below: A context of fewer tokens takes one call; 0: always two.
+        max_context_tokens: Tokens of prompt and answer that the model takes; None for
+            what the LLM's metadata say, if that is more than their class's default.
+        answer_tokens: Tokens of the window that are kept free for the answer; None for
+            the model's own limit, else 256, or an eighth of a smaller window.
+        prices: Price of a million tokens by model: input, cached input, output.
+        separator: Put between units.
+        token_counter: A callable `str -> int`, a tokenizer, or its name; None for
+            cl100k where it is installed, else an approximation.
+
+    Raises:
+        InvalidOptionError: On construction and by `update_prompts`, for an option that
+            cannot have this value.
+        LongReadingError: When asked: the model failed, or gave an empty reply. It
+            carries the long answer, where there is one, and what was spent.
+        ContextWindowError: When asked: a prompt does not fit the window. Units are
+            read whole or not at all.
+
+    Source:
+        LongRAG (arXiv 2406.15319).
+    """
+
+    def __init__(
+        self,
+        llm: LLM | None = None,
+        *,
+        callback_manager: CallbackManager | None = None,
+        streaming: bool = False,
+        long_prompt: str | BasePromptTemplate = LONG_PROMPT,
+        short_prompt: str | BasePromptTemplate = SHORT_PROMPT,
+        direct_prompt: str | BasePromptTemplate = DIRECT_PROMPT,
+        examples: int = 4,
+        one_call_below: int = 1000,
+        max_context_tokens: int | None = None,
+        answer_tokens: int | None = None,
+        prices: Mapping[str, Sequence[float]] | None = None,
+        separator: str = "\n\n",
+        token_counter: TokenizerSpec = None,
+    ) -> None:
+        format_examples(examples)
+        as_prices(prices)
+        ContextOptions(separator=separator)
+        _check_number("one_call_below", one_call_below, 0)
+        for option, value in (
+            ("max_context_tokens", max_context_tokens),
+            ("answer_tokens", answer_tokens),
+        ):
+            if value is not None:
+                _check_number(option, value, 1)
+        self.options = LongReaderOptions(
+            llm=_checked_llm(Settings.llm if llm is None else llm),
+            templates={},
+            examples=examples,
+            one_call_below=one_call_below,
+            max_context_tokens=max_context_tokens,
+            answer_tokens=answer_tokens,
+            prices=prices,
+            separator=separator,
+            counter=resolve_token_counter(token_counter),
+        )
+        self._update_prompts(
+            {
+                "long_prompt": long_prompt,
+                "short_prompt": short_prompt,
+                "direct_prompt": direct_prompt,
+            }
+        )
+        super().__init__(
+            llm=self.options.llm,
+            callback_manager=callback_manager or Settings.callback_manager,
+            streaming=streaming,
+        )
+
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> RESPONSE_TEXT_TYPE:
+        """Answer from bare texts, as they stand in reading order.
+
+        Returns:
+            The short answer, or its pieces with `streaming`.
+
+        Raises:
+            OpragError: As the class says.
+        """
+        question = LongQuestion(self.options, query_str, text_chunks)
+        pieces = self._pieces(question, streaming=self._streaming)
+        return pieces if self._streaming else "".join(pieces)
+
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> RESPONSE_TEXT_TYPE:
+        """Do the same as `get_response`, awaiting the model."""
+        question = LongQuestion(self.options, query_str, text_chunks)
+        pieces = self._apieces(question, streaming=self._streaming)
+        if self._streaming:
+            return pieces
+        return "".join([piece async for piece in pieces])
+
+    def _question(
+        self,
+        query: QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional: Sequence[NodeWithScore],
+    ) -> LongQuestion:
+        return LongQuestion(
+            self.options, query.query_str, texts_of(nodes), nodes, additional
+        )
+
+    def _pieces(
+        self, question: LongQuestion, *, streaming: bool
+    ) -> Generator[str, None, None]:
+        step = question.first()
+        while isinstance(step, Call):
+            listening = question.listen(step)
+            failure = None
+            try:
+                for piece in listening.ask(streaming=streaming):
+                    if piece and step.final:
+                        yield piece
+            except Exception as error:  # noqa: BLE001 -- the steps raise it again
+                failure = error
+            step = question.take(listening, failure)
+        if step.answer is None:
+            yield EMPTY_RESPONSE
+
+    async def _apieces(
+        self, question: LongQuestion, *, streaming: bool
+    ) -> AsyncGenerator[str, None]:
+        step = question.first()
+        while isinstance(step, Call):
+            listening = question.listen(step)
+            failure = None
+            try:
+                async with aclosing(listening.aask(streaming=streaming)) as pieces:
+                    async for piece in pieces:
+                        if piece and step.final:
+                            yield piece
+            except Exception as error:  # noqa: BLE001 -- the steps raise it again
+                failure = error
+            step = question.take(listening, failure)
+        if step.answer is None:
+            yield EMPTY_RESPONSE
+
+    def _get_prompts(self) -> PromptDictType:
+        return {f"{name}_prompt": self.options.templates[name] for name in NAMES}
+
+    def _update_prompts(
+        self, prompts_dict: Mapping[str, str | BasePromptTemplate]
+    ) -> None:
+        for option, prompt in prompts_dict.items():
+            name = option.removesuffix("_prompt")
+            if option == name or name not in NAMES:
+                known = ", ".join(f"{name}_prompt" for name in NAMES)
+                message = f"There is no prompt {option!r}. The prompts are {known}."
+                raise InvalidOptionError(message, option=option, value=prompt)
+            self.options.templates[name] = check_template(
+                prompt, option, llm=self.options.llm, names=NAMES[name]
+            )
+
+
+def _checked_llm(llm: Any) -> LLM:
+    if isinstance(llm, LLM):
+        return llm
+    message = f"llm is a {type(llm).__name__} and no LLM of LlamaIndex."
+    raise InvalidOptionError(message, option="llm", value=llm)
+
+
+def _check_number(option: str, value: Any, least: int) -> None:
+    if type(value) is not int or value < least:
+        message = f"{option}={value!r} is not possible. It takes {least} or more."
+        raise InvalidOptionError(message, option=option, value=value)

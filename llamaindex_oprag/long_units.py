@@ -1,0 +1,260 @@
+"""`LongUnitRetriever`: searches short nodes, returns the long units they are in."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import llama_index.core.instrumentation as instrument
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
+from llama_index.core.schema import (
+    IndexNode,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
+
+from llamaindex_oprag._convert import hit_of
+from llamaindex_oprag._fetching import Fetch
+from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.errors import InvalidOptionError
+from oprag.fetching import chunks_for_units
+from oprag.identity import DocumentKey
+from oprag.lifting import (
+    LiftedUnit,
+    UnitIndex,
+    document_names,
+    reading_order,
+    unit_metadata,
+)
+from oprag.options import ContextOptions, Order
+from oprag.positions import PositionKeys
+from oprag.units import LongUnit
+
+__all__ = ["LongUnitRetriever"]
+
+_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
+
+
+class LongUnitRetriever(BaseRetriever):
+    """Searches short nodes and returns the best long units whole.
+
+    A unit is as good as its best node. The nodes that are searched say which document
+    they are of; where a document is in several units, also at which characters of it
+    they stand. An index of nodes of 512 tokens serves well.
+
+    A vector index retriever is asked for eight nodes for each unit (or for its own
+    `similarity_top_k`, if that is more), and for twice as many until they are of
+    `similarity_top_k` units or the store has no more; its filters, query mode and
+    other settings hold, and it is not written to. Other retrievers are asked once, as
+    they are. There are fewer units where no more are found, and none where nothing
+    is. Its public attributes and methods are those of the retriever it wraps, where
+    it has none of that name itself.
+
+    A unit comes as one `TextNode`, with the score of its best node and a stable id.
+    Its metadata are flat, and shown to no model: `unit_documents` (the names of its
+    documents, a JSON list), `unit_spans` (the characters of each that it holds,
+    `0-120,0-300`), `unit_tokens`, `unit_rank` and `unit_score` (of its best node);
+    `doc_uri`, `doc_key`, `char_start` and `char_end` say where it stands, a unit of
+    several documents being a document by itself.
+
+    Args:
+        base_retriever: Returns nodes best first.
+        units: What `oprag.units.group_documents` gave, as a list.
+        documents: Full texts by document name: anything that
+            `llamaindex_oprag.document_source` takes.
+        similarity_top_k: Units to return, of the best. Can be assigned later.
+        order: `"document"`: parts of one document follow one another as they stand in
+            it; or `"score"`. Inside a unit documents keep the order in which they
+            were grouped.
+        document_order: How units follow one another that are no parts of one
+            document: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
+            of the nodes.
+        position_keys: Where a node's position is: a metadata key, an attribute, a
+            callable on the node, or a list of these; None for the known keys.
+        document_key: Where a node's document is: as above; None for the known keys.
+        separator: Put between the documents of a unit.
+        callback_manager: None for that of `base_retriever`.
+        object_map: What index nodes stand for, by their `index_id`. They are resolved
+            before units are looked for.
+        objects: The same as a list of index nodes that hold their objects.
+        verbose: Print what index nodes are resolved to.
+
+    Raises:
+        InvalidOptionError: On construction, for a value that an option cannot have,
+            or units that cannot be used.
+        DuplicateDocumentError: On construction: a document is in two units.
+        OpragError: When retrieving, as `oprag.lifting.UnitIndex.lift` raises it: a
+            node is of no unit, or does not say where it stands.
+        DocumentNotFoundError: When retrieving: `documents` lacks a document.
+        InvalidSpanError: When retrieving: a document is shorter than it was.
+
+    Source:
+        LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
+    """
+
+    def __init__(
+        self,
+        base_retriever: BaseRetriever,
+        *,
+        units: Sequence[LongUnit],
+        documents: SourceLike,
+        similarity_top_k: int = 4,
+        order: Order = "document",
+        document_order: str = "best_rank",
+        position_keys: PositionKeys | None = None,
+        document_key: DocumentKey | None = None,
+        separator: str = "\n\n",
+        callback_manager: CallbackManager | None = None,
+        object_map: dict[str, Any] | None = None,
+        objects: list[IndexNode] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        if not isinstance(base_retriever, BaseRetriever):
+            raise _no_retriever(base_retriever)
+        self._options = ContextOptions(
+            order=order,
+            document_order=document_order,
+            position_keys=position_keys,
+            document_key=document_key,
+            separator=separator,
+        )
+        self._index = UnitIndex(units)
+        self._source = document_source(documents)
+        self.base_retriever = base_retriever
+        self.similarity_top_k = similarity_top_k
+        inherited = getattr(base_retriever, "callback_manager", None)
+        super().__init__(
+            callback_manager=callback_manager or inherited,
+            object_map=object_map,
+            objects=objects,
+            verbose=verbose,
+        )
+
+    @property
+    def similarity_top_k(self) -> int:
+        """Units to return, of the best."""
+        return self._k
+
+    @similarity_top_k.setter
+    def similarity_top_k(self, similarity_top_k: int) -> None:
+        if type(similarity_top_k) is not int or similarity_top_k < 1:
+            message = (
+                f"similarity_top_k={similarity_top_k!r} is not possible. It takes a "
+                "number of units from 1 on."
+            )
+            raise InvalidOptionError(
+                message, option="similarity_top_k", value=similarity_top_k
+            )
+        self._k = similarity_top_k
+
+    def __getattr__(self, name: str) -> Any:
+        """Pass through what the base retriever has and this one has not."""
+        if name.startswith("_") or name == "base_retriever":  # while being copied
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+        return getattr(self.base_retriever, name)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        fetch = self._fetch()
+        while True:
+            found = fetch.retriever().retrieve(query_bundle)
+            nodes = super()._handle_recursive_retrieval(query_bundle, found)
+            lifted = self._lift(nodes)
+            if not fetch.wants_more(found, used_all=len(lifted) < self._k):
+                break
+        chosen = self._chosen(lifted)
+        texts = {name: self._source.get(name) for name in document_names(chosen)}
+        return self._nodes(chosen, texts)
+
+    @_dispatcher.span
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        fetch = self._fetch()
+        while True:
+            found = await fetch.retriever().aretrieve(query_bundle)
+            nodes = await super()._ahandle_recursive_retrieval(query_bundle, found)
+            lifted = self._lift(nodes)
+            if not fetch.wants_more(found, used_all=len(lifted) < self._k):
+                break
+        chosen = self._chosen(lifted)
+        names = document_names(chosen)
+        texts = await asyncio.gather(*map(self._source.aget, names))
+        return self._nodes(chosen, dict(zip(names, texts, strict=True)))
+
+    def _fetch(self) -> Fetch:
+        at_least = chunks_for_units(self._k)
+        return Fetch(self.base_retriever, self._options, at_least=at_least)
+
+    def _lift(self, nodes: Sequence[NodeWithScore]) -> list[LiftedUnit]:
+        return self._index.lift(
+            [hit_of(node) for node in nodes],
+            document_key=self._options.document_key,
+            position_keys=self._options.position_keys,
+        )
+
+    def _chosen(self, lifted: Sequence[LiftedUnit]) -> list[LiftedUnit]:
+        options = self._options
+        return reading_order(
+            lifted,
+            self._k,
+            order=options.order,
+            document_order=options.document_order,
+        )
+
+    def _nodes(
+        self, chosen: Sequence[LiftedUnit], texts: Mapping[str, str]
+    ) -> list[NodeWithScore]:
+        nodes = []
+        for each in chosen:
+            text = each.unit.text(texts.__getitem__, self._options.separator)
+            metadata = unit_metadata(each, texts.__getitem__, text)
+            node = _node(each, text, metadata)
+            nodes.append(NodeWithScore(node=node, score=each.chunk.score))
+        return nodes
+
+    def _handle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        """Leave the units as they are: index nodes were resolved before."""
+        return nodes
+
+    async def _ahandle_recursive_retrieval(
+        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        return nodes
+
+    def _get_prompts(self) -> PromptDictType:
+        return self.base_retriever._get_prompts()  # noqa: SLF001 -- overridden here
+
+    def _get_prompt_modules(self) -> PromptMixinType:
+        return self.base_retriever._get_prompt_modules()  # noqa: SLF001 -- as above
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        self.base_retriever._update_prompts(prompts_dict)  # noqa: SLF001 -- as above
+
+
+def _node(each: LiftedUnit, text: str, metadata: dict[str, Any]) -> TextNode:
+    one = len(each.unit.documents) == 1
+    node = TextNode(
+        id_=each.unit.id,
+        text=text,
+        start_char_idx=metadata["char_start"] if one else None,
+        end_char_idx=metadata["char_end"] if one else None,
+        metadata=metadata,
+        excluded_llm_metadata_keys=list(metadata),
+        excluded_embed_metadata_keys=list(metadata),
+    )
+    source = each.chunk.source.node.source_node
+    if one and source is not None:
+        node.relationships[NodeRelationship.SOURCE] = source
+    return node
+
+
+def _no_retriever(value: Any) -> InvalidOptionError:
+    hint = "Pass index.as_retriever()." if hasattr(value, "as_retriever") else ""
+    message = f"base_retriever takes a retriever, not a {type(value).__name__}. {hint}"
+    return InvalidOptionError(message.rstrip(), option="base_retriever", value=value)

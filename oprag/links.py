@@ -1,0 +1,134 @@
+"""Links between documents: those in their texts, or their neighbours in a folder."""
+
+from __future__ import annotations
+
+import html
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import unquote, urldefrag, urljoin
+
+__all__ = ["find_links", "neighbour_links"]
+
+_INLINE = re.compile(
+    r"(?<!!)\[[^\[\]\n]*\]\(\s*(?:<(?P<angle>[^<>\n]+)>|(?P<plain>(?:[^\s()<>]|\([^\s()<>]*\))+))"
+)
+"""`[label](target "title")`; pictures are no links to documents."""
+_REFERENCE = re.compile(
+    r"^ {0,3}\[(?!\^)[^\[\]\n]+\]:\s+(?:<(?P<angle>[^<>\n]+)>|(?P<plain>\S+))",
+    re.MULTILINE,
+)
+"""`[label]: target`, wherever the label is used."""
+_ANCHOR = re.compile(
+    r"<a\s[^<>]*?\bhref\s*=\s*"
+    r"(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|(?P<bare>[^\s\"'>]+))",
+    re.IGNORECASE,
+)
+_WIKI = re.compile(r"\[\[(?P<title>[^\[\]|#\n]+)(?:#[^\[\]|\n]*)?(?:\|[^\[\]\n]*)?\]\]")
+_BLANKS = re.compile(r"[\s_]+")
+
+
+def find_links(documents: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Find the links of documents to one another in their texts.
+
+    Markdown links (inline and by reference), HTML anchors, and wiki links
+    (`[[Title]]`, `[[Title|label]]`, `[[Title#section]]`). A target is taken relative
+    to the name of the document it stands in, as a path or a URL; what follows `#` or
+    `?` is left out. Also found are names without their ending (`notes/plan` for
+    `notes/plan.md`). A wiki title is a name, or its last part without the ending, in
+    any case, blanks and underscores being the same; of several such documents the
+    first given counts.
+
+    Args:
+        documents: Texts by document name.
+
+    Returns:
+        Pairs of different names that `documents` has, each once, in the order of the
+        documents and of their texts. Links that lead elsewhere are left out.
+    """
+    names = _Names(documents)
+    found: dict[tuple[str, str], None] = {}
+    for name, text in documents.items():
+        for target in _targets(text):
+            other = names.at(name, target)
+            if other is not None and other != name:
+                found[name, other] = None
+        for match in _WIKI.finditer(text):
+            other = names.titled(name, match["title"])
+            if other is not None and other != name:
+                found[name, other] = None
+    return list(found)
+
+
+def neighbour_links(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Link each document with the one before it in the same folder.
+
+    Args:
+        names: Names as paths or URLs, in their order in the folder.
+
+    Returns:
+        Pairs of names, in that order. The folder of a name without `/` is the same
+        for all such names.
+    """
+    last: dict[str, str] = {}
+    links = []
+    for name in names:
+        folder = posixpath.dirname(name)
+        if folder in last:
+            links.append((last[folder], name))
+        last[folder] = name
+    return links
+
+
+def _targets(text: str) -> Iterator[str]:
+    for pattern in (_INLINE, _REFERENCE):
+        for match in pattern.finditer(text):
+            yield match["angle"] or match["plain"]
+    for match in _ANCHOR.finditer(text):
+        yield html.unescape(match["double"] or match["single"] or match["bare"] or "")
+
+
+class _Names:
+    """Documents by all that a link may call them."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._by_path: dict[str, str] = {}
+        self._by_title: dict[str, str] = {}
+        given = list(names)
+        for name in given:
+            self._by_path[name] = name
+        for name in given:
+            bare, _ = posixpath.splitext(name)
+            self._by_path.setdefault(posixpath.normpath(name), name)
+            self._by_path.setdefault(bare, name)
+            for title in (name, bare, posixpath.basename(bare)):
+                self._by_title.setdefault(_folded(title), name)
+
+    def at(self, source: str, target: str) -> str | None:
+        """The document that a link in another leads to; None for none of these."""
+        try:
+            path, _ = urldefrag(target)
+            joined = urljoin(source, path) if path else source
+        except ValueError:  # brackets that are no address
+            return None
+        plain = path.partition("?")[0]
+        folder = posixpath.dirname(source)
+        for place in (
+            joined,
+            joined.partition("?")[0],
+            posixpath.normpath(posixpath.join(folder, plain)),
+            plain.lstrip("/"),
+        ):
+            for name in (place, unquote(place)):
+                if name and (found := self._by_path.get(name)) is not None:
+                    return found
+        return None
+
+    def titled(self, source: str, title: str) -> str | None:
+        """The document that a wiki title means; None for none of these."""
+        found = self._by_title.get(_folded(title))
+        return self.at(source, title.strip()) if found is None else found
+
+
+def _folded(title: str) -> str:
+    return _BLANKS.sub(" ", title).strip().casefold()

@@ -1,0 +1,197 @@
+"""From chunks to the units that they stand in."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.chunk import Span
+from oprag.errors import (
+    DuplicateDocumentError,
+    InvalidOptionError,
+    InvalidSpanError,
+    MissingDocumentError,
+    MissingPositionError,
+    UnitNotFoundError,
+)
+from oprag.hit import Hit
+from oprag.lifting import UnitIndex, reading_order, unit_metadata
+from oprag.metadata import document_key
+from oprag.units import LongUnit, group_documents
+
+PAIR = LongUnit(("a", "b"), 5)
+ALONE = LongUnit(("c",), 2)
+PARTS = [
+    LongUnit(("long",), 10, Span(0, 100), 0),
+    LongUnit(("long",), 10, Span(100, 180), 1),
+    LongUnit(("long",), 10, Span(180, 260), 2),
+]
+UNITS = [PAIR, *PARTS, ALONE]
+
+
+def hit(document: str, start: int | None = None, length: int = 20, **more) -> Hit:
+    metadata = {"source": document, **more}
+    if start is not None:
+        metadata["start_index"] = start
+    return Hit("x" * length, metadata, source=document, score=more.get("score"))
+
+
+def lifted(*hits, units=UNITS, **options):
+    return UnitIndex(units).lift(hits, **options)
+
+
+def test_a_unit_is_as_good_as_its_best_chunk():
+    found = lifted(hit("c"), hit("b"), hit("c"), hit("a"), hit("long", 5))
+
+    assert [(each.unit, each.chunk.rank) for each in found] == [
+        (ALONE, 0),
+        (PAIR, 1),
+        (PARTS[0], 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "part"),
+    [
+        (0, 20, 0),
+        (95, 20, 1),  # 5 characters in the first, 15 in the second
+        (90, 20, 0),  # 10 in each: the first
+        (85, 20, 0),
+        (100, 20, 1),
+        (179, 1, 1),
+        (240, 20, 2),
+        (50, 200, 1),  # 50, 80 and 70 of them
+    ],
+)
+def test_of_a_long_document_the_part_that_has_more_of_the_chunk(start, length, part):
+    (each,) = lifted(hit("long", start, length))
+
+    assert each.unit == PARTS[part]
+
+
+def test_positions_are_needed_only_where_a_document_is_cut():
+    assert lifted(hit("a"), hit("c"))
+    with pytest.raises(MissingPositionError, match="long"):
+        lifted(hit("a"), hit("long"))
+
+
+def test_chunks_of_pages_do_not_say_where_in_the_document_they_are():
+    with pytest.raises(MissingPositionError, match="whole document"):
+        lifted(hit("long", 5, page=2))
+
+
+def test_ordinals_are_no_places_in_the_text():
+    with pytest.raises(MissingPositionError, match="3 units"):
+        lifted(Hit("x", {"source": "long", "chunk_index": 3}))
+
+
+def test_a_chunk_behind_the_end_of_its_document_is_an_error():
+    with pytest.raises(InvalidSpanError, match="changed"):
+        lifted(hit("long", 260))
+
+
+def test_a_chunk_without_a_unit_is_an_error_that_names_it():
+    with pytest.raises(UnitNotFoundError, match="'elsewhere'") as caught:
+        lifted(hit("a"), hit("elsewhere"))
+
+    assert (caught.value.document, caught.value.rank) == ("elsewhere", 1)
+
+
+def test_a_chunk_without_a_document_is_an_error():
+    with pytest.raises(MissingDocumentError):
+        lifted(Hit("x", {}))
+
+
+def test_where_chunks_keep_the_name_can_be_said():
+    found = lifted(Hit("x", {"title": "c"}), document_key="title")
+
+    assert [each.unit for each in found] == [ALONE]
+
+
+def test_units_of_a_hashed_key_are_found_by_the_documents_own_name():
+    (each,) = lifted(Hit("x", {"doc_key": "0" * 64, "doc_uri": "b"}))
+
+    assert each.unit == PAIR
+
+
+@pytest.mark.parametrize(
+    "units", [[], ["unit"], group_documents({"d": 9000})], ids=["none", "str", "parts"]
+)
+def test_units_that_cannot_be_used_are_refused(units):
+    with pytest.raises(InvalidOptionError, match="group_documents"):
+        UnitIndex(units)
+
+
+@pytest.mark.parametrize("second", [ALONE, LongUnit(("c", "d"), 3), PARTS[0]])
+def test_a_document_in_two_units_is_refused(second):
+    first = LongUnit(("long", "c"), 5)
+
+    with pytest.raises(DuplicateDocumentError):
+        UnitIndex([first, second])
+
+
+def in_order(*hits, k=10, **options):
+    return [each.unit for each in reading_order(lifted(*hits), k, **options)]
+
+
+HITS = (hit("long", 190), hit("b"), hit("long", 10), hit("c"), hit("long", 120))
+
+
+def test_parts_of_one_document_follow_one_another_as_they_stand_in_it():
+    assert in_order(*HITS) == [*PARTS, PAIR, ALONE]
+
+
+def test_the_best_are_kept_before_they_are_ordered():
+    assert in_order(*HITS, k=3) == [PARTS[0], PARTS[2], PAIR]
+    assert in_order(*HITS, k=1) == [PARTS[2]]
+
+
+def test_order_by_score_is_as_they_came():
+    assert in_order(*HITS, order="score") == [PARTS[2], PAIR, PARTS[0], ALONE, PARTS[1]]
+
+
+def test_units_follow_a_metadata_key_of_their_best_chunks():
+    hits = (hit("c", year=3), hit("a", year=1), hit("long", 5, year=2))
+
+    assert in_order(*hits, document_order="year") == [PAIR, PARTS[0], ALONE]
+
+
+def test_metadata_say_what_a_unit_holds():
+    texts = {"a": "12345", "b": "é", "long": "y" * 260}
+    pair, part = reading_order(lifted(hit("b", score=0.5), hit("long", 130)), 2)
+
+    assert unit_metadata(part, texts.__getitem__, "y" * 80) == {
+        "doc_key": document_key("long"),
+        "doc_uri": "long",
+        "char_start": 100,
+        "char_end": 180,
+        "unit_documents": '["long"]',
+        "unit_spans": "100-180",
+        "unit_tokens": 10,
+        "unit_rank": 1,
+    }
+    metadata = unit_metadata(pair, texts.__getitem__, "12345\n\né")
+    assert metadata["doc_uri"] == metadata["unit_documents"] == '["a", "b"]'
+    assert metadata["unit_spans"] == "0-5,0-1"
+    assert (metadata["char_start"], metadata["char_end"]) == (0, 8)
+    assert (metadata["unit_rank"], metadata["unit_score"]) == (0, 0.5)
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", "long"]), max_size=12),
+    st.integers(0, 240),
+    st.integers(1, 6),
+)
+def test_every_chunk_is_in_a_unit_and_every_unit_comes_once(names, start, k):
+    hits = [hit(name, (start + 37 * n) % 240) for n, name in enumerate(names)]
+    found = lifted(*hits)
+
+    units = [each.unit for each in found]
+    assert len(set(units)) == len(units)
+    ranks = [each.chunk.rank for each in found]
+    assert ranks == sorted(ranks)
+    for name in names:
+        assert any(name in unit.documents for unit in units)
+    kept = reading_order(found, k)
+    assert {each.unit for each in kept} == set(units[:k])

@@ -1,0 +1,177 @@
+"""`selection=` and `preset=` through the components, on a real store."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from langchain_chroma import Chroma
+from langchain_classic.retrievers import EnsembleRetriever
+from langchain_core.documents import Document
+from pydantic import ValidationError
+
+from langchain_oprag import (
+    OffsetSentenceSplitter,
+    OrderPreservingCompressor,
+    OrderPreservingRetriever,
+)
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from tests.langchain.corpus import (
+    EMBEDDING,
+    QUERY,
+    WIDTH,
+    ListRetriever,
+    RecordingStore,
+    book,
+    chunk,
+    numbers,
+    words,
+)
+
+# Four words a chunk; 5, 9, 6 come, best first.
+FOUND = [chunk(5), chunk(9), chunk(6)]
+TEXT = "".join(document.page_content for document in book(40))
+
+
+def retriever(**options):
+    return OrderPreservingRetriever(
+        base_retriever=ListRetriever(documents=FOUND), token_counter=words, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        ({}, [5, 9]),
+        ({"selection": "budget"}, [5, 9]),
+        ({"selection": "top_k"}, [5, 9]),
+        ({"selection": "expand"}, [5, 6]),
+        ({"selection": "segments"}, [5, 9]),
+        ({"preset": "recall", "merge": False}, [5, 6]),
+        ({"preset": "recall", "selection": "budget", "merge": False}, [5, 9]),
+    ],
+)
+async def test_each_selection_keeps_its_own_choice(options, kept):
+    # "expand": chunk 6 is next to the best one. "segments": one takes at most half.
+    wrapped = retriever(token_budget=8, **options)
+    assert numbers(wrapped.invoke(QUERY)) == kept
+    assert numbers(await wrapped.ainvoke(QUERY)) == kept
+    compressor = OrderPreservingCompressor(
+        token_budget=8, token_counter=words, **options
+    )
+    assert numbers(compressor.compress_documents(FOUND, QUERY)) == kept
+    assert numbers(await compressor.acompress_documents(FOUND, QUERY)) == kept
+
+
+def test_the_recall_preset_merges_what_touches():
+    (document,) = retriever(token_budget=8, preset="recall").invoke(QUERY)
+    assert document.page_content == "chunk 005 says x. chunk 006 says x. "
+    assert document.metadata["char_start"] == 5 * WIDTH
+
+
+def test_unmerged_whole_chunks_are_the_objects_that_were_retrieved():
+    found = retriever(token_budget=8, selection="expand").invoke(QUERY)
+    assert found[0] is FOUND[0]
+    assert found[1] is FOUND[2]
+
+
+def test_slices_have_their_own_place_and_id():
+    whole = Document(
+        TEXT[:36], id="w", metadata={"source": "book.txt", "start_index": 0}
+    )
+    inner = chunk(0)
+    found = OrderPreservingCompressor(
+        selection="expand", token_budget=99, token_counter=words
+    )
+    with pytest.warns(UnfilledBudgetWarning):
+        first, second = found.compress_documents([whole, inner], QUERY)
+    assert first is inner
+    assert second.page_content == TEXT[18:36]
+    assert (second.metadata["char_start"], second.metadata["char_end"]) == (18, 36)
+    assert second.id not in {"w", inner.id}
+    assert whole.page_content == TEXT[:36]
+
+
+def test_full_texts_fill_a_gap():
+    documents = [chunk(5), chunk(7)]
+    compressor = OrderPreservingCompressor(
+        preset="recall",
+        token_budget=12,
+        token_counter=words,
+        documents={"book.txt": TEXT},
+    )
+    with pytest.warns(UnfilledBudgetWarning):
+        (document,) = compressor.compress_documents(documents, QUERY)
+    assert document.page_content == TEXT[5 * WIDTH : 8 * WIDTH]
+
+
+def test_what_was_chosen_is_chosen_again():
+    compressor = OrderPreservingCompressor(
+        preset="recall", token_budget=10, token_counter=words
+    )
+    once = compressor.compress_documents(FOUND, QUERY)
+    with pytest.warns(UnfilledBudgetWarning):
+        assert compressor.compress_documents(once, QUERY) == once
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, 16),
+        ({"selection": "top_k"}, None),
+        ({"selection": "segments"}, 400),
+        ({"selection": "expand"}, 1200),
+        ({"preset": "recall"}, 1200),
+        ({"preset": "recall", "k": 20}, 20),
+        ({"preset": "recall", "search_kwargs": {"k": 30}}, 30),
+    ],
+)
+async def test_a_store_is_asked_for_enough_to_choose_from(options, asked):
+    store = RecordingStore(book(40))
+    wrapped = OrderPreservingRetriever(
+        vectorstore=store, token_budget=8, token_counter=words, **options
+    )
+    wrapped.invoke(QUERY)
+    await wrapped.ainvoke(QUERY)
+    assert [call["k"] for call in store.asked] == [asked or 4] * 2
+
+
+async def test_the_recall_preset_over_two_sizes_fused_in_a_real_store(tmp_path):
+    source = Document(TEXT, metadata={"source": "book.txt"})
+    chunks = []
+    for size in (12, 24):
+        splitter = OffsetSentenceSplitter(chunk_size=size)
+        for document in splitter.split_documents([source]):
+            document.id = f"{document.id}-{size}"
+            chunks.append(document)
+    store = Chroma("book", EMBEDDING, str(tmp_path))
+    store.add_documents(chunks)
+    dense = store.as_retriever(search_kwargs={"k": 1200})
+    other = ListRetriever(documents=chunks[::-1])
+    fusion = EnsembleRetriever(retrievers=[dense, other], weights=[0.5, 0.5])
+    wrapped = OrderPreservingRetriever(
+        base_retriever=fusion, preset="recall", token_budget=100
+    )
+    found = wrapped.invoke(QUERY)
+    assert found == await wrapped.ainvoke(QUERY)
+    spans = [(d.metadata["char_start"], d.metadata["char_end"]) for d in found]
+    assert spans == sorted(spans)
+    assert all(end < start for (_, end), (start, _) in pairwise(spans))
+    for document, (start, end) in zip(found, spans, strict=True):
+        assert document.page_content == TEXT[start:end]
+    counter = wrapped._resolved_counter()
+    sent = counter("\n\n".join(document.page_content for document in found))
+    assert 80 < sent <= 100
+
+
+@pytest.mark.parametrize("component", [OrderPreservingCompressor, retriever])
+def test_unknown_names_are_errors(component):
+    with pytest.raises(ValidationError, match="Known presets: 'recall'"):
+        component(preset="recal")
+    with pytest.raises(ValidationError, match="'top_k' or 'budget'"):
+        component(selection="segment")
+
+
+def test_choosing_by_position_needs_a_budget():
+    with pytest.raises(InvalidOptionError, match="Set token_budget="):
+        retriever(preset="recall").invoke(QUERY)

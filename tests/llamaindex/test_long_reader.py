@@ -1,0 +1,327 @@
+"""`LongReaderSynthesizer` with the real client, against the scripted server."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import openai
+import pytest
+from llama_index.core import PromptTemplate
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.chat_engine import CondenseQuestionChatEngine
+from llama_index.core.llms import MockLLM
+from llama_index.core.query_engine import RetrieverQueryEngine
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from llamaindex_oprag import LongReaderSynthesizer, LongUnitRetriever
+from oprag.errors import ContextWindowError, InvalidOptionError, LongReadingError
+from oprag.long_prompts import EXAMPLES
+from oprag.units import group_documents
+from tests.llamaindex.recording import RecordingLLM
+from tests.llamaindex.self_routing import WAYS, scripted_llm
+from tests.support.openai_server import (
+    Reply,
+    ScriptedServer,
+    Usage,
+    context_overflow,
+    count_words,
+    server_error,
+)
+
+QUESTION = "When was the bridge built?"
+LONG = "The bridge was built by Ann, in the spring of 1912."
+TEXTS = {
+    "bridge": "The bridge was built by Ann in 1912. " * 60,
+    "ann": "Ann was an engineer of Ulm. " * 60,
+}
+UNITS = group_documents(TEXTS, [("bridge", "ann")], 4000, count_words)
+"""One unit of 480 + 360 words."""
+WHOLE = f"{TEXTS['bridge']}\n\n{TEXTS['ann']}"
+
+
+class Fixed(BaseRetriever):
+    def __init__(self, *nodes: TextNode) -> None:
+        self.nodes = [NodeWithScore(node=node, score=0.5) for node in nodes]
+        super().__init__()
+
+    def _retrieve(self, query_bundle):
+        return list(self.nodes)
+
+
+CHUNK = TextNode(text="The bridge", metadata={"doc_id": "bridge"})
+
+
+def engine_over(server, *, streaming=False, nodes=(CHUNK,), **options):
+    settings = {"token_counter": count_words, "one_call_below": 840, **options}
+    reader = LongReaderSynthesizer(
+        scripted_llm(server, streaming=streaming), streaming=streaming, **settings
+    )
+    retriever = LongUnitRetriever(Fixed(*nodes), units=UNITS, documents=TEXTS)
+    return RetrieverQueryEngine(retriever, reader)
+
+
+async def ask(server, way: str, **options) -> Any:
+    """The response, and the pieces that it came in."""
+    streaming = way.endswith("stream")
+    engine = engine_over(server, streaming=streaming, **options)
+    if way in ("query", "stream"):
+        response: Any = engine.query(QUESTION)
+        pieces = list(response.response_gen) if streaming else [response.response]
+    else:
+        response = await engine.aquery(QUESTION)
+        pieces = [] if streaming else [response.response]
+        if streaming:
+            pieces = [piece async for piece in response.async_response_gen()]
+    return response, pieces
+
+
+def text_in(request) -> str:
+    return request.prompt.split("<text>\n", 1)[1].rsplit("\n</text>", 1)[0]
+
+
+@pytest.mark.parametrize("way", WAYS)
+class TestInEveryWay:
+    async def test_the_short_answer_comes_from_question_and_long_answer_alone(
+        self, way
+    ):
+        with ScriptedServer([LONG, Reply(deltas=["19", "12"])]) as server:
+            response, pieces = await ask(server, way)
+
+        assert "".join(pieces) == "1912"
+        assert pieces == (["19", "12"] if way.endswith("stream") else ["1912"])
+        assert response.metadata["long_answer"] == LONG
+        (unit,) = response.source_nodes
+        assert unit.node.get_content() == WHOLE
+        first, second = server.requests
+        assert text_in(first) == WHOLE
+        assert QUESTION in first.prompt
+        assert QUESTION in second.prompt
+        assert f"Long answer: {LONG}\nShort answer:" in second.prompt
+        assert "engineer" not in second.prompt
+        # Only the answer that is handed on is streamed.
+        assert [request.streaming for request in server.requests] == [
+            False,
+            way.endswith("stream"),
+        ]
+
+    async def test_the_ledger_is_what_the_server_counted(self, way):
+        replies = [
+            Reply(LONG, usage=Usage(900, 11, 100)),
+            Reply("1912", usage=Usage(80, 1)),
+        ]
+        with ScriptedServer(replies) as server:
+            response, _ = await ask(server, way, prices={"scripted": (2.0, 0.5, 8.0)})
+
+        usage = response.metadata["usage"]
+        assert [(r["rung"], r["decision"]) for r in usage["rungs"]] == [
+            ("long", "answered"),
+            ("short", "answered"),
+        ]
+        assert (usage["input_tokens"], usage["output_tokens"]) == (980, 12)
+        assert usage["cached_tokens"] == 100
+        assert usage["model_calls"] == 2
+        assert usage["estimated"] is False
+        # (800·2 + 100·0.5 + 11·8 + 80·2 + 1·8) / 10⁶
+        assert usage["cost"] == pytest.approx((1600 + 50 + 88 + 160 + 8) / 1e6)
+
+    async def test_a_short_context_takes_one_call(self, way):
+        with ScriptedServer(["1912"]) as server:
+            response, pieces = await ask(server, way, one_call_below=841)
+
+        assert "".join(pieces) == "1912"
+        assert response.metadata["long_answer"] is None
+        assert [r["rung"] for r in response.metadata["usage"]["rungs"]] == ["direct"]
+        assert len(server.requests) == 1
+
+    async def test_without_anything_to_read_nobody_is_asked(self, way):
+        with ScriptedServer([]) as server:
+            response, pieces = await ask(server, way, nodes=())
+
+        assert "".join(pieces) == "Empty Response"
+        assert response.source_nodes == []
+        assert response.metadata["usage"]["model_calls"] == 0
+
+    async def test_a_failing_second_call_carries_what_the_first_gave(self, way):
+        with (
+            ScriptedServer([LONG, server_error()]) as server,
+            pytest.raises(LongReadingError, match="'short' call") as caught,
+        ):
+            await ask(server, way)
+
+        error = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- our own
+        assert (error.call, error.long_answer) == ("short", LONG)
+        long, short = error.usage["rungs"]
+        assert (long["decision"], short["decision"]) == ("answered", "failed")
+        assert long["input_tokens"] == count_words(server.requests[0].prompt)
+        assert isinstance(caught.value.__cause__, openai.APIError)
+
+    async def test_a_failing_first_call(self, way):
+        with (
+            ScriptedServer([server_error()]) as server,
+            pytest.raises(LongReadingError, match="'long' call") as caught,
+        ):
+            await ask(server, way)
+
+        assert caught.value.long_answer is None
+
+    @pytest.mark.parametrize("reply", ["", Reply(None), "<think>hm</think>"])
+    async def test_an_empty_reply_is_no_answer(self, way, reply):
+        with (
+            ScriptedServer([reply]) as server,
+            pytest.raises(LongReadingError, match="empty reply") as caught,
+        ):
+            await ask(server, way)
+        assert caught.value.call == "long"
+        with (
+            ScriptedServer([LONG, reply]) as server,
+            pytest.raises(LongReadingError, match="empty reply") as caught,
+        ):
+            await ask(server, way)
+        assert (caught.value.call, caught.value.long_answer) == ("short", LONG)
+
+    async def test_units_that_exceed_the_window_are_not_sent(self, way):
+        with (
+            ScriptedServer([]) as server,
+            pytest.raises(ContextWindowError, match="window of 800"),
+        ):
+            await ask(server, way, max_context_tokens=800, answer_tokens=50)
+
+        assert server.requests == []
+
+    async def test_a_provider_that_says_so_too(self, way):
+        with (
+            ScriptedServer([context_overflow(10, 900)]) as server,
+            pytest.raises(ContextWindowError, match="provider refused") as caught,
+        ):
+            await ask(server, way)
+
+        assert isinstance(caught.value.__cause__, LongReadingError)
+
+
+async def test_what_is_not_reported_is_counted_and_marked():
+    with ScriptedServer([Reply(LONG, reports_usage=False)] * 2) as server:
+        response, _ = await ask(server, "query")
+
+    usage = response.metadata["usage"]
+    prompts = [count_words(request.prompt) for request in server.requests]
+    assert [rung["input_tokens"] for rung in usage["rungs"]] == prompts
+    assert usage["estimated"] is True
+    assert usage["rungs"][0]["note"] == "window unknown"
+
+
+@pytest.mark.parametrize("number", [0, 1, 8])
+def test_as_many_examples_as_were_asked_for(number):
+    llm = RecordingLLM()
+    reader = LongReaderSynthesizer(llm, examples=number, one_call_below=0)
+
+    reader.get_response(QUESTION, ["text"])
+
+    shown = [each for each in EXAMPLES if each.question in llm.prompts[1]]
+    assert shown == list(EXAMPLES[:number])
+    assert llm.prompts[1].count("Long answer: ") == number + 1
+
+
+class TestBareTexts:
+    def test_are_read_in_two_calls(self):
+        llm = RecordingLLM(replies=[LONG, "1912"])
+        reader = LongReaderSynthesizer(llm, one_call_below=0)
+
+        assert reader.get_response(QUESTION, ["one {a}", "two"]) == "1912"
+        assert "<text>\none {a}\n\ntwo\n</text>" in llm.prompts[0]
+
+    async def test_streamed_and_awaited(self):
+        replies = [LONG, "1912"] * 3
+        reader = LongReaderSynthesizer(RecordingLLM(replies=replies), one_call_below=0)
+
+        assert await reader.aget_response(QUESTION, ["text"]) == "1912"
+        reader.streaming = True
+        assert list(reader.get_response(QUESTION, ["text"])) == list("1912")
+        pieces = await reader.aget_response(QUESTION, ["text"])
+        assert [piece async for piece in pieces] == list("1912")
+
+
+def test_a_chat_engine_asks_it():
+    llm = RecordingLLM(replies=[LONG, "1912", "Condensed?", LONG, "1912"])
+    reader = LongReaderSynthesizer(llm, one_call_below=0)
+    retriever = LongUnitRetriever(Fixed(CHUNK), units=UNITS, documents=TEXTS)
+    chat = CondenseQuestionChatEngine.from_defaults(
+        RetrieverQueryEngine(retriever, reader), llm=llm
+    )
+
+    assert chat.chat(QUESTION).response == "1912"
+    assert "".join(chat.stream_chat(QUESTION).response_gen) == "1912"
+
+
+class TestPrompts:
+    def test_each_can_be_replaced(self):
+        llm = RecordingLLM(replies=["L", "S", "D"])
+        reader = LongReaderSynthesizer(
+            llm,
+            long_prompt="{context_str}|{query_str}",
+            short_prompt=PromptTemplate("{examples}{query_str}|{long_answer}"),
+            examples=0,
+            one_call_below=3,
+            token_counter=count_words,
+        )
+        reader.update_prompts(
+            {"direct_prompt": PromptTemplate("{query_str}|{context_str}|direct")}
+        )
+
+        assert reader.get_response("q?", ["a b c"]) == "S"
+        assert reader.get_response("q?", ["a"]) == "D"
+        assert llm.prompts == ["a b c|q?", "q?|L", "q?|a|direct"]
+        assert set(reader.get_prompts()) == {
+            "long_prompt",
+            "short_prompt",
+            "direct_prompt",
+        }
+
+    def test_oprags_own_names_can_be_used(self):
+        llm = RecordingLLM(replies=["L", "S"])
+        reader = LongReaderSynthesizer(
+            llm, short_prompt="{examples}{question}|{long_answer}", one_call_below=0
+        )
+
+        assert reader.get_response("q?", ["a"]) == "S"
+        assert llm.prompts[1].endswith("q?|L")
+
+    @pytest.mark.parametrize(
+        ("prompts", "fault"),
+        [
+            ({"long_prompt": "{context_str}"}, "query_str"),
+            ({"long_prompt": "{context_str} {query_str} {titles}"}, "titles"),
+            ({"short_prompt": "{query_str} {long_answer}"}, "examples"),
+            ({"short_prompt": PromptTemplate("{query_str}")}, "long_answer"),
+            ({"direct_prompt": 5}, "neither a text"),
+        ],
+    )
+    def test_one_that_cannot_be_filled_is_refused(self, prompts, fault):
+        with pytest.raises(InvalidOptionError, match=fault):
+            LongReaderSynthesizer(MockLLM(), **prompts)
+        with pytest.raises(InvalidOptionError, match=fault):
+            LongReaderSynthesizer(MockLLM())._update_prompts(prompts)
+
+    def test_a_prompt_that_does_not_exist(self):
+        with pytest.raises(InvalidOptionError, match="qa_prompt"):
+            LongReaderSynthesizer(MockLLM())._update_prompts({"qa_prompt": "x"})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"examples": 9},
+        {"examples": True},
+        {"one_call_below": -1},
+        {"max_context_tokens": 0},
+        {"answer_tokens": 0},
+        {"prices": {"m": (1, 2)}},
+        {"separator": 5},
+        {"llm": "gpt"},
+    ],
+)
+def test_impossible_options(options):
+    with pytest.raises(InvalidOptionError) as caught:
+        LongReaderSynthesizer(**{"llm": MockLLM(), **options})
+
+    assert caught.value.option in options
