@@ -13,7 +13,6 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from oprag._diagnosing.node_content import read_node
 from oprag.assembly import falling_scores
 from oprag.chunk import Passage
 from oprag.hit import Hit
@@ -25,6 +24,7 @@ from oprag.metadata import (
     TOKEN_COUNT,
     TOKEN_COUNTER,
 )
+from oprag.node_content import read_node
 from oprag.rendering import marked_texts
 
 __all__ = ["documents_of", "hits_of"]

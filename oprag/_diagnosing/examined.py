@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from oprag._diagnosing.node_content import read_node
 from oprag.hit import Hit
+from oprag.node_content import read_node
 from oprag.stored_chunks import StoredChunk
 
 __all__ = ["Examined", "examine"]

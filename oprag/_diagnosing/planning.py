@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from oprag._diagnosing.examined import Examined
-from oprag._diagnosing.node_content import NODE_CONTENT, rewritten
 from oprag._diagnosing.proving import ProvedDocument
 from oprag.annotating import POSITION_KEYS, replaced
 from oprag.hit import Hit
@@ -28,6 +27,7 @@ from oprag.metadata import (
     N_CHUNKS,
     document_key,
 )
+from oprag.node_content import NODE_CONTENT, rewritten
 from oprag.schemes import as_number
 
 __all__ = ["Change", "changes_of"]

@@ -9,7 +9,7 @@ from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
 from pydantic import Field
 
 QUERY = "what the book says"
@@ -56,6 +56,17 @@ class ListRetriever(BaseRetriever):
     ) -> list[Document]:
         self.queries.append(query)
         return list(self.documents)
+
+
+class OtherStore(VectorStore):
+    """A store that nobody knows."""
+
+    @classmethod
+    def from_texts(cls, texts, embedding, metadatas=None, **kwargs):
+        raise NotImplementedError
+
+    def similarity_search(self, query, k=4, **kwargs):
+        raise NotImplementedError
 
 
 class RecordingStore(InMemoryVectorStore):

@@ -4,7 +4,7 @@ import pytest
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langchain_core.stores import InMemoryByteStore, InMemoryStore
-from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import (
     CharacterTextSplitter,
     RecursiveCharacterTextSplitter,
@@ -24,7 +24,7 @@ from oprag.errors import (
 )
 from oprag.sources import DocumentSource
 from oprag.store_source import StoreSource
-from tests.langchain.corpus import EMBEDDING
+from tests.langchain.corpus import EMBEDDING, OtherStore
 from tests.langchain.recording import RecordingChatModel
 
 NAME = "notes/a b.txt"
@@ -239,17 +239,6 @@ def test_chunks_without_our_metadata_are_not_guessed_at():
 
 class TunedStore(InMemoryVectorStore):
     """A subclass, as applications have them."""
-
-
-class OtherStore(VectorStore):
-    """A store that nobody knows."""
-
-    @classmethod
-    def from_texts(cls, texts, embedding, metadatas=None, **kwargs):
-        raise NotImplementedError
-
-    def similarity_search(self, query, k=4, **kwargs):
-        raise NotImplementedError
 
 
 def test_a_subclass_is_read_as_its_base():

@@ -73,6 +73,7 @@ def piece(name: str, start: int = 0, length: int = 20) -> Document:
 
 @pytest.fixture(scope="module")
 def minilm():
+    pytest.importorskip("sentence_transformers")  # not among the lowest versions
     return load_embedding_model(packaged=packaged_weights())
 
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 from langchain_chroma import Chroma
-from langchain_classic.retrievers import EnsembleRetriever
 from langchain_core.documents import Document
 from pydantic import ValidationError
 
@@ -16,6 +15,7 @@ from langchain_oprag import (
     OrderPreservingRetriever,
 )
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from tests.langchain.compat import EnsembleRetriever
 from tests.langchain.corpus import (
     EMBEDDING,
     QUERY,

@@ -7,14 +7,13 @@ from langchain_core.language_models import FakeListChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.stores import InMemoryStore
-from langchain_core.vectorstores import InMemoryVectorStore
 from pydantic import Field
 
 from langchain_oprag import SelfRouteChain
 from langchain_oprag._models import facts_of
 from oprag.refusals import DeclineRules
 from oprag.routing import Rung
-from tests.langchain.corpus import EMBEDDING, ListRetriever
+from tests.langchain.corpus import ListRetriever, OtherStore
 from tests.langchain.routes import BOOK, QUESTION, RETRIEVED
 
 
@@ -45,7 +44,7 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"documents": None}, "needs documents="),
         ({"documents": 7}, "gives no full texts"),
         ({"documents": "no/such/folder"}, "no folder"),
-        ({"documents": InMemoryVectorStore(EMBEDDING)}, "holds chunks"),
+        ({"documents": OtherStore()}, "chunks of a OtherStore"),
         ({"rungs": []}, "at least one rung"),
         ({"rungs": "full"}, "rungs="),
         ({"rungs": ["full", "retrieved"]}, "nothing|no more"),

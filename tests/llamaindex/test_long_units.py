@@ -88,6 +88,7 @@ def documents(names=tuple(TEXTS)) -> list[Document]:
 @pytest.fixture(scope="module", params=["in memory", "chroma"])
 def village(request) -> VectorStoreIndex:
     """The texts in a real store, found by a real embedding model."""
+    pytest.importorskip("sentence_transformers")  # not among the lowest versions
     storage = None
     if request.param == "chroma":
         client = chromadb.EphemeralClient()
@@ -188,7 +189,7 @@ class TestHowMuchIsAsked:
     def index(self, store: RecordingStore) -> VectorStoreIndex:
         """A hundred nodes of one unit, and far from the question one of another."""
         nodes = [
-            TextNode(text="word hearth", metadata={"doc_id": "mill.md"}, id_=str(n))
+            TextNode(text=f"word hearth {n}", metadata={"doc_id": "mill.md"})
             for n in range(100)
         ]
         nodes.append(TextNode(text="quite other", metadata={"doc_id": "ann.md"}))
