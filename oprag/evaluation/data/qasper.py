@@ -1,0 +1,138 @@
+"""Qasper (arXiv:2105.03011): questions on research papers, with evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from oprag.chunk import Span
+from oprag.evaluation.data.counts import Counts, finish
+from oprag.evaluation.data.files import read_json
+from oprag.evaluation.data.records import Dataset, Document, Question
+from oprag.evaluation.data.rows import Row, malformed
+
+__all__ = ["UNANSWERABLE", "read_qasper"]
+
+UNANSWERABLE = "Unanswerable"
+"""The gold answer where an annotator found none: an answer like any other."""
+
+_PUBLISHED = {
+    "train": (Counts("Qasper", 2_593, 888),),
+    "dev": (Counts("Qasper", 1_005, 281),),
+    "test": (Counts("Qasper", 1_451, 416),),
+}
+
+
+class _Annotation(NamedTuple):
+    answer: str
+    evidence: tuple[Span, ...]
+
+
+def read_qasper(path: Path, *, split: str = "dev") -> Dataset:
+    """Read a file of Qasper, such as `qasper-dev-v0.3.json`.
+
+    A paper's text is its title, its abstract, and the names and paragraphs of its
+    sections, joined by blank lines. Each annotator's answer is one right answer:
+    *Unanswerable*, *Yes* or *No*, the extracted spans joined by `, `, or the free
+    text. The evidence is that of the first annotator of whose evidence every
+    paragraph was found in the text (`"all"`); tables and figures are not in the
+    text, and without such an annotator the evidence is not known. Questions that
+    nobody answered are left out, and the set's notes say how many.
+
+    Args:
+        path: The file: one JSON object, paper id to paper.
+        split: `"train"`, `"dev"` or `"test"`: which count to compare with.
+
+    Raises:
+        MalformedDataError: The file is no JSON, or a paper lacks a field; the error
+            names the paper.
+        UnreadableFileError: The file is not there.
+    """
+    papers = read_json(path)
+    if not isinstance(papers, Mapping):
+        raise malformed(str(path), None, "not an object of papers")
+    documents: dict[str, Document] = {}
+    questions: list[Question] = []
+    asked = 0
+    for paper, values in papers.items():
+        if not isinstance(values, Mapping):
+            raise malformed(str(path), None, f"paper {paper!r} is no object")
+        row = Row(values, f"{path}, paper {paper}", None, 0)
+        documents[paper] = Document(paper, row.text("title", empty=True), _text(row))
+        questions += _questions(row, documents[paper])
+        asked += len(row.get("qas"))
+    lost = asked - len(questions)
+    return finish(
+        f"qasper/{split}",
+        questions,
+        documents,
+        path=str(path),
+        metrics=("token_f1",),
+        published=_PUBLISHED.get(split, ()),
+        notes=[f"{lost} questions without an answer are left out"] if lost else [],
+    )
+
+
+def _objects(row: Row, name: str) -> list[Row]:
+    values = row.get(name)
+    if not isinstance(values, list) or not all(isinstance(v, Mapping) for v in values):
+        raise row.error(f"{name!r} is not a list of objects")
+    return [Row(value, row.path, row.line, row.place) for value in values]
+
+
+def _text(row: Row) -> str:
+    parts = [row.text("title", empty=True), row.text("abstract", empty=True)]
+    for section in _objects(row, "full_text"):
+        parts.append(str(section.get("section_name") or ""))
+        parts += section.texts("paragraphs")
+    return "\n\n".join(part for part in map(str.strip, parts) if part)
+
+
+def _questions(row: Row, document: Document) -> Iterator[Question]:
+    for asked in _objects(row, "qas"):
+        found = [
+            annotation
+            for given in _objects(asked, "answers")
+            if (annotation := _annotation(given, document.text)) is not None
+        ]
+        if not found:
+            continue
+        yield Question(
+            asked.label("question_id"),
+            (document.doc_id,),
+            asked.text("question"),
+            tuple(dict.fromkeys(annotation.answer for annotation in found)),
+            evidence=next((a.evidence for a in found if a.evidence), ()),
+        )
+
+
+def _annotation(given: Row, text: str) -> _Annotation | None:
+    values = given.get("answer")
+    if not isinstance(values, Mapping):
+        raise given.error("'answer' is no object")
+    row = Row(values, given.path, given.line, given.place)
+    answer = _answer(row)
+    return _Annotation(answer, _spans(row.texts("evidence"), text)) if answer else None
+
+
+def _answer(row: Row) -> str:
+    """The answer by the rules of the authors' evaluation; empty where none is given."""
+    if row.get("unanswerable"):
+        return UNANSWERABLE
+    if row.get("yes_no") is not None:
+        return "Yes" if row.get("yes_no") else "No"
+    if spans := row.texts("extractive_spans"):
+        return ", ".join(spans)
+    return row.text("free_form_answer", empty=True).strip()
+
+
+def _spans(evidence: Sequence[str], text: str) -> tuple[Span, ...]:
+    """Where all pieces of evidence stand; nothing where one is not found."""
+    spans = []
+    for piece in filter(None, map(str.strip, evidence)):
+        start = text.find(piece)
+        if start < 0:
+            return ()
+        spans.append(Span(start, start + len(piece)))
+    return tuple(sorted(dict.fromkeys(spans)))

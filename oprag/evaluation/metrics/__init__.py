@@ -1,0 +1,52 @@
+"""The papers' measures, one file each, with formula and source.
+
+Answers: `token_f1`, `exact_match`, `longrag_match`, `choice_match`,
+`bracketed_match`, `first_number_match`, `rouge_l`, `bleu`, `corpus_bleu`, `meteor`.
+Contexts: `answer_recall`, `evidence_recall`, `evidence_coverage`,
+`order_statistics`. Tokens and money: `spending`, `token_share`.
+
+References are always a list. Scores are from 0 to 1, or a bool. A library is
+imported by the first call that needs it.
+"""
+
+from oprag.evaluation.metrics.bleu_scores import bleu, corpus_bleu
+from oprag.evaluation.metrics.brackets import bracketed_match, bracketed_option
+from oprag.evaluation.metrics.choices import choice_match
+from oprag.evaluation.metrics.costs import Spending, spending, token_share
+from oprag.evaluation.metrics.evidence import (
+    evidence_coverage,
+    evidence_recall,
+    kept_at_budget,
+)
+from oprag.evaluation.metrics.exact import exact_match
+from oprag.evaluation.metrics.f1 import token_f1
+from oprag.evaluation.metrics.longrag import longrag_match
+from oprag.evaluation.metrics.meteor_score import meteor, meteor_unavailable
+from oprag.evaluation.metrics.numbers import first_number_match
+from oprag.evaluation.metrics.order import OrderStatistics, order_statistics
+from oprag.evaluation.metrics.recall import answer_recall
+from oprag.evaluation.metrics.rouge import rouge_l
+
+__all__ = [
+    "OrderStatistics",
+    "Spending",
+    "answer_recall",
+    "bleu",
+    "bracketed_match",
+    "bracketed_option",
+    "choice_match",
+    "corpus_bleu",
+    "evidence_coverage",
+    "evidence_recall",
+    "exact_match",
+    "first_number_match",
+    "kept_at_budget",
+    "longrag_match",
+    "meteor",
+    "meteor_unavailable",
+    "order_statistics",
+    "rouge_l",
+    "spending",
+    "token_f1",
+    "token_share",
+]

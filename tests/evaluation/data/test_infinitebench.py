@@ -1,0 +1,159 @@
+"""∞Bench's files."""
+
+import pytest
+
+from oprag.errors import DatasetCountWarning, InvalidOptionError, MalformedDataError
+from oprag.evaluation.data import load
+
+BOOK = "Mara lit the lamp.\n\nThen she left."
+OTHER = "Eli stayed on the island."
+
+
+def mc(**changes):
+    row = {
+        "id": 7,
+        "context": BOOK,
+        "input": "Who lit the lamp?",
+        "answer": ["Mara"],
+        "options": ["Eli", "Ruth", "Mara", "Jon"],
+    }
+    return {**row, **changes}
+
+
+@pytest.fixture
+def en_mc(write_jsonl, counts_differ):
+    def read(*rows):
+        path = write_jsonl("longbook_choice_eng.jsonl", rows)
+        return load("infinitebench/en.mc", path.parent)
+
+    return read
+
+
+@pytest.mark.usefixtures("counts_differ")
+def test_open_questions(write_jsonl):
+    rows = [
+        {"id": 0, "context": BOOK, "input": "Who?", "answer": ["Mara", "She"],
+         "options": []},
+        {"id": 1, "context": OTHER, "input": "Where?", "answer": ["island"],
+         "options": []},
+    ]  # fmt: skip
+    found = load("infinitebench/en.qa", write_jsonl("qa.jsonl", rows))
+
+    first, second = found.questions
+    assert (first.question_id, first.question) == ("0", "Who?")
+    assert (first.answers, first.options, first.gold_letter) == (
+        ("Mara", "She"),
+        (),
+        None,
+    )
+    assert found.documents[second.doc_id].text == OTHER
+    assert found.metrics == ("token_f1",)
+
+
+@pytest.mark.parametrize("answer", [["Mara"], "Mara", ["Mara", "C"]])
+def test_multiple_choice(en_mc, answer):
+    (question,) = en_mc(mc(answer=answer)).questions
+
+    assert question.answers == ("Mara",)
+    assert question.options == ("Eli", "Ruth", "Mara", "Jon")
+    assert (question.gold_option, question.gold_letter) == (2, "C")
+    assert question.gold_text == "Mara"
+
+
+def test_questions_on_one_book_share_one_document(en_mc):
+    found = en_mc(mc(), mc(id=8), mc(id=9, context=OTHER))
+
+    one, two, three = (question.doc_id for question in found.questions)
+    assert one == two != three
+    assert [document.text for document in found.documents.values()] == [BOOK, OTHER]
+
+
+def test_a_book_is_read_when_it_is_asked_for(en_mc, tmp_path):
+    found = en_mc(mc(), mc(id=8, context=OTHER))
+    (tmp_path / "longbook_choice_eng.jsonl").unlink()
+
+    with pytest.raises(FileNotFoundError):
+        found.documents[found.questions[1].doc_id]
+
+
+def test_older_files_have_other_field_names(en_mc):
+    row = mc()
+    row["content"], row["question"] = row.pop("context"), row.pop("input")
+    found = en_mc(row)
+
+    assert found.questions[0].question == "Who lit the lamp?"
+    assert found.documents[found.questions[0].doc_id].text == BOOK
+
+
+@pytest.mark.usefixtures("counts_differ")
+def test_the_passkey_task(write_jsonl):
+    rows = [{"id": 0, "context": BOOK, "input": "What is it?", "answer": ["71432"]}]
+    found = load("infinitebench/passkey", write_jsonl("passkey.jsonl", rows))
+
+    assert found.questions[0].answers == ("71432",)
+    assert found.metrics == ("first_number_match",)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"answer": ["Ben"]}, "not one of the options"),
+        ({"answer": ["Mara", "A"]}, "not one of the options"),
+        ({"answer": [""]}, "'answer' is empty"),
+        ({"answer": 3}, "not a list of texts"),
+        ({"options": ["Mara"]}, "1 options, not 4"),
+        ({"context": None}, "'context' is NoneType"),
+        ({"input": " "}, "'input' is empty"),
+    ],
+)
+def test_a_bad_row_is_named_by_file_and_line(en_mc, tmp_path, changes, reason):
+    with pytest.raises(MalformedDataError, match=reason) as caught:
+        en_mc(mc(), mc(**{"id": 8, **changes}))
+
+    path = str(tmp_path / "longbook_choice_eng.jsonl")
+    assert (caught.value.path, caught.value.line) == (path, 2)
+    assert caught.value.message.startswith(f"{path}, line 2: ")
+
+
+def test_a_missing_field_is_named_beside_those_found(en_mc):
+    row = mc()
+    del row["input"]
+    with pytest.raises(
+        MalformedDataError, match=r"no field 'input' or 'question'.*'id'"
+    ):
+        en_mc(row)
+
+
+def test_a_count_that_no_paper_gives_is_said(write_jsonl):
+    path = write_jsonl("longbook_choice_eng.jsonl", [mc()])
+    with pytest.warns(DatasetCountWarning) as caught:
+        found = load("infinitebench/en.mc", path)
+
+    assert found.notes == (
+        "1 questions, not 229 as in ∞Bench",
+        "1 questions, not 229 and 1 documents, not 58 as in the DOS RAG paper",
+        "1 questions, not 224 as in the OP-RAG paper",
+    )
+    assert [str(w.message) for w in caught] == [
+        f"infinitebench/en.mc: {note}" for note in found.notes
+    ]
+
+
+def test_a_count_that_one_paper_gives_is_no_warning_but_the_others_are_noted(
+    write_jsonl,
+):
+    # The OP-RAG paper counts 224 questions, the others 229. A warning is an error here.
+    rows = [mc(id=n, context=f"{BOOK} {n % 58}") for n in range(229)]
+    found = load("infinitebench/en.mc", write_jsonl("mc.jsonl", rows))
+
+    assert found.notes == ("229 questions, not 224 as in the OP-RAG paper",)
+
+
+def test_two_questions_of_one_id_are_an_error(en_mc):
+    with pytest.raises(MalformedDataError, match="'7' occurs twice"):
+        en_mc(mc(), mc())
+
+
+def test_only_the_tasks_of_the_papers_are_read(tmp_path):
+    with pytest.raises(InvalidOptionError, match=r"infinitebench/en\.mc"):
+        load("infinitebench/math", tmp_path)

@@ -1,0 +1,394 @@
+"""QuALITY, LongBench, LongRAG, NarrativeQA and Qasper."""
+
+import json
+import zipfile
+
+import pytest
+
+from oprag.errors import (
+    DatasetCountWarning,
+    DatasetUnavailableError,
+    InvalidOptionError,
+    MalformedDataError,
+    UnreadableFileError,
+)
+from oprag.evaluation.data import (
+    HeldRows,
+    load,
+    read_longrag,
+    read_narrativeqa_rows,
+    read_quality,
+)
+
+pytestmark = pytest.mark.usefixtures("counts_differ")
+
+
+def rows_of(*values):
+    return HeldRows("sample", [(n, v) for n, v in enumerate(values, 1)])
+
+
+def quality(**changes):
+    question = {
+        "question": "Why did she leave?",
+        "question_unique_id": "52845_X_1",
+        "options": ["Rain", "Fear", "Duty", "Sleep"],
+        "gold_label": 3,
+        "difficult": 1,
+    }
+    line = {
+        "article_id": "52845",
+        "set_unique_id": "52845_X",
+        "title": "The Lamp",
+        "article": "Mara left.",
+        "questions": [{**question, **changes.pop("question", {})}],
+    }
+    return {**line, **changes}
+
+
+def test_quality(write_jsonl):
+    lines = [quality(), quality(question={"question_unique_id": "52845_Y_1"})]
+    path = write_jsonl("QuALITY.v1.0.1.htmlstripped.dev", lines)
+    found = load("quality", path.parent)
+
+    first, second = found.questions
+    assert (first.gold_option, first.gold_text) == (2, "Duty")
+    assert first.metadata == {"difficult": True}
+    assert first.doc_id == second.doc_id == "52845"
+    (document,) = found.documents.values()
+    assert (document.title, document.text) == ("The Lamp", "Mara left.")
+    assert found.metrics[0] == "bracketed_match"
+    assert found.notes == (
+        "2 questions, not 2086 and 1 documents, not 115 as in the DOS RAG paper",
+    )
+
+
+def test_quality_without_ids_of_its_questions_counts_them():
+    line = quality()
+    del line["questions"][0]["question_unique_id"]
+
+    assert read_quality(rows_of(line)).questions[0].question_id == "52845_X_1"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (quality(article="Another text."), "another text than before"),
+        (quality(question={"gold_label": 5}), "label 5 of 4 options"),
+        (quality(question={"options": "none"}), "'options' is not a list"),
+        (quality(questions=["?"]), "not a list of objects"),
+    ],
+)
+def test_a_bad_line_of_quality(line, reason):
+    with pytest.raises(MalformedDataError, match=reason) as caught:
+        read_quality(rows_of(quality(), line))
+    assert caught.value.line == 2
+
+
+def test_the_test_set_of_quality_has_no_labels():
+    line = quality()
+    del line["questions"][0]["gold_label"]
+    with pytest.raises(MalformedDataError, match="not public"):
+        read_quality(rows_of(line), split="test")
+
+
+def test_articles_of_quality_with_their_tags_are_said():
+    found = read_quality(rows_of(quality(article="<p>Mara</p> left.")))
+
+    assert "htmlstripped" in found.notes[-1]
+
+
+def longbench(**changes):
+    row = {
+        "_id": "ab12",
+        "input": "Who lit it?",
+        "context": "Passage 1:\nMara lit it.",
+        "answers": ["Mara", "She"],
+        "length": 5,
+        "dataset": "hotpotqa",
+        "language": "en",
+        "all_classes": None,
+    }
+    return {**row, **changes}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_longbench(write_jsonl, tmp_path, packed):
+    path = write_jsonl("data/hotpotqa.jsonl", [longbench()])
+    if packed:
+        with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+            archive.write(path, "data/hotpotqa.jsonl")
+        path.unlink()
+        path = tmp_path / "data.zip"
+    for place in (path, tmp_path):
+        found = load("longbench/hotpotqa", place)
+        assert len(found.questions) == 1
+
+    (question,) = found.questions
+    assert (question.question_id, question.question) == ("ab12", "Who lit it?")
+    assert question.answers == ("Mara", "She")
+    assert found.documents[question.doc_id].text == "Passage 1:\nMara lit it."
+    assert found.metrics == ("token_f1",)
+    assert found.notes == ("1 questions, not 200 as in LongBench",)
+
+
+def test_qmsum_is_scored_by_rouge(write_jsonl):
+    path = write_jsonl("qmsum.jsonl", [longbench()])
+
+    assert load("longbench/qmsum", path.parent).metrics == ("rouge_l",)
+
+
+def test_a_bad_line_in_a_zip_is_named(tmp_path):
+    path = tmp_path / "data.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("data/musique.jsonl", '\n{"_id": 1,}\n')
+
+    with pytest.raises(MalformedDataError, match="no JSON") as caught:
+        load("longbench/musique", path)
+    assert caught.value.path.endswith("data.zip/data/musique.jsonl")
+    assert caught.value.line == 2
+    with pytest.raises(UnreadableFileError, match="qasper"):
+        load("longbench/qasper", path)
+
+
+def longrag(**changes):
+    row = {
+        "query_id": 383,
+        "query": "who lit the lamp",
+        "answer": ["Mara"],
+        "context_titles": ["Lamp", "Mara"],
+        "context": "Title: Lamp\nMara lit it.",
+        "sp": ["Lamp", "Eli"],
+        "type": "bridge",
+    }
+    return {**row, **changes}
+
+
+def test_longrag_with_the_authors_own_context(write_jsonl):
+    path = write_jsonl("hotpot_qa.jsonl", [longrag()])
+    found = load("longrag/hotpot_qa", path.parent, split="subset_100")
+
+    (question,) = found.questions
+    assert question.question_id == "383"
+    assert question.metadata["sp"] == ["Lamp", "Eli"]
+    document = found.documents[question.doc_id]
+    assert (document.title, document.text) == (
+        "Lamp, Mara",
+        "Title: Lamp\nMara lit it.",
+    )
+    assert found.metrics == ("longrag_match", "exact_match")
+    assert found.notes == ("1 questions, not 100 as in LongRAG's split subset_100",)
+
+
+def test_longrag_over_its_whole_corpus():
+    corpus = rows_of(
+        {"corpus_id": 0, "titles": ["Lamp"], "text": "Mara lit it."},
+        {"corpus_id": 1, "titles": ["Eli", "Jon"], "text": "They left."},
+    )
+    found = read_longrag("nq", rows_of(longrag()), corpus=corpus)
+
+    (question,) = found.questions
+    assert question.doc_ids == ()
+    assert [d.title for d in found.documents_of(question)] == ["Lamp", "Eli, Jon"]
+    with pytest.raises(MalformedDataError, match="'0' occurs twice"):
+        read_longrag(
+            "nq", rows_of(longrag()), corpus=rows_of(*[corpus.again(0).values] * 2)
+        )
+
+
+def test_longrag_knows_its_splits():
+    with pytest.raises(InvalidOptionError, match="subset_1000"):
+        read_longrag("nq", rows_of(longrag()), split="train")
+
+
+@pytest.fixture
+def stories(tmp_path, write_csv):
+    """Two stories of the test set, one of them empty, and one of another."""
+    write_csv(
+        "documents.csv",
+        [
+            {"document_id": "d1", "set": "test", "wiki_title": "The Lamp, a Play"},
+            {"document_id": "d2", "set": "test", "wiki_title": "Lost"},
+            {"document_id": "d3", "set": "train", "wiki_title": "Elsewhere"},
+        ],
+    )
+    question = {"question": "Who?", "answer1": "Mara", "answer2": "The keeper, Mara"}
+    write_csv(
+        "qaps.csv",
+        [
+            {"document_id": "d1", "set": "test", **question},
+            {"document_id": "d1", "set": "test", **question, "question": "Why?"},
+            {"document_id": "d2", "set": "test", **question},
+            {"document_id": "d3", "set": "train", **question},
+        ],
+    )
+    (tmp_path / "tmp").mkdir()
+    page = (
+        "<html><head><title>x</title></head><body><script>if ( window )</script>"
+        "<b>MARA</b>\nlights &amp; leaves.<br>END</body></html>"
+    )
+    (tmp_path / "tmp/d1.content").write_text(page, "utf-8")
+    (tmp_path / "tmp/d2.content").write_text(" \n", "utf-8")
+    return tmp_path
+
+
+def test_narrativeqa_from_the_authors_repository(stories):
+    found = load("narrativeqa", stories)
+
+    assert [q.question_id for q in found.questions] == ["d1-1", "d1-2"]
+    assert found.questions[0].answers == ("Mara", "The keeper, Mara")
+    document = found.documents["d1"]
+    assert document.title == "The Lamp, a Play"
+    assert document.text == "MARA\nlights & leaves.\nEND"
+    assert found.notes[-1] == "1 stories have no text: 1 questions on them are left out"
+    assert found.metrics == ("token_f1", "corpus_bleu", "rouge_l", "meteor")
+
+
+def test_plain_stories_keep_their_text(stories):
+    text = "  <p> is a tag,\r\nand “Café” a word."
+    (stories / "tmp/d1.content").write_bytes(text.encode("cp1252"))
+
+    assert load("narrativeqa", stories).documents["d1"].text == text
+
+
+def test_a_question_on_an_unknown_story_is_an_error(stories, write_csv):
+    write_csv(
+        "qaps.csv",
+        [{"document_id": "d9", "set": "test", "question": "?", "answer1": "x",
+          "answer2": "y"}],
+    )  # fmt: skip
+    with pytest.raises(MalformedDataError, match="'d9' is not in documents") as caught:
+        load("narrativeqa", stories)
+    assert caught.value.line == 2
+
+
+def hub_row(doc_id, text):
+    return {
+        "document": {"id": doc_id, "text": text, "summary": {"title": "Lamp"}},
+        "question": {"text": "Who?", "tokens": ["Who", "?"]},
+        "answers": [{"text": "Mara", "tokens": []}, {"text": "She", "tokens": []}],
+    }
+
+
+def test_narrativeqa_from_the_hubs_rows():
+    rows = rows_of(
+        hub_row("d1", "Mara left."), hub_row("d2", ""), hub_row("d1", "Mara left.")
+    )
+    found = read_narrativeqa_rows(rows)
+
+    assert [q.question_id for q in found.questions] == ["d1-1", "d1-2"]
+    assert found.questions[0].answers == ("Mara", "She")
+    assert found.documents["d1"].title == "Lamp"
+    assert "1 stories have no text: 1 questions" in found.notes[-1]
+
+
+@pytest.mark.parametrize("answers", [None, [], ["Mara"], [{"tokens": []}]])
+def test_answers_of_the_hubs_rows_have_texts(answers):
+    row = {**hub_row("d1", "Mara left."), "answers": answers}
+    with pytest.raises(MalformedDataError, match="list of objects with a text"):
+        read_narrativeqa_rows(rows_of(row))
+
+
+def annotation(**changes):
+    answer = {
+        "unanswerable": False,
+        "extractive_spans": [],
+        "yes_no": None,
+        "free_form_answer": "",
+        "evidence": [],
+        "highlighted_evidence": [],
+    }
+    return {"answer": {**answer, **changes}, "annotation_id": "a"}
+
+
+def paper(*annotations, question_id="q1"):
+    return {
+        "title": "On Lamps",
+        "abstract": "We light them.",
+        "full_text": [
+            {"section_name": "Method", "paragraphs": ["First oil.", "Then fire."]},
+            {"section_name": None, "paragraphs": ["It burnt."]},
+        ],
+        "qas": [
+            {"question": "How?", "question_id": question_id, "answers": [*annotations]}
+        ],
+    }
+
+
+@pytest.fixture
+def qasper(tmp_path):
+    def read(*annotations):
+        path = tmp_path / "qasper-dev-v0.3.json"
+        path.write_text(json.dumps({"1909.1": paper(*annotations)}), "utf-8")
+        return load("qasper", path)
+
+    return read
+
+
+def test_the_text_of_a_paper(qasper):
+    (document,) = qasper(annotation(yes_no=True)).documents.values()
+
+    assert document.title == "On Lamps"
+    assert document.text == (
+        "On Lamps\n\nWe light them.\n\nMethod\n\nFirst oil.\n\nThen fire.\n\nIt burnt."
+    )
+
+
+def test_every_kind_of_answer(qasper):
+    found = qasper(
+        annotation(unanswerable=True),
+        annotation(yes_no=False),
+        annotation(extractive_spans=["oil", "fire"]),
+        annotation(free_form_answer=" By hand. "),
+        annotation(),
+    )
+    answers = ("Unanswerable", "No", "oil, fire", "By hand.")
+
+    assert found.questions[0].answers == answers
+
+
+def test_evidence_is_that_of_the_first_annotator_whose_text_is_all_there(qasper):
+    found = qasper(
+        annotation(yes_no=True, evidence=["First oil.", "FLOAT SELECTED: Table 1"]),
+        annotation(yes_no=True, evidence=["It burnt.", "First oil."]),
+    )
+    (question,) = found.questions
+    text = found.documents[question.doc_id].text
+
+    assert [text[a:b] for a, b in question.evidence] == ["First oil.", "It burnt."]
+    assert question.evidence_kind == "all"
+    assert qasper(annotation(yes_no=True, evidence=["x"])).questions[0].evidence == ()
+
+
+def test_questions_without_an_answer_are_left_out_and_said(qasper):
+    found = qasper(annotation())
+
+    assert found.questions == ()
+    assert found.notes[-1] == "1 questions without an answer are left out"
+
+
+def test_a_bad_paper_is_named(tmp_path):
+    path = tmp_path / "qasper.json"
+    path.write_text(json.dumps({"1909.1": {**paper(), "full_text": 3}}), "utf-8")
+    with pytest.raises(MalformedDataError, match=r"paper 1909\.1: 'full_text'"):
+        load("qasper", path)
+    path.write_text('{"1909.1":\n oops}', "utf-8")
+    with pytest.raises(MalformedDataError, match="no JSON") as caught:
+        load("qasper", path)
+    assert caught.value.line == 2
+
+
+@pytest.mark.parametrize("name", ["quality", "qasper", "jsonl"])
+def test_a_set_that_is_not_on_the_hub_says_which_file_it_takes(name):
+    with pytest.raises(DatasetUnavailableError, match="Give the path of") as caught:
+        load(name)
+    assert caught.value.dataset == name
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(UnreadableFileError, match="is not there"):
+        load("longbench/qasper", tmp_path)
+
+
+def test_left_out_questions_are_warned_of(stories):
+    with pytest.warns(DatasetCountWarning, match="1 stories have no text"):
+        load("narrativeqa", stories)

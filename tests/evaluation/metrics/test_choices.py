@@ -1,0 +1,213 @@
+"""Multiple choice: ∞Bench's rules as they are, the fixed rules, and `[[n]]`."""
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.metrics import bracketed_match, bracketed_option, choice_match
+from tests.evaluation.metrics.cases import seeded
+
+TEXT = "Oliver Twist"
+
+
+def choose(reply, rules, letter="C", text=TEXT):
+    return choice_match(reply, gold_letter=letter, gold_text=text, rules=rules)
+
+
+@pytest.mark.parametrize(
+    ("reply", "official", "fixed"),
+    [
+        ("C", True, True),
+        ("C. Oliver Twist", True, True),
+        ("  Oliver Twist\n", True, True),
+        ("The answer is C.", True, True),
+        ("the answer is: C", True, True),
+        ("The answer is Oliver Twist.", True, True),
+        ('"C"', True, True),
+        ("The answer: B? No, the answer is: C", True, True),
+        # What the official rules get wrong:
+        ("Answer: C", False, True),
+        ("(C)", False, True),
+        ("**C**", False, True),
+        ("[C]", False, True),
+        ("The correct answer is (C) Oliver Twist", False, True),
+        ("Certainly: A", True, False),
+        ("Definitely not A but C", False, True),
+        ("oliver twist", False, True),
+        ("Oliver Twist, because he asks for more.", False, True),
+        ("Based on the text: C", False, True),
+        # Wrong by both:
+        ("", False, False),
+        ("A", False, False),
+        ("Answer: B", False, False),
+        ("The answer is not C", False, False),
+        ("I cannot say.", False, False),
+        ("The answer is", False, False),
+    ],
+)
+def test_a_reply_by_both_rules(reply, official, fixed):
+    assert choose(reply, "official") == official
+    assert choose(reply, "fixed") == fixed
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("Answer: A because he left.", "A"),
+        ("A because he left.", "A"),
+        ("A", "A"),
+        ("A: the first", "A"),
+        ("B) is right", "B"),
+        ("Option D", "D"),
+        ("I would choose option D.", "D"),
+        ("First I thought the answer is A. But the answer is B.", "B"),
+        ("Answer: **D**\n\nOption A is wrong since he stayed.", "D"),
+        ("The best choice would be: C", "C"),
+        ("The answer should be option (B)", "B"),
+        ("C\nAnswer:", "C"),
+        ("The answer: it's C", "C"),
+        ("The answer is not C but B.", "B"),
+        ("Not option B, and it isn't (A): C", "C"),
+        ("C is the answer", "C"),
+    ],
+)
+def test_the_fixed_rules_read_a_letter(reply, letter):
+    chosen = [gold for gold in "ABCD" if choose(reply, "fixed", gold, "no such text")]
+
+    assert chosen == [letter]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "A man was there.",  # an article
+        "The answer is a man.",
+        "Either B or C",
+        "Neither B nor C",
+        "It is not C.",
+        "D'Artagnan",
+        "An A-team",
+        "E",
+        "Alice",
+    ],
+)
+def test_the_fixed_rules_read_no_letter_into_words(reply):
+    assert not any(choose(reply, "fixed", gold, "no such text") for gold in "ABCD")
+
+
+def test_an_option_that_goes_on_is_another_option():
+    assert not choose("Oliver Twist and Fagin", "fixed")
+    assert choose("Oliver Twist (a boy)", "fixed")
+
+
+def test_the_fixed_rules_know_letters_after_d():
+    assert choose("The answer is F.", "fixed", letter="F")
+
+
+@given(st.text(st.sampled_from("ABCDE ab:.,*([)]'-\nnotiswer"), max_size=40))
+@example("The answer is A. The answer is B.")
+def test_no_reply_is_read_as_two_letters(reply):
+    chosen = [gold for gold in "ABCD" if choose(reply, "fixed", gold, "no such text")]
+
+    assert len(chosen) <= 1
+
+
+@pytest.mark.parametrize("text", ["...", '"', "**", "(", "a", "_x_"])
+def test_an_option_of_signs_is_not_in_every_reply(text):
+    assert not choose("I cannot say.", "fixed", text=text)
+    assert choose(text, "fixed", text=text)
+
+
+def _official(reply, letter, text):
+    """∞Bench's rules once more, as one list of what each rule would decide."""
+    right = {letter, text}
+    reply = reply.strip()
+    flat = re.sub(r"""[\n"'.,?!{}]""", " ", reply)
+    flat = re.sub("  +", " ", flat)
+    verdicts = [
+        False if not reply else None,
+        {reply[:1]} <= right if re.match("[ABCD]", reply) else None,
+        True if reply in right else None,
+    ]
+    for phrase in ("answer is:", "answer:", "answer is", "option is"):
+        hit = re.search(phrase + r"(?:.(?P<rest>.*))?", flat, re.DOTALL)
+        rest = (hit["rest"] or "") if hit else ""
+        verdict = rest[:1] == letter or rest[: len(text)] == text
+        verdicts.append(verdict if hit else None)
+    parts = {"A", "B", "C", "D", "AB", "BC", "CD", "ABC", "BCD", "ABCD"}
+    verdicts += [word in right for word in flat.split() if word in parts]
+    return next((verdict for verdict in verdicts if verdict is not None), False)
+
+
+def test_the_official_rules_equal_an_independent_reading_of_random_replies():
+    rng = seeded(6)
+    pieces = [
+        *("A", "B", "C", "D", "A", "B", "C", "D", "a", "c", "AB", "E", TEXT, TEXT),
+        *("Fagin", "oliver twist", "(C)", "**C**", "answer is:", "answer:", "Answer:"),
+        *("answer is", "option is", "The", "answer", "is", "so", "Certainly"),
+        *("because", "it's", "no", ":", ".", "\n", "{C}", "?"),
+    ]
+    found = [0, 0]
+    for _ in range(1_000):
+        words = rng.choices(pieces, k=rng.randint(0, 6))
+        reply = "".join(word + rng.choice((" ", " ", "", ".", "  ")) for word in words)
+        letter = rng.choice("ABCD")
+        expected = _official(reply, letter, TEXT)
+        assert choose(reply, "official", letter) == expected, reply
+        found[expected] += 1
+
+    assert min(found) > 100
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ({"rules": "lax"}, "rules"),
+        ({"gold_letter": "c"}, "gold_letter"),
+        ({"gold_letter": "AB"}, "gold_letter"),
+        ({"gold_letter": "E", "rules": "official"}, "gold_letter"),
+        ({"gold_text": " "}, "gold_text"),
+        ({"gold_text": None}, "gold_text"),
+    ],
+)
+def test_options_without_a_meaning_are_errors(options, name):
+    with pytest.raises(InvalidOptionError) as caught:
+        choice_match("C", **{"gold_letter": "C", "gold_text": TEXT, **options})
+    assert caught.value.option == name
+
+
+def test_the_last_bracketed_number_counts():
+    assert bracketed_option("[[1]] is tempting, but [[ 3 ]]. See [2]") == 3
+    assert bracketed_option("[1] or [x] or [[x]]") is None
+
+
+def test_option_numbers_count_from_1_and_indexes_from_0():
+    assert bracketed_match("so [[1]]", gold_option=0)
+    assert not bracketed_match("so [[1]]", gold_option=1)
+    assert not bracketed_match("the first", gold_option=0)
+    with pytest.raises(InvalidOptionError, match="no index"):
+        bracketed_match("[[1]]", gold_option=-1)
+
+
+def test_the_bracket_reading_equals_a_reading_from_the_end_on_random_replies():
+    def backwards(reply):
+        end = len(reply)
+        while (end := reply.rfind("]]", 0, end)) >= 0:
+            start = reply.rfind("[[", 0, end)
+            inner = reply[start + 2 : end].strip()
+            if start >= 0 and inner.isascii() and inner.isdigit():
+                return int(inner)
+        return None
+
+    rng = seeded(7)
+    pieces = ["[[", "]]", "[", "1", "2", "33", " ", "x"]
+    found = 0
+    for _ in range(1_000):
+        reply = "".join(rng.choices(pieces, k=rng.randint(0, 14)))
+        assert bracketed_option(reply) == backwards(reply), reply
+        found += bracketed_option(reply) is not None
+
+    assert found > 50

@@ -1,0 +1,152 @@
+"""Evidence, order, tokens and cost: what is measured without a model."""
+
+from itertools import combinations
+
+import pytest
+from scipy.stats import kendalltau
+
+from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.evaluation.metrics import (
+    evidence_coverage,
+    evidence_recall,
+    kept_at_budget,
+    order_statistics,
+    spending,
+    token_share,
+)
+from oprag.usage import Price, TokenUsage
+from tests.evaluation.metrics.cases import seeded
+
+KINDS = ("any", "all")
+
+
+def test_touching_chunks_hold_evidence_together():
+    assert evidence_recall([(5, 15)], [(10, 20), (0, 10)], kind="all")
+    assert not evidence_recall([(5, 15)], [(0, 10), (11, 20)], kind="all")
+
+
+def test_any_span_or_all_of_them():
+    evidence, kept = [(0, 10), (50, 60)], [(45, 70)]
+    assert evidence_recall(evidence, kept, kind="any")
+    assert not evidence_recall(evidence, kept, kind="all")
+
+
+def test_coverage_of_a_hand_worked_context():
+    # 5 of 10 characters of the first span, 4 of 5 of the second: best 4/5, all 9/15.
+    evidence, kept = [(0, 10), (20, 25)], [(5, 12), (21, 30)]
+    assert evidence_coverage(evidence, kept, kind="any") == pytest.approx(4 / 5)
+    assert evidence_coverage(evidence, kept, kind="all") == pytest.approx(9 / 15)
+
+
+def test_characters_that_two_spans_share_count_once():
+    # (0, 10) and (5, 15) are 15 characters, of which (0, 5) are held.
+    score = evidence_coverage([(0, 10), (5, 15)], [(0, 5)], kind="all")
+    assert score == pytest.approx(5 / 15)
+
+
+def test_evidence_equals_a_count_of_characters_on_random_spans():
+    rng = seeded(12)
+
+    def spans(most, least):
+        cut = ((rng.randrange(30), rng.randint(1, 12)) for _ in range(most))
+        return [(a, a + n) for a, n in list(cut)[: rng.randint(least, most)]]
+
+    found = [0, 0]
+    for _ in range(1_000):
+        evidence, kept = spans(3, 1), spans(6, 0)
+        held = {c for a, b in kept for c in range(a, b)}
+        sets = [set(range(a, b)) for a, b in evidence]
+        needed = set().union(*sets)
+        whole = {"any": any(s <= held for s in sets), "all": needed <= held}
+        share = {
+            "any": max(len(s & held) / len(s) for s in sets),
+            "all": len(needed & held) / len(needed),
+        }
+        for kind in KINDS:
+            assert evidence_recall(evidence, kept, kind=kind) == whole[kind]
+            coverage = evidence_coverage(evidence, kept, kind=kind)
+            assert coverage == pytest.approx(share[kind])
+            assert (coverage == 1) == whole[kind]
+            found[whole[kind]] += 1
+
+    assert min(found) > 100
+
+
+@pytest.mark.parametrize("measure", [evidence_recall, evidence_coverage])
+def test_evidence_that_cannot_be_measured_is_an_error(measure):
+    for kind in KINDS:
+        with pytest.raises(InvalidOptionError, match="evidence is empty"):
+            measure([], [(0, 1)], kind=kind)
+        with pytest.raises(InvalidSpanError) as caught:
+            measure([(3, 3)], [], kind=kind)
+        assert (caught.value.start, caught.value.end) == (3, 3)
+        with pytest.raises(InvalidSpanError, match="reversed"):
+            measure([(0, 1)], [(5, 4)], kind=kind)
+    with pytest.raises(InvalidOptionError, match='"any" or "all"'):
+        measure([(0, 1)], [], kind="some")
+
+
+def test_a_budget_keeps_a_prefix():
+    spans = [(8, 9), (0, 1), (4, 5)]
+    assert kept_at_budget(spans, [3, 9, 1], 4) == [(8, 9)]  # 3, then 12 > 4: stop
+    assert kept_at_budget(spans, [3, 9, 1], 13) == spans  # 3 + 9 + 1 = 13
+    assert kept_at_budget(spans, [3, 9, 1], 2) == []
+
+
+def test_order_of_a_hand_worked_context():
+    # Places 2 0 1: of the pairs 2–0, 2–1, 0–1 the first two stand wrong.
+    found = order_statistics([("d", 2), ("d", 0), ("d", 1)])
+    assert found == (3, 2)
+    assert found.wrong_share == pytest.approx(2 / 3)
+    assert found.kendall_tau == pytest.approx(1 - 4 / 3)
+
+
+def test_order_is_counted_inside_documents():
+    found = order_statistics([("b", 9), ("a", 0), ("b", 10), ("a", 1)])
+    assert (found.pairs, found.wrong, found.kendall_tau) == (2, 0, 1)
+
+
+def test_without_a_pair_there_is_no_share():
+    for places in ([], [("a", 1)], [("a", 1), ("b", 0)], [("a", 1), ("a", 1)]):
+        found = order_statistics(places)
+        assert (found.wrong_share, found.kendall_tau) == (None, None)
+
+
+def test_order_equals_a_count_of_all_pairs_and_scipy_on_random_contexts():
+    rng = seeded(13)
+    for case in range(1_000):
+        size = rng.randint(2, 12)
+        if case % 2:  # one document, no ties: what SciPy's τ means too
+            places = [("d", p) for p in rng.sample(range(50), size)]
+            tau = kendalltau(range(size), [p for _, p in places]).statistic
+            assert order_statistics(places).kendall_tau == pytest.approx(tau)
+        else:
+            places = [(rng.choice("ab"), rng.randrange(8)) for _ in range(size)]
+        pairs = [(p, q) for (a, p), (b, q) in combinations(places, 2) if a == b]
+        expected = (sum(p != q for p, q in pairs), sum(p > q for p, q in pairs))
+        assert order_statistics(places) == expected
+
+
+def test_the_cost_of_hand_worked_calls():
+    calls = [TokenUsage(1_000, 50, 400), TokenUsage(3_000, 150)]
+    # (3,600 fresh · 2.5 + 400 cached · 1 + 200 out · 10) / 1,000,000 = 0.0114.
+    spent = spending(calls, questions=4, price=Price(2.5, 1.0, 10.0))
+    assert spent.cost == pytest.approx(0.0114)
+    assert spent.cost_per_question == pytest.approx(0.0114 / 4)
+    assert spent.input_per_question == 1_000
+    assert spent.usage == TokenUsage(4_000, 200, 400)
+
+
+def test_without_a_price_there_is_no_cost():
+    spent = spending([TokenUsage(10, 1)], questions=1)
+    assert (spent.cost, spent.cost_per_question) == (None, None)
+    with pytest.raises(InvalidOptionError, match="at least one question"):
+        spending([], questions=0)
+
+
+def test_the_token_share_of_self_route():
+    # Step 1 of 100 questions at 1,500 tokens, 25 of them again at 10,000:
+    # (150,000 + 250,000) / 1,000,000 = 40 %.
+    assert token_share(100 * 1_500 + 25 * 10_000, 100 * 10_000) == pytest.approx(0.4)
+    with pytest.raises(InvalidOptionError):
+        token_share(1, 0)

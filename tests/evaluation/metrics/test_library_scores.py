@@ -1,0 +1,294 @@
+"""ROUGE-L, BLEU and METEOR: the libraries against hand-worked values and oracles."""
+
+import math
+from fractions import Fraction
+from itertools import islice
+
+import pytest
+from nltk.translate import bleu_score as nltk_bleu
+
+from oprag.errors import (
+    InputMismatchError,
+    InvalidOptionError,
+    MetricUnavailableError,
+)
+from oprag.evaluation.metrics import (
+    bleu,
+    corpus_bleu,
+    meteor,
+    meteor_unavailable,
+    rouge_l,
+)
+from tests.evaluation.metrics.cases import seeded
+from tests.fresh_interpreter import run
+
+WORDS = ("Mara", "Eli", "lamp", "lamps", "walks", "Straße", "北京", "été", "7", "the")
+
+
+def sentences(seed, shortest=0, longest=9):
+    rng = seeded(seed)
+    for _ in range(1_000):
+        made = [
+            rng.choices(WORDS, k=rng.randint(shortest, longest))
+            for _ in range(rng.randint(2, 4))
+        ]
+        if rng.random() < 0.5:  # long runs in common
+            made[0] = [*made[1][: rng.randint(1, 9)], *made[0][:2]]
+        yield [" ".join(words) for words in made]
+
+
+def test_rouge_l_of_a_hand_worked_answer():
+    # LCS of "police killed gunman" and "police kill the gunman": police gunman, 2.
+    # P = 2/3, R = 2/4, F1 = 2 · (2/3 · 1/2) / (2/3 + 1/2) = 4/7.
+    score = rouge_l("Police killed gunman.", ["police kill the gunman"])
+    assert score == pytest.approx(4 / 7)
+    assert rouge_l("x", ["y"]) == rouge_l("", ["y"]) == 0
+
+
+def test_rouge_l_reads_every_script():
+    assert rouge_l("Ἀθῆναι καὶ Σπάρτη", ["ἀθῆναι"]) == pytest.approx(0.5)
+
+
+def _subsequence(left, right):
+    """Length of the longest common subsequence, by the row."""
+    row = [0] * (len(right) + 1)
+    for word in left:
+        above = row[:]
+        for place, other in enumerate(right, 1):
+            same = above[place - 1] + 1 if word == other else 0
+            row[place] = max(same, above[place], row[place - 1])
+    return row[-1]
+
+
+def test_rouge_l_equals_an_independent_count_on_random_sentences():
+    seen = set()
+    for prediction, *references in sentences(8):
+        best = Fraction(0)
+        for reference in references:
+            left, right = prediction.lower().split(), reference.lower().split()
+            if common := _subsequence(left, right):
+                best = max(best, Fraction(2 * common, len(left) + len(right)))
+        seen.add(best)
+        assert rouge_l(prediction, references) == pytest.approx(float(best), abs=1e-12)
+
+    assert len(seen) > 20
+
+
+def test_bleu_of_a_hand_worked_answer():
+    # "the cat the cat": the 2 of 2·2, cat 1 of 2 → p1 = 3/4; "the cat" 1, "cat the" 0,
+    # "the cat" again 0 → p2 = 1/3. 4 tokens against 6: penalty exp(1 − 6/4).
+    penalty = math.exp(1 - 6 / 4)
+    given = ("the cat the cat", ["the cat sat on the mat"])
+    assert bleu(*given, max_order=1) == pytest.approx(penalty * 3 / 4)
+    assert bleu(*given, max_order=2) == pytest.approx(penalty * math.sqrt(3 / 4 / 3))
+    assert bleu(*given) == 0  # no 4-gram in common, and nothing is smoothed
+
+
+def test_the_penalty_takes_the_shortest_reference():
+    # 3 tokens, all known (p1 = 1); references of 3 and 4: no penalty at 3.
+    assert bleu("a b c", ["a b c d", "x y c"], max_order=1) == 1
+    # 3 tokens against 4 and 9: exp(1 − 4/3), though 4 is not the first.
+    score = bleu("a b c", ["a b c d e f g h i", "a b x y"], max_order=1)
+    assert score == pytest.approx(math.exp(1 - 4 / 3))
+
+
+def test_case_and_punctuation_count_in_bleu():
+    assert bleu("Paris", ["paris"], max_order=1) == 0
+    assert bleu("Paris.", ["Paris"], max_order=1) == pytest.approx(1 / 2)
+
+
+def test_the_bleu_of_a_set_is_not_the_mean():
+    # 1 of 1 and 0 of 3 tokens known: 1/4, where the mean would be 1/2.
+    score = corpus_bleu(["a", "x y z"], [["a"], ["p q r"]], max_order=1)
+    assert score == pytest.approx(1 / 4)
+    assert corpus_bleu([""], [["a"]], max_order=1) == 0
+
+
+def _bleu(predictions, references, order):
+    """BLEU over NLTK's n-gram counts, the penalty by hand."""
+    logs = 0.0
+    for n in range(1, order + 1):
+        matched = total = 0
+        for prediction, answers in zip(predictions, references, strict=True):
+            words = prediction.split()
+            share = nltk_bleu.modified_precision([a.split() for a in answers], words, n)
+            size = max(0, len(words) - n + 1)
+            matched += round(share * size)
+            total += size
+        if not matched:
+            return 0.0
+        logs += math.log(matched / total) / order
+    made = sum(len(prediction.split()) for prediction in predictions)
+    wanted = sum(min(len(a.split()) for a in answers) for answers in references)
+    return math.exp(logs + min(0.0, 1 - wanted / made))
+
+
+@pytest.mark.parametrize("order", [1, 4])
+def test_bleu_equals_an_independent_count_on_random_sentences(order):
+    seen = set()
+    for prediction, *references in sentences(9, longest=7):
+        score = bleu(prediction, references, max_order=order)
+        seen.add(score)
+        assert score == pytest.approx(_bleu([prediction], [references], order))
+
+    assert len(seen) > 20
+
+
+def test_the_bleu_of_sets_equals_an_independent_count():
+    rng = seeded(10)
+    for _ in range(100):
+        groups = list(islice(sentences(rng.random(), shortest=1), rng.randint(2, 12)))
+        predictions = [first for first, *_ in groups]
+        references = [rest for _, *rest in groups]
+        for order in (1, 2, 4):
+            score = corpus_bleu(predictions, references, max_order=order)
+            assert score == pytest.approx(_bleu(predictions, references, order))
+
+
+def test_bleu_says_what_it_cannot_take():
+    with pytest.raises(InputMismatchError) as caught:
+        corpus_bleu(["a"], [])
+    assert caught.value.lengths == {"predictions": 1, "references": 0}
+    with pytest.raises(InvalidOptionError, match="not defined"):
+        corpus_bleu([], [])
+    with pytest.raises(InvalidOptionError, match="1 to 4"):
+        bleu("a", ["a"], max_order=5)
+    with pytest.raises(InvalidOptionError, match="It takes a list"):
+        corpus_bleu(["a"], ["a"])
+
+
+class Lexicon:
+    """A WordNet of a few words: pairs that mean the same."""
+
+    def __init__(self, *groups):
+        self._groups = groups
+
+    def synsets(self, word):
+        return [_Synset(group) for group in self._groups if word in group]
+
+
+class _Synset:
+    def __init__(self, names):
+        self._names = names
+
+    def lemmas(self):
+        return [_Lemma(name) for name in self._names]
+
+
+class _Lemma:
+    def __init__(self, name):
+        self._name = name
+
+    def name(self):
+        return self._name
+
+
+LEXICON = Lexicon(("boat", "vessel"), ("wood", "forest"))
+
+
+def test_meteor_of_a_hand_worked_answer():
+    # "the vessel sank walking" | "the boat walked": the–the, walking–walked (stem),
+    # vessel–boat (synonym): m = 3, P = 3/4, R = 3/3,
+    # F = P·R / (0.9·P + 0.1·R) = 0.75 / 0.775; runs: "the vessel", "walking": c = 2,
+    # METEOR = F · (1 − 0.5 · (2/3)³).
+    score = meteor("The vessel sank walking", ["the boat walked"], wordnet=LEXICON)
+    assert score == pytest.approx(0.75 / 0.775 * (1 - 0.5 * (2 / 3) ** 3))
+
+
+def test_meteor_without_a_match_is_0_and_takes_the_best_reference():
+    assert meteor("x", ["y"], wordnet=LEXICON) == 0
+    assert meteor("", ["y"], wordnet=LEXICON) == 0
+    assert meteor("a b", ["y", "a b"], wordnet=LEXICON) > 0.9
+
+
+def _meteor(prediction, reference):
+    """For words that each match at most one other, so that the alignment is clear."""
+    same = {"vessel": "boat", "forest": "wood", "walked": "walk", "walking": "walk"}
+    left, right = ([same.get(w, w) for w in t.split()] for t in (prediction, reference))
+    places = [right.index(word) if word in right else None for word in left]
+    matches = sum(place is not None for place in places)
+    if not matches:
+        return 0.0
+    runs = sum(
+        now is not None and (before is None or now != before + 1)
+        for before, now in zip([None, *places], places, strict=False)
+    )
+    p, r = matches / len(left), matches / len(right)
+    return p * r / (0.9 * p + 0.1 * r) * (1 - 0.5 * (runs / matches) ** 3)
+
+
+def test_meteor_equals_an_independent_alignment_on_random_sentences():
+    rng = seeded(11)
+    slots = [
+        *(("vessel", "boat"), ("forest", "wood"), ("walked", "walk", "walking")),
+        *(("mat",), ("lamp",), ("cat",), ("sat",), ("dog",), ("seven",)),
+    ]
+    seen = set()
+    for _ in range(1_000):
+        prediction, reference = (
+            " ".join(rng.choice(s) for s in rng.sample(slots, rng.randint(1, 9)))
+            for _ in range(2)
+        )
+        expected = _meteor(prediction, reference)
+        seen.add(expected)
+        score = meteor(prediction, [reference], wordnet=LEXICON)
+        assert score == pytest.approx(expected, abs=1e-12), (prediction, reference)
+
+    assert len(seen) > 100
+
+
+METEOR = """
+import pathlib
+from oprag.errors import MetricUnavailableError
+from oprag.evaluation.metrics import meteor, meteor_unavailable
+print(meteor_unavailable())
+try:
+    meteor("a", ["a"])
+except MetricUnavailableError as error:
+    print(error.metric, error.reason, "nltk.downloader wordnet" in error.message)
+hidden = pathlib.Path({hidden!r})
+hidden.rename(hidden.with_name("index.sense"))
+print(meteor_unavailable())
+print(meteor("The vessel sank walking", ["the boat walked"]))
+"""
+
+
+def wordnet(folder):
+    """Write a WordNet of one noun with two names, in WordNet's own files."""
+    folder = folder / "corpora/wordnet"
+    folder.mkdir(parents=True)
+    heading = "  1 WordNet 3.0 Copyright\n"
+    place = f"{len(heading):08d}"
+    files = {f"{part}.exc": "" for part in ("adj", "adv", "noun", "verb")}
+    for part in ("adj", "adv", "noun", "verb"):
+        files |= {f"data.{part}": heading, f"index.{part}": heading}
+    files["data.noun"] += f"{place} 06 n 02 boat 0 vessel 0 000 | it floats  \n"
+    for word in ("boat", "vessel"):
+        files["index.noun"] += f"{word} n 1 0 1 0 {place}  \n"
+    files["index.sense"] = f"boat%1:06:00:: {place} 1 0\n"
+    files["lexnames"] = "".join(f"{n:02d}\tname{n}\t1\n" for n in range(45))
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_meteor_reads_nltks_wordnet_and_says_when_it_is_damaged(tmp_path):
+    hidden = (wordnet(tmp_path) / "index.sense").rename(tmp_path / "corpora/wordnet/x")
+    said = run(METEOR.format(hidden=str(hidden)), NLTK_DATA=str(tmp_path))
+    *damaged, repaired, score = said.splitlines()
+    reason = "NLTK's WordNet data is damaged"
+
+    assert damaged == [reason, f"meteor {reason} True"]
+    assert repaired == "None"
+    # The hand-worked answer above, its synonym from the files.
+    assert float(score) == pytest.approx(0.75 / 0.775 * (1 - 0.5 * (2 / 3) ** 3))
+
+
+def test_meteor_without_wordnet_is_an_error_and_never_a_score():
+    if meteor_unavailable() is None:
+        pytest.skip("WordNet's data is installed where NLTK looks for it")
+    with pytest.raises(MetricUnavailableError, match=r"nltk\.downloader") as caught:
+        meteor("a", ["a"])
+    assert caught.value.metric == "meteor"
+    assert caught.value.reason == meteor_unavailable()
+    assert caught.value.reason == "NLTK's WordNet data is not installed"
