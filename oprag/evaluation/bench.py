@@ -1,0 +1,147 @@
+"""What every system works with: documents, chunks, vectors, the model, the cache."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from oprag.evaluation.artifacts import Artifacts
+from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.models import Model
+from oprag.evaluation.splittings import Splitting
+from oprag.evaluation.vectors import Matrix, Vectors, best_first
+from oprag.hit import Hit
+from oprag.metadata import chunk_metadata
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+
+__all__ = ["Bench", "query_text"]
+
+Made = TypeVar("Made")
+
+_KEPT_DOCUMENTS = 64
+"""Split documents that are kept in memory; a run asks them in the order of the set."""
+_KEPT_RANKINGS = 8
+"""Rankings that are kept: the budgets of one question use the same."""
+
+
+class Bench:
+    """Documents, their chunks and vectors, the model, and a place for what is made.
+
+    Args:
+        dataset: Questions and documents.
+        model: Answers; also writes summaries and gists.
+        vectors: Of the embedding model.
+        token_counter: Counts budgets and contexts; None for cl100k.
+        window: Tokens that the model reads and writes; None when not known.
+        cache: Folder for what systems make of a document (trees, pages, gists);
+            None: in memory.
+        seed: Of everything that is drawn.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        model: Model,
+        vectors: Vectors,
+        *,
+        token_counter: TokenizerSpec = None,
+        window: int | None = None,
+        cache: Path | None = None,
+        seed: int = 42,
+    ) -> None:
+        self.dataset = dataset
+        self.model = model
+        self.vectors = vectors
+        self.counter: NamedTokenCounter = resolve_token_counter(token_counter)
+        self.window = window
+        self.artifacts = Artifacts(cache)
+        self.seed = seed
+        self._hits: OrderedDict[Hashable, list[Hit]] = OrderedDict()
+        self._matrices: OrderedDict[Hashable, Matrix] = OrderedDict()
+        self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()
+        self._other: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def documents(self, question: Question) -> list[Document]:
+        """The documents a question is asked of, in the order of the set."""
+        return list(self.dataset.documents_of(question))
+
+    def chunks(self, document: Document, splitting: Splitting) -> list[Hit]:
+        """A document's chunks in reading order, with positions and token counts."""
+
+        def split() -> list[Hit]:
+            found = splitting.split(document.text, self.counter)
+            (written,) = chunk_metadata(document.doc_id, [found], self.counter.name)
+            return [
+                Hit(document.text[chunk.start : chunk.end], metadata)
+                for chunk, metadata in zip(found, written, strict=True)
+            ]
+
+        return _kept(self._hits, (document.doc_id, splitting), split, _KEPT_DOCUMENTS)
+
+    def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
+        """One row per chunk, in the same order."""
+        return _kept(
+            self._matrices,
+            (document.doc_id, splitting),
+            lambda: self.vectors.of_texts(
+                [hit.text for hit in self.chunks(document, splitting)]
+            ),
+            _KEPT_DOCUMENTS,
+        )
+
+    def ranked(self, question: Question, splitting: Splitting) -> list[Hit]:
+        """All chunks of the question's documents, best first.
+
+        By cosine with `query_text`; ties in the order of documents and positions.
+        """
+
+        def rank() -> list[Hit]:
+            query = self.vectors.of_query(query_text(question))
+            hits: list[Hit] = []
+            scores: list[float] = []
+            for document in self.documents(question):
+                if not (chunks := self.chunks(document, splitting)):
+                    continue
+                hits += chunks
+                scores += (self.chunk_vectors(document, splitting) @ query).tolist()
+            order = best_first(scores)
+            return [hits[index]._replace(score=scores[index]) for index in order]
+
+        key = (question.question_id, splitting)
+        return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
+
+    def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Give what a system makes without a model, made once while it is in use.
+
+        Args:
+            key: What it is and everything that decides it; of one type of value.
+            make: Makes it; the longest unused of 64 things goes.
+        """
+        made: Made = _kept(self._other, key, make, _KEPT_DOCUMENTS)
+        return made
+
+
+def query_text(question: Question) -> str:
+    """What is searched for: the question, and its options where it has some.
+
+    Source:
+        DOS RAG's code searches with the options; we do so for every system.
+    """
+    return "\n".join([question.question, *question.options])
+
+
+def _kept(
+    kept: OrderedDict[Hashable, Made],
+    key: Hashable,
+    make: Callable[[], Made],
+    most: int,
+) -> Made:
+    if key in kept:
+        kept.move_to_end(key)
+    else:
+        kept[key] = make()
+        if len(kept) > most:
+            kept.popitem(last=False)
+    return kept[key]

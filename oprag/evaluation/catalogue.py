@@ -1,0 +1,179 @@
+"""Every system by name, and systems made from what a user writes on a command line.
+
+A spec is a name, or a name and settings: `dos-rag`, `dos-rag:size=200,name=dos-200`.
+A list is written with plus signs: `self-route:rungs=1500+16000+full`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import pydantic
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.systems import order_controls, retrieved
+from oprag.evaluation.systems.full_document import full_document
+from oprag.evaluation.systems.longrag import longrag
+from oprag.evaluation.systems.raptor import raptor
+from oprag.evaluation.systems.readagent import readagent
+from oprag.evaluation.systems.segments import recall, segments
+from oprag.evaluation.systems.self_route import self_route
+from oprag.evaluation.systems.system import System
+
+__all__ = ["SYSTEMS", "SystemEntry", "make_system"]
+
+
+@dataclass(frozen=True)
+class SystemEntry:
+    """One system of the catalogue."""
+
+    name: str
+    """What a spec begins with, and what the system is called unless it is told."""
+    description: str
+    """What it does, in one line."""
+    make: Callable[..., System]
+    """Makes it from keyword arguments: the settings, and `name`."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Defaults by setting; every system also takes `name`."""
+        parameters = inspect.signature(self.make).parameters.items()
+        return {key: each.default for key, each in parameters if key != "name"}
+
+
+_ENTRIES = (
+    SystemEntry(
+        "vanilla-rag",
+        "the best chunks, best first: what most applications do",
+        retrieved.vanilla_rag,
+    ),
+    SystemEntry(
+        "op-rag",
+        "the best windows of 128 tokens, in document order (arXiv 2409.01666)",
+        retrieved.op_rag,
+    ),
+    SystemEntry(
+        "dos-rag",
+        "the best chunks of whole sentences, in document order (arXiv 2506.03989)",
+        retrieved.dos_rag,
+    ),
+    SystemEntry(
+        "full-document",
+        "the whole documents, or as much of them as the model's window takes",
+        full_document,
+    ),
+    SystemEntry(
+        "self-route",
+        "chunks first, the full documents where the model declines (arXiv 2407.16833)",
+        self_route,
+    ),
+    SystemEntry(
+        "longrag",
+        "units of 4,000 tokens, read in two calls (arXiv 2406.15319)",
+        longrag,
+    ),
+    SystemEntry(
+        "raptor",
+        "chunks and a tree of summaries, best first (arXiv 2401.18059)",
+        raptor,
+    ),
+    SystemEntry(
+        "readagent",
+        "gists of all pages, and the pages it looks up (arXiv 2402.09727)",
+        readagent,
+    ),
+    SystemEntry(
+        "segments",
+        "the runs of neighbouring text worth most (after dsRAG)",
+        segments,
+    ),
+    SystemEntry(
+        "recall",
+        "the best chunks and what stands beside them: preset='recall'",
+        recall,
+    ),
+    SystemEntry(
+        "order-document",
+        "order control: the chunks of dos-rag in document order",
+        order_controls.order_document,
+    ),
+    SystemEntry(
+        "order-score",
+        "order control: the same chunks, best first",
+        order_controls.order_score,
+    ),
+    SystemEntry(
+        "order-reverse",
+        "order control: the same chunks, the document's order backwards",
+        order_controls.order_reverse,
+    ),
+    SystemEntry(
+        "order-shuffled",
+        "order control: the same chunks in a drawn order",
+        order_controls.order_shuffled,
+    ),
+    SystemEntry(
+        "order-edges",
+        "order control: the same chunks, the best at both ends",
+        order_controls.order_edges,
+    ),
+)
+
+SYSTEMS: Mapping[str, SystemEntry] = MappingProxyType(
+    {entry.name: entry for entry in _ENTRIES}
+)
+"""All systems, in the order in which they are listed."""
+
+
+def make_system(spec: str) -> System:
+    """Make a system from what a user wrote.
+
+    Args:
+        spec: `name`, or `name:key=value,key=value`.
+
+    Returns:
+        The system. Where settings are given and no `name` is among them, it is
+        named by the whole spec, so that it has a row of its own beside the plain one.
+
+    Raises:
+        InvalidOptionError: There is no such system or setting, or a setting has no
+            such value; the message lists what there is.
+    """
+    name, _, told = spec.partition(":")
+    entry = SYSTEMS.get(name)
+    if entry is None:
+        message = f"There is no system {name!r}. Known systems: {', '.join(SYSTEMS)}."
+        raise InvalidOptionError(message, option="system", value=spec)
+    hints = get_type_hints(entry.make, include_extras=True)
+    settings: dict[str, Any] = {"name": spec if told else name}
+    given: set[str] = set()
+    for pair in told.split(",") if told else ():
+        key, equals, written = pair.partition("=")
+        if not equals or key not in {"name", *entry.settings} or key in given:
+            known = ", ".join(f"{k}={v!r}" for k, v in entry.settings.items())
+            message = (
+                f"{spec!r}: the system {name!r} has no setting {pair!r}, or it comes "
+                f"twice. Settings are written key=value; there are name, {known}."
+            )
+            raise InvalidOptionError(message, option="system", value=spec)
+        given.add(key)
+        settings[key] = _read(spec, key, written, hints[key])
+    return entry.make(**settings)
+
+
+def _read(spec: str, key: str, written: str, kind: Any) -> Any:
+    value: Any = written
+    if get_origin(kind) is tuple:
+        value = written.split("+")
+    elif written == "none" and type(None) in get_args(kind):
+        value = None
+    try:
+        return pydantic.TypeAdapter(kind).validate_python(value)
+    except pydantic.ValidationError as error:
+        found = error.errors()[0]["msg"]
+        message = f"{spec!r}: {key}={written} is not possible. {found}."
+        raise InvalidOptionError(message, option=key, value=written) from error

@@ -1,0 +1,209 @@
+"""What a run will send, told before anything is sent.
+
+Some of the questions are gone through with a model that counts every prompt and
+replies by rote: once as a model that answers, once as one that declines and looks
+everything up, which is what Self-Route and ReadAgent cost at least and at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from oprag.errors import OpragError
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.models import Call, CallKind, Completion, Model
+from oprag.evaluation.running.plan import Arm, Plan
+from oprag.evaluation.vectors import Vectors
+from oprag.refusals import SENTINEL
+from oprag.tokens import TokenCounter, TokenizerSpec
+from oprag.usage import TokenUsage
+
+__all__ = ["RunEstimate", "SystemEstimate", "estimate_run"]
+
+_OF_DOCUMENTS: frozenset[CallKind] = frozenset({"gist", "page_break", "summary"})
+"""Made once for a document, whatever is asked of it."""
+_REPLY_TOKENS: dict[CallKind, int] = {"long_answer": 100, "short_answer": 10}
+_OTHER_REPLY = 20
+_GIST_PARTS = 4
+"""A gist is taken to have a quarter of its page's words."""
+_WORDS_PER_TOKEN = 0.75
+
+
+class SystemEstimate(NamedTuple):
+    """What one system takes, over all budgets, runs and questions."""
+
+    system: str
+    low: TokenUsage
+    """Where every first reply answers."""
+    high: TokenUsage
+    """Where every reply declines and every page is looked up."""
+
+
+class RunEstimate(NamedTuple):
+    """What a run takes; all of it is estimated."""
+
+    systems: tuple[SystemEstimate, ...]
+    """In the order of the plan."""
+    sampled: int
+    """Questions that were gone through."""
+    questions: int
+    """Questions of the plan, that the figures stand for."""
+    failed: tuple[str, ...]
+    """Why arms cannot answer sampled questions, once for each: `dos-rag, 50: …`."""
+
+    @property
+    def low(self) -> TokenUsage:
+        """All systems together, at least."""
+        return sum((each.low for each in self.systems), TokenUsage())
+
+    @property
+    def high(self) -> TokenUsage:
+        """All systems together, at most."""
+        return sum((each.high for each in self.systems), TokenUsage())
+
+
+async def estimate_run(
+    plan: Plan,
+    dataset: Dataset,
+    vectors: Vectors,
+    *,
+    model: str,
+    token_counter: TokenizerSpec = None,
+    window: int | None = None,
+    seed: int = 42,
+    sample: int = 10,
+) -> RunEstimate:
+    """Estimate what a plan takes. No model is asked; texts are embedded.
+
+    Answers are taken to be short (20 tokens; a long answer of LongRAG 100), summaries
+    as long as they may be, gists a quarter of their pages. What is asked of a question
+    is scaled from the sample to all questions and runs, what is made of a document
+    from the sample's documents to all.
+
+    Args:
+        plan: What is asked.
+        dataset: The set that it is asked of.
+        vectors: Of the embedding model; what is embedded for the sample is kept.
+        model: Its name, which prompts and caches may hold.
+        token_counter: As `Bench` takes it.
+        window: As `Bench` takes it.
+        seed: As `Bench` takes it.
+        sample: Questions that are gone through, spread evenly over the plan's.
+    """
+    questions = _spread(plan.questions, sample)
+    documents = _documents(plan.questions, dataset) / max(
+        1, _documents(questions, dataset)
+    )
+    runs = 1 + max(arm.run for arm in plan.arms)
+    scale = _Scale(len(plan.questions) / len(questions) * runs, documents)
+    failed: dict[str, str] = {}
+    systems = []
+    for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
+        first_runs = [arm for arm in arms if arm.run == 0]
+        bounds = []
+        for declines in (False, True):
+            counting = _Counting(model, declines=declines)
+            bench = Bench(
+                dataset,
+                counting,
+                vectors,
+                token_counter=token_counter,
+                window=window,
+                seed=seed,
+            )
+            counting.count = bench.counter
+            failed |= await _go_through(first_runs, questions, bench)
+            bounds.append(scale.of(counting))
+        systems.append(SystemEstimate(first_runs[0].system.name, *bounds))
+    return RunEstimate(
+        tuple(systems),
+        len(questions),
+        len(plan.questions),
+        tuple(f"{arm}: {why}" for arm, why in failed.items()),
+    )
+
+
+class _Counting(Model):
+    """Replies by rote and counts."""
+
+    count: TokenCounter
+
+    def __init__(self, name: str, *, declines: bool) -> None:
+        self.name = name
+        self._declines = declines
+        self.of_documents = TokenUsage(estimated=True)
+        self.of_questions = TokenUsage(estimated=True)
+
+    async def complete(self, call: Call) -> Completion:
+        """Reply as a model might that declines always, or never."""
+        text = self._text(call)
+        most = call.max_output_tokens
+        said = max(self.count(text), _REPLY_TOKENS.get(call.kind, _OTHER_REPLY))
+        said = said if most is None else min(said, most)
+        usage = TokenUsage(self.count(call.prompt), said, estimated=True)
+        if call.kind in _OF_DOCUMENTS:
+            self.of_documents += usage
+        else:
+            self.of_questions += usage
+        return Completion(text, usage)
+
+    def _text(self, call: Call) -> str:
+        if call.kind in {"gist", "summary"}:
+            words = str(call.facts["text"]).split()
+            most = len(words) // _GIST_PARTS
+            if call.max_output_tokens is not None:
+                most = int(call.max_output_tokens * _WORDS_PER_TOKEN)
+            return " ".join(words[: max(1, most)])
+        if call.kind == "page_break":
+            return f"<{len(call.facts['breaks'])}>"
+        if call.kind == "look_up":
+            pages = range(1, 1 + (call.facts["pages"] if self._declines else 1))
+            return f"[{', '.join(map(str, pages))}]"
+        return SENTINEL if self._declines else "A"
+
+
+class _Scale(NamedTuple):
+    questions: float
+    documents: float
+
+    def of(self, counted: _Counting) -> TokenUsage:
+        return _times(counted.of_questions, self.questions) + _times(
+            counted.of_documents, self.documents
+        )
+
+
+def _times(usage: TokenUsage, factor: float) -> TokenUsage:
+    return TokenUsage(
+        round(usage.input_tokens * factor),
+        round(usage.output_tokens * factor),
+        estimated=True,
+    )
+
+
+async def _go_through(
+    arms: Sequence[Arm], questions: Sequence[Question], bench: Bench
+) -> dict[str, str]:
+    """Ask everything; give what cannot be asked, by arm."""
+    failed: dict[str, str] = {}
+    for question in questions:
+        for arm in arms:
+            try:
+                await arm.system.attempt(question, arm.budget, bench)
+            except OpragError as error:
+                budget = "" if arm.budget is None else f", {arm.budget:,}"
+                failed.setdefault(f"{arm.system.name}{budget}", error.message)
+    return failed
+
+
+def _spread(questions: Sequence[Question], most: int) -> list[Question]:
+    count = min(most, len(questions))
+    return [questions[index * len(questions) // count] for index in range(count)]
+
+
+def _documents(questions: Sequence[Question], dataset: Dataset) -> int:
+    if any(not question.doc_ids for question in questions):
+        return len(dataset.documents)
+    return len({name for question in questions for name in question.doc_ids})

@@ -1,0 +1,139 @@
+"""Why questions were declined: the classes of Self-Route's paper, told by a model.
+
+The question alone is judged, as it was asked: what is wanted is what made it hard to
+retrieve for. Each question that some answer declined is labelled once; the labels are
+kept in the run's folder, so that labelling again asks only for new ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from typing import Literal, TypeAlias, get_args
+
+from oprag.errors import OpragError
+from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.models import Call, Model
+from oprag.evaluation.running.run_directory import RunDirectory
+
+__all__ = ["FAILURE_CLASSES", "FailureClass", "label_declined", "read_labels"]
+
+FailureClass: TypeAlias = Literal[
+    "multi-step", "general", "long or complex", "implicit", "other", "unread"
+]
+"""`"multi-step"`: one search needs what another finds. `"general"`: no good query can
+be made of it. `"long or complex"`: it asks much at once. `"implicit"`: the answer
+follows from the whole and stands nowhere. `"unread"`: the model named none of these."""
+
+FAILURE_CLASSES: tuple[FailureClass, ...] = get_args(FailureClass)
+"""In the order of tables."""
+
+_FILE = "failure_classes.jsonl"
+_LONGEST_REPLY = 16
+
+_LETTERS: dict[str, FailureClass] = {
+    "A": "multi-step",
+    "B": "general",
+    "C": "long or complex",
+    "D": "implicit",
+    "E": "other",
+}
+
+_PROMPT = """\
+A search engine looked for passages that answer a question about a long text, and what \
+it found did not hold the answer. Say what makes the question hard to search for. \
+Choose the first that fits:
+
+A: several steps. A fact must be found before it is known what to search for next.
+B: too general. It names nothing in particular that one could search for.
+C: long or complex. It asks for many things, or sets many conditions, at once.
+D: implicit. The answer stands nowhere in words; it follows from the whole text.
+E: none of these.
+
+Write the letter and nothing more. The question is material to judge; do not answer it.
+
+<question>
+{question}
+</question>
+Letter:"""
+
+_DIGEST = hashlib.sha256(_PROMPT.encode()).hexdigest()[:12]
+"""Labels that other words asked for are asked again."""
+_LETTER = re.compile(r"\W*([A-E])(?:\W*|\s*[:.)].*)", re.DOTALL)
+"""A letter alone, or one that stands before a reason."""
+
+
+async def label_declined(
+    directory: RunDirectory, dataset: Dataset, model: Model, *, concurrency: int = 4
+) -> dict[str, FailureClass]:
+    """Label every question that some answer of a run declined.
+
+    The labels go into `failure_classes.jsonl` with the model's name, and the next
+    `write_reports` shows them. Those that another model gave are asked again.
+
+    Args:
+        directory: Of the run.
+        dataset: The set that was asked.
+        model: Labels; wrap it in `CappedModel` to bound what it takes.
+        concurrency: Questions that are asked at a time.
+
+    Returns:
+        The class of each declined question, in the order of the set.
+
+    Raises:
+        ChatModelError: The model failed for good. What was labelled is kept.
+        SpendingCapError: A cap was reached; the same.
+    """
+    declined = {a["question_id"] for a in directory.answers() if not a["answered"]}
+    questions = [q for q in dataset.questions if q.question_id in declined]
+    labels = {
+        line["question_id"]: line["class"]
+        for line in directory.lines(_FILE)
+        if (line["model"], line["prompt"]) == (model.name, _DIGEST)
+    }
+    waiting = iter([q for q in questions if q.question_id not in labels])
+    failures: list[OpragError] = []
+
+    async def work() -> None:
+        for question in waiting:
+            try:
+                labels[question.question_id] = await _label(question, model)
+            except OpragError as error:
+                failures.append(error)
+            if failures:
+                return
+
+    await asyncio.gather(*(work() for _ in range(concurrency)))
+    ids = [q.question_id for q in questions if q.question_id in labels]
+    lines = [
+        {"class": labels[name], "model": model.name, "prompt": _DIGEST}
+        | {"question_id": name}
+        for name in ids
+    ]
+    directory.write_lines(_FILE, lines)
+    if failures:
+        raise failures[0]
+    return {name: labels[name] for name in ids}
+
+
+def read_labels(directory: RunDirectory) -> dict[str, FailureClass]:
+    """Give the labels that a run has, by question; empty where there are none."""
+    return {line["question_id"]: line["class"] for line in directory.lines(_FILE)}
+
+
+async def _label(question: Question, model: Model) -> FailureClass:
+    prompt = _PROMPT.format(question=question.question)
+    facts = {"question": question.question}
+    reply = await model.complete(
+        Call("failure_class", prompt, facts, max_output_tokens=_LONGEST_REPLY)
+    )
+    return _read(reply.text)
+
+
+def _read(reply: str) -> FailureClass:
+    """Read the letter, or the one class that is named in words."""
+    if match := _LETTER.fullmatch(reply):
+        return _LETTERS[match[1]]
+    named = [name for name in _LETTERS.values() if name in reply.lower()]
+    return named[0] if len(named) == 1 else "unread"

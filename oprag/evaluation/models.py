@@ -1,0 +1,82 @@
+"""What a system asks a language model, and what comes back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from oprag.usage import TokenUsage
+
+__all__ = ["Call", "CallKind", "Completion", "Model"]
+
+CallKind: TypeAlias = Literal[
+    "answer",
+    "choice",
+    "long_answer",
+    "short_answer",
+    "summary",
+    "page_break",
+    "gist",
+    "look_up",
+    "failure_class",
+]
+"""What a call is for, and which facts it carries:
+
+- `"answer"`: answer a question. `question`, `context`.
+- `"choice"`: answer it by naming the letter of an option. `question`, `context`,
+  `options` (texts).
+- `"long_answer"`: LongRAG's first call. `question` (its options below it),
+  `context`, `options` (empty for open questions).
+- `"short_answer"`: its second. `question`, `long_answer`, `examples` (as written in
+  the prompt). A multiple-choice question is put to the long answer as a `"choice"`.
+- `"summary"`: RAPTOR's. `text`, `max_tokens`.
+- `"page_break"`: where a page of ReadAgent ends. `parts` (sentences or paragraphs),
+  `breaks` (parts before each place; places are numbered from 1), `before` (the page
+  before, or empty).
+- `"gist"`: the short version of a page. `text`.
+- `"look_up"`: pages to read in full. `question` (its options below it), `options`,
+  `gists` (of the pages, numbered from 1), `pages` (how many at most).
+- `"failure_class"`: why a question was declined, see `failure_classes`.
+"""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a model."""
+
+    kind: CallKind
+    """What it is for."""
+    prompt: str
+    """The whole prompt, as it is sent."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the prompt was made of, see `CallKind`; for models that do not read
+    prompts, such as the offline reader."""
+    max_output_tokens: int | None = None
+    """Longest reply, in tokens; None for the model's own limit."""
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a model wrote."""
+
+    text: str
+    """The reply, as it came; without a reasoning block in front of it."""
+    usage: TokenUsage
+    """As the provider reported it; else counted, and marked as estimated."""
+
+
+class Model(ABC):
+    """Anything that replies to calls: a chat model, or the offline reader."""
+
+    name: str
+    """As the user named it: `provider:model`, or `offline`."""
+
+    @abstractmethod
+    async def complete(self, call: Call) -> Completion:
+        """Reply to one call.
+
+        Raises:
+            ChatModelError: It failed for good, its retries included.
+        """

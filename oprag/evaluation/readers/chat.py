@@ -1,0 +1,153 @@
+"""A chat model of LangChain as the model of a run: limits, retries, usage, no keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import tenacity
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from pydantic import SecretStr
+
+from langchain_oprag._replies import text_of
+from oprag.client_errors import hint_of, is_transient, retry_after, said_by
+from oprag.errors import ChatModelError
+from oprag.evaluation.models import Call, Completion, Model
+from oprag.overflow_errors import is_window_overflow
+from oprag.reasoning import without_reasoning
+from oprag.refusals import DeclineRules
+from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag.usage import TokenUsage
+
+__all__ = ["ChatModel"]
+
+_LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
+"""How clients call the longest reply; the first is LangChain's own name for it."""
+_CUT = ("length", "max_tokens", "MAX_TOKENS")
+"""How providers say that a reply reached it."""
+_SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+"""How the names of variables end that hold keys."""
+_REASONING = DeclineRules().reasoning_tags
+_LONGEST_WAIT = 60.0
+
+
+class ChatModel(Model):
+    """Asks a chat model, again where it failed in passing.
+
+    It is asked again after the statuses 408, 409, 425, 429 and those from 500 on, and
+    after failures of the connection. Waits double each time, with some chance in
+    them so that questions asked together do not come back together; a server that
+    says how long to wait is obeyed.
+
+    Args:
+        client: Any chat model of LangChain. Its own retries come on top.
+        name: As the user named it, `provider:model`.
+        token_counter: Counts what the provider does not report; None for cl100k.
+        attempts: How often a call is tried at most.
+        first_wait: Seconds before the second attempt; waits end at a minute.
+    """
+
+    def __init__(
+        self,
+        client: BaseChatModel,
+        name: str,
+        *,
+        token_counter: TokenizerSpec = None,
+        attempts: int = 6,
+        first_wait: float = 1.0,
+    ) -> None:
+        self.name = name
+        self._client = client
+        self._count = resolve_token_counter(token_counter)
+        self._limit = _name_of_limit(client)
+        self._secrets = tuple(_secrets_of(client))
+        self._retrying = tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception(is_transient),
+            stop=tenacity.stop_after_attempt(attempts),
+            wait=_Waits(first_wait),
+            reraise=True,
+        )
+
+    async def complete(self, call: Call) -> Completion:
+        """Reply to one call; a reasoning block in front of the reply is left out.
+
+        Raises:
+            ChatModelError: It failed for good, or all it may write went into its
+                reasoning. Says so where the prompt is longer than the model's
+                window. What the client raised is the `__cause__`.
+        """
+        most = call.max_output_tokens
+        limit = {} if most is None else {self._limit: most}
+        try:
+            # A copy: calls that are under way at once have each its own count.
+            message: AIMessage = await self._retrying.copy()(
+                self._client.ainvoke, [HumanMessage(call.prompt)], **limit
+            )
+        except Exception as error:  # the clients have no error in common
+            raise self._failure(error) from error
+        text = text_of(message)
+        usage = _reported(message) or TokenUsage.counted(call.prompt, text, self._count)
+        text = without_reasoning(text, _REASONING)
+        if not text.strip() and _is_cut(message):
+            raise ChatModelError(
+                f"The chat model {self.name!r} reached its "
+                f"{most or 'greatest number of'} tokens before its reply began. Allow "
+                "it longer replies.",
+                model=self.name,
+            )
+        return Completion(text, usage)
+
+    def _failure(self, error: Exception) -> ChatModelError:
+        said = said_by(error, self._secrets)
+        if is_window_overflow(error):
+            what = "was not asked: the prompt is too long for its window"
+            hint = "Give --window, the tokens that it takes, or smaller budgets."
+        else:
+            what, hint = "did not answer", hint_of(error)
+        message = f"The chat model {self.name!r} {what}. {said} {hint}"
+        return ChatModelError(message.strip(), model=self.name)
+
+
+class _Waits(tenacity.wait.wait_base):
+    """Doubling, and never shorter than the server asks for."""
+
+    def __init__(self, first: float) -> None:
+        doubling = tenacity.wait_exponential(multiplier=first)
+        self._wait = doubling + tenacity.wait_random(0, first)
+
+    def __call__(self, retry_state: tenacity.RetryCallState) -> float:
+        outcome = retry_state.outcome
+        error = None if outcome is None else outcome.exception()
+        asked = None if error is None else retry_after(error)
+        return min(max(self._wait(retry_state), asked or 0.0), _LONGEST_WAIT)
+
+
+def _name_of_limit(client: BaseChatModel) -> str:
+    names = set(type(client).model_fields)
+    names |= {field.alias or "" for field in type(client).model_fields.values()}
+    return next((name for name in _LIMITS if name in names), _LIMITS[0])
+
+
+def _secrets_of(client: BaseChatModel) -> Iterator[str]:
+    """Keys that the client or the environment holds."""
+    for name in type(client).model_fields:
+        held = getattr(client, name, None)
+        if isinstance(held, SecretStr):
+            yield held.get_secret_value()
+    for name, value in sorted(os.environ.items()):
+        if name.upper().endswith(_SECRET):
+            yield value
+
+
+def _reported(message: AIMessage) -> TokenUsage | None:
+    usage = message.usage_metadata
+    if not usage:
+        return None
+    cached = (usage.get("input_token_details") or {}).get("cache_read")
+    return TokenUsage(usage["input_tokens"], usage["output_tokens"], cached or 0)
+
+
+def _is_cut(message: AIMessage) -> bool:
+    metadata = message.response_metadata
+    return (metadata.get("finish_reason") or metadata.get("stop_reason")) in _CUT

@@ -1,0 +1,168 @@
+"""A reader without a language model, so that everything runs without one.
+
+It does not understand what it reads: it gives the sentence whose embedding is nearest
+to the question's. What it is good for is to see that a run works from end to end, and
+to compare what contexts hold. The order of passages makes no difference to it, and its
+scores say nothing about how a language model would do.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from oprag.evaluation.models import Call, CallKind, Completion, Model
+from oprag.evaluation.readers.sentences import Sentences, SentenceVectors
+from oprag.evaluation.vectors import Matrix, Vectors
+from oprag.refusals import SENTINEL
+from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag.usage import TokenUsage
+
+__all__ = ["OFFLINE", "OfflineReader"]
+
+OFFLINE = "offline"
+"""The name by which it is asked for."""
+
+_LONG_ANSWER = 3
+"""Sentences of a long answer."""
+_GIST_PARTS = 4
+"""A gist has a quarter of its page's tokens, where a call does not say."""
+
+
+class OfflineReader(Model):
+    """Replies with sentences of what it is given. It is not a language model.
+
+    By kind of call:
+
+    - `answer`, `short_answer`: the sentence nearest to the question;
+    - `choice`: the letter of the option that, put behind the question, is nearest to
+      some sentence;
+    - `long_answer`: the three sentences nearest to the question, as they stand;
+    - these four decline, with the word *unanswerable*, where no sentence is as near
+      as `threshold`;
+    - `summary`, `gist`: the sentences nearest to the mean of all, as they stand, as
+      many as the reply may have tokens; a gist without a limit has a quarter of its
+      page's;
+    - `look_up`: the page whose gist has the sentence nearest to the question;
+    - `page_break`: the last that is offered;
+    - `failure_class`: other.
+
+    Of equal sentences, options and pages the first is taken. The same calls get the
+    same replies.
+
+    Args:
+        vectors: Of the embedding model.
+        token_counter: Counts prompts and replies; None for cl100k.
+        threshold: Cosine below which it declines.
+    """
+
+    name = OFFLINE
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        *,
+        token_counter: TokenizerSpec = None,
+        threshold: float = 0.5,
+    ) -> None:
+        self._vectors = vectors
+        self._sentences = SentenceVectors(vectors)
+        self._count = resolve_token_counter(token_counter)
+        self._threshold = threshold
+        self._replies: dict[CallKind, Callable[[Call], str]] = {
+            "answer": self._answer,
+            "choice": self._choice,
+            "long_answer": self._long_answer,
+            "short_answer": self._short_answer,
+            "summary": self._summary,
+            "gist": self._summary,
+            "look_up": self._look_up,
+            "page_break": lambda call: f"<{len(call.facts['breaks'])}>",
+            "failure_class": lambda _: "E",
+        }
+
+    async def complete(self, call: Call) -> Completion:
+        """Reply to one call; its tokens are counted, and marked as estimated."""
+        text = self._cut(self._replies[call.kind](call), call.max_output_tokens)
+        return Completion(text, TokenUsage.counted(call.prompt, text, self._count))
+
+    def _answer(self, call: Call) -> str:
+        return self._nearest(call.facts["question"], call.facts["context"], most=1)
+
+    def _long_answer(self, call: Call) -> str:
+        facts = call.facts
+        return self._nearest(facts["question"], facts["context"], most=_LONG_ANSWER)
+
+    def _short_answer(self, call: Call) -> str:
+        return self._nearest(call.facts["question"], call.facts["long_answer"], most=1)
+
+    def _nearest(self, question: str, context: str, *, most: int) -> str:
+        found = self._sentences.of(context)
+        near = _nearness(found, self._vectors.of_query(question))
+        chosen = [
+            index for index in _best_first(near)[:most] if near[index] > self._threshold
+        ]
+        return _in_order(found, chosen) or SENTINEL
+
+    def _choice(self, call: Call) -> str:
+        question, options = call.facts["question"], call.facts["options"]
+        text = call.facts.get("context") or call.facts["long_answer"]
+        found = self._sentences.of(text)
+        best = [
+            max(_nearness(found, self._vectors.of_query(f"{question} {option}")))
+            if found.texts
+            else -1.0
+            for option in options
+        ]
+        index = _best_first(np.asarray(best))[0]
+        return _letter(index) if best[index] > self._threshold else SENTINEL
+
+    def _summary(self, call: Call) -> str:
+        text = call.facts["text"]
+        most = call.max_output_tokens or self._count(text) // _GIST_PARTS
+        found = self._sentences.of(text)
+        if not found.texts:
+            return ""
+        chosen: list[int] = []
+        for index in _best_first(_nearness(found, found.matrix.mean(axis=0))):
+            if chosen and self._count(_in_order(found, [*chosen, index])) > most:
+                break
+            chosen.append(index)
+        return _in_order(found, chosen)
+
+    def _look_up(self, call: Call) -> str:
+        query = self._vectors.of_query(call.facts["question"])
+        pages = [self._sentences.of(gist) for gist in call.facts["gists"]]
+        near = [max(_nearness(page, query), default=-1.0) for page in pages]
+        return f"[{_best_first(np.asarray(near))[0] + 1}]"
+
+    def _cut(self, text: str, most: int | None) -> str:
+        """The first words that fit; a reply is rarely too long."""
+        words = text.split(" ")
+        while most is not None and len(words) > 1 and self._count(text) > most:
+            words = words[: len(words) * 3 // 4]
+            text = " ".join(words)
+        return text
+
+
+def _nearness(found: Sentences, vector: Matrix) -> Matrix:
+    if not found.texts:
+        return np.zeros(0, dtype=np.float32)
+    near: Matrix = found.matrix @ vector
+    return near
+
+
+def _best_first(values: Matrix | Any) -> list[int]:
+    order: list[int] = np.argsort(-values, kind="stable").tolist()
+    return order
+
+
+def _in_order(found: Sentences, chosen: Sequence[int]) -> str:
+    return " ".join(found.texts[index] for index in sorted(chosen))
+
+
+def _letter(index: int) -> str:
+    return string.ascii_uppercase[index]

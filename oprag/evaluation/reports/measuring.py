@@ -1,0 +1,101 @@
+"""Which measures a report shows, and which one it compares by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from oprag.evaluation import metrics
+from oprag.evaluation.data import Dataset
+from oprag.evaluation.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
+
+__all__ = ["corpus_scores", "in_order", "main_measure", "measures_in", "title_of"]
+
+_TITLES = {
+    "token_f1": "F1",
+    "exact_match": "exact match",
+    "longrag_match": "LongRAG's match",
+    "first_number_match": "first number",
+    "choice_match": "accuracy",
+    "choice_match_official": "accuracy, ∞Bench's rules",
+    "bracketed_match": "accuracy, [[n]]",
+    "rouge_l": "ROUGE-L",
+    "bleu_1": "BLEU-1",
+    "bleu_4": "BLEU-4",
+    "meteor": "METEOR",
+    "answer_recall": "answer recall",
+    "evidence_recall": "evidence recall",
+    "evidence_coverage": "evidence coverage",
+    "wrong_order": "wrong order",
+}
+"""In the order of tables."""
+_CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
+"""What is compared by where a set has no answers, the first that it has."""
+
+
+def title_of(measure: str) -> str:
+    """Name a measure for people."""
+    return _TITLES.get(measure, measure)
+
+
+def in_order(measures: Iterable[str]) -> list[str]:
+    """Order measures as tables show them: those of answers before those of contexts."""
+    order = {name: place for place, name in enumerate(_TITLES)}
+    return sorted(set(measures), key=lambda name: (order.get(name, -1), name))
+
+
+def measures_in(scores: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Name the measures that score at least one answer, in order.
+
+    METEOR stays where its data is missing: its column is empty, and a note says why.
+    """
+    found = {
+        name
+        for line in scores
+        for name, value in line.items()
+        if name not in NOT_MEASURES and (value is not None or name == "meteor")
+    }
+    return in_order(found)
+
+
+def main_measure(dataset: Dataset, measures: Sequence[str]) -> str:
+    """Choose the measure that arms are compared by.
+
+    The first of the set's own that scores answers one by one; for options the reading
+    of letters, because our prompt asks for the letter; for a set without answers,
+    whether the context holds the evidence.
+
+    Returns:
+        Empty where there is none.
+    """
+    named = [name for name in dataset.metrics if name in measures]
+    if "choice_match" in named:
+        return "choice_match"
+    of_context = [name for name in _CONTEXT_MEASURES if name in measures]
+    return next(iter([*named, *of_context]), "")
+
+
+def corpus_scores(
+    answers: Sequence[Mapping[str, Any]], dataset: Dataset
+) -> dict[str, float]:
+    """Give the measures of one run's answers of an arm together.
+
+    Args:
+        answers: Lines of `answers.jsonl`; questions without references are left out.
+        dataset: The set that they answer.
+
+    Returns:
+        Empty where the set names no such measure, or nothing can be scored.
+    """
+    if "corpus_bleu" not in dataset.metrics:
+        return {}
+    references = {q.question_id: q.answers for q in dataset.questions if q.answers}
+    scored = [answer for answer in answers if answer["question_id"] in references]
+    if not scored:
+        return {}
+    texts = [scored_text(answer) for answer in scored]
+    gold = [references[answer["question_id"]] for answer in scored]
+    return {
+        name: metrics.corpus_bleu(texts, gold, max_order=order)
+        for name, order in CORPUS_MEASURES.items()
+    }

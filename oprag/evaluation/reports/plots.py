@@ -1,0 +1,117 @@
+"""The plots of a run, PNG and SVG; the same bytes for the same summary."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from oprag.evaluation.reports.curves import draw_against_cost, draw_against_tokens
+from oprag.evaluation.reports.measuring import title_of
+from oprag.evaluation.reports.routing_bars import draw_routing
+from oprag.evaluation.reports.summary import Summary
+from oprag.optional import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["PLOT_NAMES", "Plot", "plots_of"]
+
+PLOT_NAMES = ("quality_tokens", "evidence_tokens", "quality_cost", "routing")
+"""Of all plots that a run may have."""
+
+_STYLE = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "font.family": "DejaVu Sans",  # comes with matplotlib
+    "font.size": 10,
+    "grid.color": "#e3e3e3",
+    "legend.frameon": False,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "oprag",
+}
+_SIZE = (8.2, 4.6)
+_DPI = 130
+_NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+
+
+class Plot(NamedTuple):
+    """One plot, drawn."""
+
+    name: str
+    """Of its files, without the ending."""
+    title: str
+    """What it shows, in a line."""
+    png: bytes
+    svg: bytes
+
+
+def plots_of(summary: Summary) -> list[Plot]:
+    """Draw what a summary has figures for; published ones in grey.
+
+    Returns:
+        Quality against tokens; evidence against tokens; quality against cost, with a
+        price; the shares of routed systems.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    return [_drawn(name, title, draw) for name, title, draw in _wanted(summary)]
+
+
+_Draw = Callable[["Axes"], None]
+
+
+def _wanted(summary: Summary) -> Iterator[tuple[str, str, _Draw]]:
+    measure, n = summary.measure, f"{summary.questions:,} questions"
+    spots = summary.sweet_spots
+    rings = f"\nrings: sweet spots; the wide one: {spots[-1].chosen}" if spots else ""
+    if measure:
+        yield (
+            "quality_tokens",
+            f"{_begin(measure)} against tokens, {n}{rings}",
+            lambda axes: draw_against_tokens(axes, summary, measure, summary.published),
+        )
+    evidence = "evidence_recall"
+    if measure != evidence and any(evidence in arm.measures for arm in summary.arms):
+        yield (
+            "evidence_tokens",
+            f"{_begin(evidence)} against tokens, {n}",
+            lambda axes: draw_against_tokens(axes, summary, evidence, ()),
+        )
+    if measure and any(arm.cost for arm in summary.arms):
+        yield (
+            "quality_cost",
+            f"{_begin(measure)} against cost, {n}{rings}",
+            lambda axes: draw_against_cost(axes, summary, measure),
+        )
+    if summary.routing:
+        yield (
+            "routing",
+            f"Questions answered from the chunks, and tokens used, {n}",
+            lambda axes: draw_routing(axes, summary),
+        )
+
+
+def _begin(measure: str) -> str:
+    title = title_of(measure)
+    return title[0].upper() + title[1:]
+
+
+def _drawn(name: str, title: str, draw: _Draw) -> Plot:
+    matplotlib = require("matplotlib", extra="eval", purpose="Plots")
+    figures = require("matplotlib.figure", extra="eval", purpose="Plots")
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # the user's own style would change the bytes
+        matplotlib.rcParams.update(_STYLE)
+        figure: Figure = figures.Figure(figsize=_SIZE, layout="constrained")
+        axes = figure.add_subplot()
+        axes.set_title(title, loc="left", fontsize=11)
+        draw(axes)
+        png, svg = io.BytesIO(), io.BytesIO()
+        figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
+        figure.savefig(svg, format="svg", metadata=_NO_METADATA)
+    return Plot(name, title.replace("\n", "; "), png.getvalue(), svg.getvalue())

@@ -1,0 +1,147 @@
+"""Makes the summary of a run from its files and the set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.failure_classes import read_labels
+from oprag.evaluation.metrics import bracketed_option
+from oprag.evaluation.published import Published
+from oprag.evaluation.reports.arms import arms_of
+from oprag.evaluation.reports.comparing import (
+    Compared,
+    baseline_of,
+    comparisons,
+    routing,
+    sweet_spots,
+)
+from oprag.evaluation.reports.declines import class_counts
+from oprag.evaluation.reports.measuring import in_order, main_measure, measures_in
+from oprag.evaluation.reports.noting import notes_of
+from oprag.evaluation.reports.rows import Rows
+from oprag.evaluation.reports.summary import ArmSummary, Summary
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.statistics import Resampling, clusters_of
+from oprag.usage import Price
+
+__all__ = ["summarize"]
+
+_BRACKETS = "bracketed_match"
+
+
+def summarize(
+    directory: RunDirectory,
+    dataset: Dataset,
+    answers: Sequence[Mapping[str, Any]],
+    scores: Sequence[Mapping[str, Any]],
+    *,
+    price: Price | None = None,
+    published: Sequence[Published] = (),
+    measure: str = "",
+    baseline: str = "",
+    resamples: int = 2000,
+    seed: int = 42,
+) -> Summary:
+    """Summarise a run.
+
+    Args:
+        directory: Of the run.
+        dataset: The set that was asked.
+        answers: Its answers; at least one.
+        scores: Of the same answers, as `score` gives them.
+        price: Per million tokens; None: no cost is told.
+        published: Figures of papers; those of other measures are passed over.
+        measure: What arms are compared by; empty: see `main_measure`.
+        baseline: The system that others are compared with; empty: see `baseline_of`.
+        resamples: Of the intervals.
+        seed: Of the intervals.
+
+    Raises:
+        InvalidOptionError: The run has no such measure or baseline.
+    """
+    errors = directory.lines("errors.jsonl")
+    questions = _asked(dataset, [*scores, *errors])
+    ids = [question.question_id for question in questions]
+    resampling = Resampling(clusters_of(questions), resamples=resamples, seed=seed)
+    measures, left_out = _shown(scores, answers)
+    measure = _main(measure, measures, dataset)
+    arms = arms_of(scores)
+    expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
+    rows = Rows(dataset, answers, ids, expected, measures, resampling, price)
+    compared = [Compared(arm, rows.row(arm), arm.values(measure, ids)) for arm in arms]
+    systems = list(dict.fromkeys(arm.system for arm in arms))
+    against = baseline_of(systems, baseline)
+    found = tuple(each.row for each in compared)
+    notes = notes_of(
+        dataset,
+        found,
+        measure=measure,
+        unit=resampling.unit,
+        groups=resampling.groups,
+        errors=len(errors),
+        left_out=left_out,
+    )
+    return Summary(
+        dataset=dataset.name,
+        questions=len(ids),
+        documents=_documents(dataset, questions),
+        measure=measure,
+        measures=_ordered(found, measures, measure),
+        unit=resampling.unit,
+        groups=resampling.groups,
+        resamples=resamples,
+        seed=seed,
+        settings=directory.settings(),
+        arms=found,
+        comparisons=comparisons(compared, against, resampling) if measure else (),
+        sweet_spots=sweet_spots(compared, resampling) if measure else (),
+        routing=routing(arms),
+        failure_classes=class_counts(read_labels(directory), scores),
+        published=tuple(each for each in published if each.measure == measure),
+        notes=tuple(notes),
+    )
+
+
+def _asked(dataset: Dataset, lines: Sequence[Mapping[str, Any]]) -> list[Question]:
+    ids = {line["question_id"] for line in lines}
+    return [question for question in dataset.questions if question.question_id in ids]
+
+
+def _documents(dataset: Dataset, questions: Sequence[Question]) -> int:
+    if any(not question.doc_ids for question in questions):
+        return len(dataset.documents)
+    return len({name for question in questions for name in question.doc_ids})
+
+
+def _ordered(
+    rows: Sequence[ArmSummary], measures: Sequence[str], first: str
+) -> tuple[str, ...]:
+    """The main one first, then those of answers, of all answers, of contexts."""
+    of_corpus = {name for row in rows for name in row.measures} - set(measures)
+    shown = in_order([*measures, *of_corpus])
+    return tuple(sorted(shown, key=lambda name: name != first))
+
+
+def _main(wanted: str, measures: Sequence[str], dataset: Dataset) -> str:
+    if wanted and wanted not in measures:
+        message = f"measure={wanted!r}: the run has {', '.join(measures) or 'none'}."
+        raise InvalidOptionError(message, option="measure", value=wanted)
+    return wanted or main_measure(dataset, measures)
+
+
+def _shown(
+    scores: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str, Any]]
+) -> tuple[list[str], list[str]]:
+    """Leave out the match by brackets where no reply has any: it was not asked for."""
+    measures = measures_in(scores)
+    if _BRACKETS not in measures or any(
+        bracketed_option(answer["prediction"]) is not None for answer in answers
+    ):
+        return measures, []
+    measures.remove(_BRACKETS)
+    return measures, [
+        "The match of [[n]] is left out: no reply has a number in double brackets."
+    ]

@@ -1,0 +1,170 @@
+"""What a run showed, as plain values: the content of `summary.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from oprag.evaluation.published import Published
+
+__all__ = [
+    "ArmSummary",
+    "Difference",
+    "Figure",
+    "Routing",
+    "Summary",
+    "SweetSpotSummary",
+    "arm_label",
+]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean over questions."""
+
+    mean: float
+    low: float | None
+    """Lower end of the 95 % interval; None for a measure of all answers together."""
+    high: float | None
+    """Upper end of it."""
+    deviation: float | None
+    """Standard deviation of the runs' means; None for a single run."""
+    questions: int
+    documents: int
+
+
+@dataclass(frozen=True)
+class ArmSummary:
+    """One system at one budget."""
+
+    system: str
+    budget: int | None
+    runs: int
+    questions: int
+    """Questions that it answered or declined in at least one run."""
+    answers: int
+    """Answers of all runs, the declining ones included."""
+    missing: int
+    """Answers that are not there: they failed, or the run is not complete."""
+    declined: int
+    """Answers that decline. They are scored, as wrong where the set does not say that
+    the question is unanswerable."""
+    measures: Mapping[str, Figure]
+    """Measures that fit no question of the arm are absent."""
+    context_tokens: float
+    """Mean tokens of the context of the last call."""
+    input_tokens: float
+    """Mean input tokens of a question, over all its calls."""
+    output_tokens: float
+    index_tokens: int
+    """Input and output tokens of all that was made of the documents beforehand."""
+    estimated: bool
+    """Whether some tokens were counted here and not reported by the provider."""
+    cost: float | None
+    """Mean cost of a question; None without a price."""
+    index_cost: float | None
+    """Cost of what was made beforehand; None without a price."""
+
+    @property
+    def label(self) -> str:
+        """Name it in a table or legend."""
+        return arm_label(self.system, self.budget)
+
+    @property
+    def tokens(self) -> float:
+        """What quality is drawn against.
+
+        Input tokens; those of the context where a reader takes no prompt.
+        """
+        return self.input_tokens or self.context_tokens
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two arms on the same questions; the first minus the second."""
+
+    first: str
+    second: str
+    mean: float
+    low: float
+    high: float
+    better: int
+    worse: int
+    questions: int
+    documents: int
+
+    @property
+    def significant(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True)
+class SweetSpotSummary:
+    """The smallest arm that is not significantly worse than the best."""
+
+    system: str
+    """Of the arms compared; empty: all of the run."""
+    chosen: str
+    chosen_system: str
+    chosen_budget: int | None
+    chosen_tokens: float
+    best: str
+    best_tokens: float
+    difference: Difference
+    """The chosen minus the best; all 0 where they are one."""
+
+
+@dataclass(frozen=True)
+class Routing:
+    """How often a routed system answered early, and what that saved."""
+
+    arm: str
+    answerable: float
+    """Share of answers that came without the full documents."""
+    token_share: float | None
+    """Its input tokens over those that the full documents alone take; None where
+    these are not known."""
+    answers: int
+    """What the first share is of."""
+    compared: int
+    """Answers that the second is over."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that the tables, plots and the page show."""
+
+    dataset: str
+    questions: int
+    documents: int
+    measure: str
+    """The measure that arms are compared by; empty where the set has none."""
+    measures: tuple[str, ...]
+    """All that are shown, that one first."""
+    unit: str
+    """What the intervals draw: documents or questions."""
+    groups: int
+    """How many of them there are."""
+    resamples: int
+    seed: int
+    settings: Mapping[str, Any]
+    """Of `run.json`."""
+    arms: tuple[ArmSummary, ...]
+    comparisons: tuple[Difference, ...] = ()
+    sweet_spots: tuple[SweetSpotSummary, ...] = ()
+    """Of each system with several budgets; then of all arms together."""
+    routing: tuple[Routing, ...] = ()
+    failure_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Declined questions by arm and class; empty where they were not labelled."""
+    published: tuple[Published, ...] = ()
+    """Figures of papers that are drawn beside, of the measure that arms are compared
+    by."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know: what differs from the papers, what is missing."""
+
+
+def arm_label(system: str, budget: int | None) -> str:
+    """Name an arm: `dos-rag, 1,500`."""
+    return system if budget is None else f"{system}, {budget:,}"

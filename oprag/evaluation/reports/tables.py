@@ -1,0 +1,222 @@
+"""The tables of a summary: headings and rows of text, for Markdown and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from oprag.evaluation.failure_classes import FAILURE_CLASSES
+from oprag.evaluation.reports.measuring import title_of
+from oprag.evaluation.reports.summary import (
+    ArmSummary,
+    Difference,
+    Figure,
+    Summary,
+)
+
+__all__ = ["Table", "as_markdown", "tables_of"]
+
+_NONE = "–"
+
+
+class Table(NamedTuple):
+    """Rows of text under headings."""
+
+    title: str
+    note: str
+    """How to read it."""
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables_of(summary: Summary) -> list[Table]:
+    """Make every table that a summary has rows for."""
+    made = [
+        _results(summary),
+        _tokens(summary),
+        _sweet_spots(summary),
+        _comparisons(summary),
+        _routing(summary),
+        _declines(summary),
+        _published(summary),
+    ]
+    return [table for table in made if table.rows]
+
+
+def as_markdown(table: Table) -> str:
+    """Write a table in Markdown, its title and note above it."""
+
+    def line(cells: Sequence[str]) -> str:
+        escaped = (cell.replace("|", "\\|").replace("\n", " ") for cell in cells)
+        return f"| {' | '.join(escaped)} |"
+
+    rule = f"|{'---|' * len(table.headings)}"
+    body = [line(table.headings), rule, *map(line, table.rows)]
+    return "\n".join([f"## {table.title}", "", table.note, "", *body, ""])
+
+
+def _results(summary: Summary) -> Table:
+    measures = summary.measures
+    several = any(arm.runs > 1 for arm in summary.arms)
+    note = (
+        "Scores times 100, with 95 % intervals over "
+        f"{summary.unit} ({summary.groups:,} of them) in brackets"
+        + (", ± the standard deviation over runs" if several else "")
+        + "; n is the number of questions. Wrong order is the share of pairs of "
+        "passages that the reader got in the wrong order."
+    )
+    headings = ("system", "budget", "n", *map(title_of, measures), "declined")
+    rows = tuple(
+        (
+            arm.system,
+            _count(arm.budget),
+            _count(arm.questions),
+            *(_figure(arm.measures.get(measure)) for measure in measures),
+            _count(arm.declined),
+        )
+        for arm in summary.arms
+    )
+    return Table("Results", note, headings, rows)
+
+
+def _tokens(summary: Summary) -> Table:
+    priced = any(arm.cost is not None for arm in summary.arms)
+    note = (
+        "Means per question, over all calls for it. Made beforehand is the sum of "
+        "what trees, pages and gists took, once for all questions."
+        + (" Costs are in the currency of the prices given." if priced else "")
+    )
+    headings = ["system", "budget", "context", "input", "output", "made beforehand"]
+    if priced:
+        headings += ["cost of a question", "cost beforehand"]
+    rows = []
+    for arm in summary.arms:
+        row = [arm.system, _count(arm.budget), *_token_cells(arm)]
+        if priced:
+            row += [_money(arm.cost), _money(arm.index_cost)]
+        rows.append(tuple(row))
+    return Table("Tokens and cost", note, tuple(headings), tuple(rows))
+
+
+def _token_cells(arm: ArmSummary) -> Iterator[str]:
+    for value in (arm.context_tokens, arm.input_tokens, arm.output_tokens):
+        yield f"{value:,.0f}"
+    yield f"{arm.index_tokens:,}"
+
+
+def _sweet_spots(summary: Summary) -> Table:
+    note = (
+        "The smallest budget whose paired difference from the best is not "
+        f"significant, by {title_of(summary.measure)}; for all systems together, the "
+        "fewest tokens. These questions show no loss with it; few questions show "
+        "little."
+    )
+    headings = ("system", "use", "tokens", "best", "its tokens", *_DIFFERENCE)
+    rows = tuple(
+        (
+            spot.system or "all",
+            spot.chosen,
+            f"{spot.chosen_tokens:,.0f}",
+            spot.best,
+            f"{spot.best_tokens:,.0f}",
+            *_difference(spot.difference),
+        )
+        for spot in summary.sweet_spots
+    )
+    return Table("Sweet spots", note, headings, rows)
+
+
+_DIFFERENCE = ("difference", "95 % interval", "better", "worse", "n")
+
+
+def _comparisons(summary: Summary) -> Table:
+    note = (
+        f"Paired differences of {title_of(summary.measure)} times 100, first minus "
+        "second, on the questions that both have. * marks an interval without 0. "
+        "Better and worse count the questions on which the first is."
+    )
+    headings = ("first", "second", *_DIFFERENCE)
+    rows = tuple((d.first, d.second, *_difference(d)) for d in summary.comparisons)
+    return Table("Comparisons", note, headings, rows)
+
+
+def _difference(found: Difference) -> tuple[str, ...]:
+    star = "*" if found.significant else ""
+    return (
+        f"{100 * found.mean:+.2f}{star}",
+        f"{100 * found.low:+.2f} to {100 * found.high:+.2f}",
+        _count(found.better),
+        _count(found.worse),
+        _count(found.questions),
+    )
+
+
+def _routing(summary: Summary) -> Table:
+    note = (
+        "Answerable: answered from the chunks, without the full documents, of all its "
+        "answers. Tokens: input tokens of all steps over those that the full documents "
+        "alone take, over the answers for which these are known; above 100 %, routing "
+        "costs more than it saves."
+    )
+    rows = tuple(
+        (
+            row.arm,
+            _percent(row.answerable),
+            _count(row.answers),
+            _percent(row.token_share),
+            _count(row.compared),
+        )
+        for row in summary.routing
+    )
+    return Table(
+        "Self-Route", note, ("arm", "answerable", "of", "tokens", "over"), rows
+    )
+
+
+def _declines(summary: Summary) -> Table:
+    counts = summary.failure_classes
+    found = {label for of_arm in counts.values() for label in of_arm}
+    extra = sorted(found - set(FAILURE_CLASSES))
+    labels = [c for c in FAILURE_CLASSES if c != "unread" or c in found] + extra
+    rows = tuple(
+        (arm, *(_count(of_arm.get(label, 0)) for label in labels))
+        for arm, of_arm in counts.items()
+    )
+    note = "Declined answers by what makes the question hard to search for."
+    return Table("Why questions were declined", note, ("arm", *labels), rows)
+
+
+def _published(summary: Summary) -> Table:
+    note = (
+        "The papers' figures, with their models, embeddings and splitting; they are "
+        "drawn in grey."
+    )
+    headings = ("model", "method", "tokens", title_of(summary.measure), "source")
+    rows = tuple(
+        (p.model, p.method, _count(p.tokens), f"{100 * p.value:.2f}", p.source)
+        for p in summary.published
+    )
+    return Table("Published figures", note, headings, rows)
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None:
+        return _NONE
+    text = f"{100 * figure.mean:.2f}"
+    if figure.deviation is not None:
+        text += f" ± {100 * figure.deviation:.2f}"
+    if figure.low is not None and figure.high is not None:
+        text += f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+    return text
+
+
+def _count(value: int | None) -> str:
+    return _NONE if value is None else f"{value:,}"
+
+
+def _percent(share: float | None) -> str:
+    return _NONE if share is None else f"{100 * share:.2f} %"
+
+
+def _money(amount: float | None) -> str:
+    return _NONE if amount is None else f"{amount:,.6f}".rstrip("0").rstrip(".")

@@ -1,0 +1,1 @@
+"""Asking all questions of all systems: once each, resumable, within limits."""

@@ -1,0 +1,152 @@
+"""A cap on what a run may spend, kept before each call and not after it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from oprag.errors import SpendingCapError
+from oprag.evaluation.models import Call, Completion, Model
+from oprag.evaluation.running.run_directory import cut_half_line
+from oprag.tokens import TokenCounter
+from oprag.usage import Price, TokenUsage
+
+__all__ = ["CappedModel", "Spending"]
+
+_NO_TOKENS = TokenUsage()
+_REPLY = 1024
+"""Tokens that a reply is taken to have at most, where a call does not say."""
+
+
+class Spending:
+    """What a run has spent, what is under way, and what it may spend.
+
+    Args:
+        token_counter: Counts prompts before they are sent.
+        max_tokens: Tokens of prompts and replies together; None for no cap.
+        max_cost: In the currency of `price`; None for no cap.
+        price: Of the model; None when it is not known.
+        record: File that every call is entered in, so that what a killed run had
+            spent counts when it is resumed; None: none is kept.
+    """
+
+    def __init__(
+        self,
+        token_counter: TokenCounter,
+        *,
+        max_tokens: int | None = None,
+        max_cost: float | None = None,
+        price: Price | None = None,
+        record: Path | None = None,
+    ) -> None:
+        self.usage = _recorded(record)
+        self._under_way = _NO_TOKENS
+        self._count = token_counter
+        self._max_tokens = max_tokens
+        self._max_cost = max_cost
+        self._price = price
+        self._record = record
+        self._lock = threading.Lock()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spent."""
+        return _tokens(self.usage)
+
+    @property
+    def cost(self) -> float | None:
+        """Money spent; None without a price."""
+        return None if self._price is None else self._price.cost(self.usage)
+
+    def reserve(self, call: Call) -> TokenUsage:
+        """Keep free what a call can take at most.
+
+        Raises:
+            SpendingCapError: With it, a cap could be passed.
+        """
+        reply = _REPLY if call.max_output_tokens is None else call.max_output_tokens
+        most = TokenUsage(self._count(call.prompt), reply)
+        with self._lock:
+            self._check(self.usage + self._under_way + most)
+            self._under_way += most
+        return most
+
+    def settle(self, reserved: TokenUsage, usage: TokenUsage) -> None:
+        """Put what a call took in the place of what was kept free for it."""
+        with self._lock:
+            self._under_way = _minus(self._under_way, reserved)
+            self.usage += usage
+            if self._record is not None and usage != _NO_TOKENS:
+                with self._record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(usage.to_dict()) + "\n")
+
+    def _check(self, wanted: TokenUsage) -> None:
+        if self._max_tokens is not None and _tokens(wanted) > self._max_tokens:
+            raise _reached("max_tokens", self._max_tokens, self.tokens, "tokens")
+        if self._max_cost is None or self._price is None:
+            return
+        if self._price.cost(wanted) > self._max_cost:
+            spent = self._price.cost(self.usage)
+            raise _reached("max_cost", self._max_cost, spent, "spent")
+
+
+class CappedModel(Model):
+    """A model whose calls are counted against a cap.
+
+    Args:
+        model: Who replies.
+        spending: The account.
+        longest_reply: Tokens that a reply may have where a call does not say: without
+            an end to it no cap would hold.
+    """
+
+    def __init__(
+        self, model: Model, spending: Spending, *, longest_reply: int = _REPLY
+    ) -> None:
+        self.name = model.name
+        self._longest_reply = longest_reply
+        self._model = model
+        self._spending = spending
+
+    async def complete(self, call: Call) -> Completion:
+        """Reply, if the cap allows it."""
+        if call.max_output_tokens is None:
+            call = replace(call, max_output_tokens=self._longest_reply)
+        reserved = self._spending.reserve(call)
+        used = _NO_TOKENS
+        try:
+            completion = await self._model.complete(call)
+            used = completion.usage
+        finally:
+            self._spending.settle(reserved, used)
+        return completion
+
+
+def _recorded(record: Path | None) -> TokenUsage:
+    """Add up the file; a line that a kill cut off was not settled."""
+    if record is None or not record.exists():
+        return _NO_TOKENS
+    cut_half_line(record)
+    lines = record.read_text("utf-8").splitlines()
+    return sum((TokenUsage(**json.loads(line)) for line in lines), _NO_TOKENS)
+
+
+def _tokens(usage: TokenUsage) -> int:
+    return usage.input_tokens + usage.output_tokens
+
+
+def _minus(usage: TokenUsage, other: TokenUsage) -> TokenUsage:
+    return TokenUsage(
+        usage.input_tokens - other.input_tokens,
+        usage.output_tokens - other.output_tokens,
+    )
+
+
+def _reached(option: str, cap: float, spent: float, unit: str) -> SpendingCapError:
+    message = (
+        f"{option}={cap:g} could be passed by the next call; {spent:g} {unit} so far. "
+        "What is answered is kept: run it again with a higher cap to go on."
+    )
+    return SpendingCapError(message, cap=cap, spent=spent)

@@ -1,0 +1,225 @@
+"""A run on disk: its settings, and one line per answer as it comes.
+
+A killed run loses at most the line that was being written; what is there is not asked
+again. When all is asked, the file is put in the order of the plan, so that a run that
+was interrupted, or asked many questions at once, ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from oprag.errors import InvalidOptionError, UnreadableFileError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["AnswerFile", "AnswerKey", "RunDirectory", "cut_half_line", "key_of"]
+
+_SETTINGS = "run.json"
+_ANSWERS = "answers.jsonl"
+_ERRORS = "errors.jsonl"
+_TIMINGS = "timings.jsonl"
+
+
+class AnswerKey(NamedTuple):
+    """Which answer it is."""
+
+    system: str
+    budget: int | None
+    """Tokens; None for a system without a budget."""
+    run: int
+    """Which of several runs of the same question, from 0."""
+    question_id: str
+
+
+class RunDirectory:
+    """The files of one run.
+
+    Args:
+        path: The folder; it is made when the run is begun.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def answers_path(self) -> Path:
+        """Where the answers are."""
+        return self.path / _ANSWERS
+
+    @property
+    def spending_path(self) -> Path:
+        """Where every model call's tokens are entered."""
+        return self.path / "spending.jsonl"
+
+    @property
+    def errors_path(self) -> Path:
+        """Where it is told what could not be answered; absent when all was."""
+        return self.path / _ERRORS
+
+    def begin(self, settings: Mapping[str, Any]) -> None:
+        """Begin a run, or go on with the one that is there.
+
+        Args:
+            settings: Everything that decides the answers, as plain JSON values.
+
+        Raises:
+            InvalidOptionError: A run with other settings is there.
+        """
+        if not (self.path / _SETTINGS).exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            _write(self.path / _SETTINGS, json.dumps(settings, indent=2) + "\n")
+            return
+        found = self.settings()
+        wanted = json.loads(json.dumps(settings))
+        different = [
+            key
+            for key in sorted({*found, *wanted})
+            if found.get(key) != wanted.get(key)
+        ]
+        if different:
+            key = different[0]
+            message = (
+                f"{self.path} holds a run with other settings: {key} was "
+                f"{found.get(key)!r} and now is {wanted.get(key)!r}. Give another "
+                "folder, or remove that one."
+            )
+            raise InvalidOptionError(message, option=key, value=wanted.get(key))
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that the run was begun with.
+
+        Raises:
+            UnreadableFileError: There is no run here.
+        """
+        path = self.path / _SETTINGS
+        try:
+            read: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            message = f"{self.path} holds no run: {_SETTINGS} cannot be read."
+            raise UnreadableFileError(
+                message, path=str(path), reason="cannot be read"
+            ) from error
+        return read
+
+    def answers(self) -> list[dict[str, Any]]:
+        """All answers so far, in the order of the file.
+
+        Raises:
+            UnreadableFileError: A line other than the last is damaged.
+        """
+        return list(_lines(self.answers_path))
+
+    def open_answers(self) -> AnswerFile:
+        """Open the file to add answers; a half-written last line is cut off."""
+        return AnswerFile(self.answers_path, self.path / _TIMINGS)
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """Give the lines of one of its files; none where the file is not there.
+
+        Raises:
+            UnreadableFileError: A line other than the last is damaged.
+        """
+        return list(_lines(self.path / name))
+
+    def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
+        """Write one of its files anew, one JSON line each, keys in order."""
+        _write(self.path / name, "".join(map(_line, lines)))
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write one of its files anew."""
+        _write(self.path / name, text)
+
+    def write_errors(self, errors: Sequence[Mapping[str, Any]]) -> None:
+        """Tell what could not be answered; without errors the file goes."""
+        if errors:
+            _write(self.errors_path, "".join(map(_line, errors)))
+        else:
+            self.errors_path.unlink(missing_ok=True)
+
+    def arrange(self, keys: Sequence[AnswerKey]) -> None:
+        """Put the answers that are there in the order of the plan.
+
+        Args:
+            keys: Of all answers of the plan.
+        """
+        found = {key_of(answer): answer for answer in self.answers()}
+        lines = (_line(found[key]) for key in keys if key in found)
+        _write(self.answers_path, "".join(lines))
+
+
+class AnswerFile:
+    """Adds answers, each flushed at once.
+
+    Args:
+        path: The file of answers.
+        timings: The file of seconds, which no two runs share.
+    """
+
+    def __init__(self, path: Path, timings: Path) -> None:
+        cut_half_line(path)
+        self._file = path.open("a", encoding="utf-8", newline="\n")
+        self._timings = timings.open("a", encoding="utf-8", newline="\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._timings.close()
+
+    def add(self, answer: Mapping[str, Any], seconds: float) -> None:
+        """Add one answer, and how long it took."""
+        self._file.write(_line(answer))
+        self._file.flush()
+        timing = {**key_of(answer)._asdict(), "seconds": round(seconds, 3)}
+        self._timings.write(_line(timing))
+        self._timings.flush()
+
+
+def key_of(answer: Mapping[str, Any]) -> AnswerKey:
+    """Which answer a line holds."""
+    return AnswerKey(
+        answer["system"], answer["budget"], answer["run"], answer["question_id"]
+    )
+
+
+def _line(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines[:-1], 1):  # the last is empty, or unfinished
+        try:
+            yield json.loads(line)
+        except ValueError as error:
+            reason = f"line {number} is damaged"
+            message = f"{path}: {reason}. Remove the line; its question is asked again."
+            raise UnreadableFileError(message, path=str(path), reason=reason) from error
+
+
+def cut_half_line(path: Path) -> None:
+    """Remove a last line that a kill left unfinished."""
+    if path.exists():
+        held = path.read_bytes()
+        whole = held.rfind(b"\n") + 1
+        if whole < len(held):
+            os.truncate(path, whole)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file so that a kill leaves the old one or the new one."""
+    draft = path.with_name(path.name + ".new")
+    with draft.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

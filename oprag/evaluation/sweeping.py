@@ -1,0 +1,66 @@
+"""What a sweep over one's own documents asks: budgets that fit, and the measure."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from oprag.evaluation.data import Dataset
+from oprag.tokens import TokenCounter
+
+__all__ = ["budgets_for", "sweep_measure", "with_answer_recall"]
+
+_LADDER = (250, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000)
+
+
+def budgets_for(dataset: Dataset, token_counter: TokenCounter) -> list[int]:
+    """Choose budgets that make a difference: those that the documents exceed.
+
+    Args:
+        dataset: What is asked.
+        token_counter: Counts the documents.
+
+    Returns:
+        250, 500, 1,000 and so on, doubling up to 64,000, as far as they are less than
+        the tokens that some question is asked of; at least the first.
+    """
+    tokens: dict[str, int] = {}
+    largest = 0
+    for doc_ids in dict.fromkeys(question.doc_ids for question in dataset.questions):
+        total = 0
+        for name in doc_ids or tuple(dataset.documents):
+            if name not in tokens:
+                tokens[name] = token_counter(dataset.document(name).text)
+            total += tokens[name]
+        largest = max(largest, total)
+    return [budget for budget in _LADDER if budget < largest] or [_LADDER[0]]
+
+
+def with_answer_recall(dataset: Dataset) -> Dataset:
+    """Have it measured whether contexts hold an answer, where no evidence is known.
+
+    It comes with LongRAG's match, whose rule it is. Only for open questions: the text
+    of an option need not stand in the document.
+    """
+    questions = dataset.questions
+    wanted = all(q.answers and not q.options and not q.evidence for q in questions)
+    if not wanted or "longrag_match" in dataset.metrics:
+        return dataset
+    return dataclasses.replace(dataset, metrics=(*dataset.metrics, "longrag_match"))
+
+
+def sweep_measure(dataset: Dataset, *, offline: bool) -> str:
+    """Name the measure that budgets are chosen by.
+
+    Args:
+        dataset: After `with_answer_recall`.
+        offline: Whether no language model answers. Then answers say little, and what
+            the contexts hold is measured: the evidence, else the answer's text.
+
+    Returns:
+        Empty for the set's own, by which a model's answers are measured.
+    """
+    if not offline:
+        return ""
+    if any(question.evidence for question in dataset.questions):
+        return "evidence_recall"
+    return "answer_recall" if "longrag_match" in dataset.metrics else ""

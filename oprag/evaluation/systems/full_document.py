@@ -1,0 +1,102 @@
+"""The whole documents: what retrieval is measured against (long context)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from oprag.chunk import Chunk
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.contexts import Context
+from oprag.evaluation.data import Question
+from oprag.evaluation.splittings import Splitting
+from oprag.evaluation.systems.desk import prompt_size
+from oprag.evaluation.systems.reading import read
+from oprag.evaluation.systems.system import Attempt, Count, Piece, System
+from oprag.full_context import FullDocument
+from oprag.options import ContextOptions
+from oprag.rung_context import chunks_of_documents, context_of_documents
+from oprag.window import WindowOverflow
+
+__all__ = ["REPLY_TOKENS", "FullDocuments", "full_document", "pieces_of"]
+
+REPLY_TOKENS = 1024
+"""Tokens of the window that are kept for the reply."""
+
+_CHUNKS = Splitting("sentences", 100)
+"""What is ranked where the documents do not fit; any will do."""
+
+
+@dataclass(frozen=True)
+class FullDocuments(System):
+    """Reads the documents whole, or as much of them as the model's window takes.
+
+    Without a known window (`Bench.window`) everything is sent, and it is for the
+    provider to refuse it.
+    """
+
+    name: str
+    window_overflow: WindowOverflow
+    reserved: int
+
+    @property
+    def budgeted(self) -> bool:
+        """False: what is read is decided by the window."""
+        return False
+
+    def settings(self) -> dict[str, Any]:
+        """Give the overflow policy and what is kept for the reply."""
+        return {"window_overflow": self.window_overflow, "reserved": self.reserved}
+
+    async def attempt(
+        self,
+        question: Question,
+        budget: int | None,  # noqa: ARG002 -- it has none
+        bench: Bench,
+    ) -> Attempt:
+        """Read what fits and answer.
+
+        Raises:
+            ContextWindowError: They do not fit, and the policy is `"error"`.
+            InvalidOptionError: There is no such policy.
+        """
+        return await read(question, self.context(question, bench), bench)
+
+    def context(self, question: Question, bench: Bench) -> Context:
+        """Give what is read; no model is asked.
+
+        Raises:
+            ContextWindowError: See `attempt`.
+            InvalidOptionError: See `attempt`.
+        """
+        options = ContextOptions(token_counter=bench.counter)
+        size = prompt_size(question, bench, self.reserved)
+        documents = [FullDocument(d.doc_id, d.text) for d in bench.documents(question)]
+        chunks: list[Chunk] = []
+        whole = options.separator.join(document.text for document in documents)
+        if self.window_overflow == "order_preserving" and size.excess(whole):
+            ranked = bench.ranked(question, _CHUNKS)
+            chunks = chunks_of_documents(ranked, options)
+        read_of = context_of_documents(
+            documents, chunks, options, size, window_overflow=self.window_overflow
+        )
+        pieces = pieces_of(read_of.excerpts)
+        return Context(read_of.text, pieces, bench.counter(read_of.text), "")
+
+
+def pieces_of(excerpts: Any) -> tuple[Piece, ...]:
+    """Say which slices of which documents were read."""
+    return tuple(Piece(each.document.name, *each.span) for each in excerpts)
+
+
+def full_document(
+    *,
+    name: str = "full-document",
+    window_overflow: WindowOverflow = "order_preserving",
+    reserved: Count = REPLY_TOKENS,
+) -> FullDocuments:
+    """The whole documents, in the order of the set, cut where they do not fit.
+
+    ∞Bench cuts out the middle: `window_overflow="truncate_middle"`.
+    """
+    return FullDocuments(name, window_overflow, reserved)

@@ -1,0 +1,229 @@
+"""LongRAG (arXiv 2406.15319): long units, found by their chunks, read in two calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field
+
+from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.evaluation.asking import choice_question, read_reply
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.contexts import Context
+from oprag.evaluation.data import Question
+from oprag.evaluation.splittings import Splitting
+from oprag.evaluation.systems.full_document import REPLY_TOKENS
+from oprag.evaluation.systems.long_desk import LongReadingDesk
+from oprag.evaluation.systems.retrieved import Compat
+from oprag.evaluation.systems.system import Attempt, Count, Piece, System
+from oprag.lifting import LiftedUnit, UnitIndex, reading_order
+from oprag.long_reading import read_long
+from oprag.options import Order
+from oprag.units import LongUnit, group_documents
+
+__all__ = ["Links", "LongRag", "longrag"]
+
+Links: TypeAlias = Literal["found", "none"]
+"""`"found"`: those in the texts, else neighbours in a folder (`oprag.links`). `"none"`:
+every document is a unit by itself, as where a set gives units already."""
+
+_SEPARATOR = "\n\n"
+_SEARCHED = 200
+"""Chunks that are searched for units; the authors' depth."""
+
+
+@dataclass(frozen=True)
+class LongRag(System):
+    """Reads the units of the best chunks, whole.
+
+    Documents are grouped by the links between those of one question. A unit is as
+    good as its best chunk, of the best 200.
+    """
+
+    name: str
+    k: int | None
+    """Units that are read; None: as many as fit the run's token budget."""
+    max_tokens: int
+    chunk_size: int
+    links: Links
+    order: Order
+    examples: int
+    compat: Compat
+    reserved: int
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether units are read up to a token budget."""
+        return self.k is None
+
+    def settings(self) -> dict[str, Any]:
+        """Give the units, how they are found, and how they are read."""
+        return {
+            "k": self.k,
+            "max_tokens": self.max_tokens,
+            "chunk_size": self.chunk_size,
+            "links": self.links,
+            "order": self.order,
+            "examples": self.examples,
+            "compat": self.compat,
+            "reserved": self.reserved,
+        }
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Find units, read them, and take the short answer out of the long one.
+
+        A multiple-choice question names its options in the first call and is put to
+        the long answer in the second.
+
+        Raises:
+            BudgetTooSmallError: Not even the best unit fits.
+            ContextWindowError: The units do not fit the model's window.
+            LongReadingError: A reply was empty.
+        """
+        context = self.context(question, budget, bench)
+        desk = LongReadingDesk(question, bench, self.reserved)
+        steps = read_long(
+            context.text,
+            choice_question(question),
+            desk,
+            ledger=desk.ledger,
+            token_counter=bench.counter,
+            examples=self.examples,
+        )
+        reply = None
+        try:
+            request = next(steps)
+            while True:
+                reply = await desk.reply(request)
+                request = steps.send(reply)
+        except StopIteration:
+            pass
+        reading = read_reply("" if reply is None else reply.text)
+        return Attempt(
+            prediction=reading.prediction,
+            answered=reading.answered,
+            reply="" if reply is None else reply.text,
+            pieces=context.pieces,
+            context_tokens=context.tokens,
+            usage={"answer": desk.ledger.usage},
+            calls={"answer": len(desk.ledger.entries)},
+        )
+
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose units and order them; no model is asked.
+
+        Raises:
+            BudgetTooSmallError: Not even the best unit fits.
+        """
+        texts = {d.doc_id: d.text for d in bench.documents(question)}
+        units = bench.kept(
+            ("long units", tuple(texts), self.max_tokens, self.links, self.compat),
+            lambda: group_documents(
+                texts,
+                None if self.links == "found" else (),
+                max_tokens=self.max_tokens,
+                token_counter=bench.counter,
+                compat="official" if self.compat == "official" else None,
+            ),
+        )
+        lifted = self._found(question, units, bench)
+        kept = lifted[: self.k]
+        if budget is not None and lifted:
+            kept = _fitting(lifted, texts, budget, bench)
+        placed = reading_order(kept, len(kept), order=self.order)
+        text = _text(placed, texts)
+        pieces = [
+            Piece(name, *span)
+            for each in placed
+            for name, span in zip(
+                each.unit.documents, each.unit.spans(texts.__getitem__), strict=True
+            )
+        ]
+        return Context(text, tuple(pieces), bench.counter(text), "")
+
+    def _found(
+        self, question: Question, units: Sequence[LongUnit], bench: Bench
+    ) -> list[LiftedUnit]:
+        """The units of the best chunks; official grouping has lost some documents."""
+        if not units:
+            return []
+        grouped = {name for unit in units for name in unit.documents}
+        ranked = bench.ranked(question, Splitting("tokens", self.chunk_size))
+        hits = [hit for hit in ranked if hit.metadata["doc_uri"] in grouped]
+        return UnitIndex(units).lift(hits[:_SEARCHED])
+
+
+def _fitting(
+    lifted: Sequence[LiftedUnit], texts: dict[str, str], budget: int, bench: Bench
+) -> list[LiftedUnit]:
+    """Best first, up to the first unit with which the text would be too long."""
+    kept: list[LiftedUnit] = []
+    for each in lifted:
+        tokens = bench.counter(_text([*kept, each], texts))
+        if tokens > budget:
+            break
+        kept.append(each)
+    if not kept:
+        message = (
+            f"token_budget={budget} holds no unit: the best takes {tokens} tokens. "
+            "Give a larger budget, or a smaller max_tokens for the units."
+        )
+        raise BudgetTooSmallError(message, token_budget=budget, needed=tokens)
+    return kept
+
+
+def _text(lifted: Sequence[LiftedUnit], texts: dict[str, str]) -> str:
+    return _SEPARATOR.join(each.unit.text(texts.__getitem__) for each in lifted)
+
+
+def longrag(
+    *,
+    name: str = "longrag",
+    k: Count | None = 4,
+    max_tokens: Count = 4000,
+    chunk_size: Count = 512,
+    links: Links = "found",
+    order: Order = "document",
+    examples: Annotated[int, Field(ge=0, le=8)] = 8,
+    compat: Compat = "fixed",
+    reserved: Count = REPLY_TOKENS,
+) -> LongRag:
+    """The paper's setting for NQ: 4 units of 4,000 tokens (8 units for HotpotQA).
+
+    Args:
+        name: Of the system.
+        k: Units that are read; None: as many as fit the run's token budget.
+        max_tokens: Tokens of a unit at most.
+        chunk_size: Tokens of the chunks that are searched.
+        links: See `Links`.
+        order: Of the units that are read.
+        examples: Of the second call, 0 to 8.
+        compat: `"official"` groups as the authors' code does, and loses what that
+            loses: see `oprag.units.group_documents`.
+        reserved: Tokens of the window that are kept for the reply.
+
+    Raises:
+        InvalidOptionError: `compat="official"` with `links="none"`: the authors' code
+            loses every document that has no link.
+    """
+    if compat == "official" and links == "none":
+        message = (
+            'compat="official" with links="none" is not possible: the authors\' '
+            "grouping loses every document without links. Leave one of them out."
+        )
+        raise InvalidOptionError(message, option="links", value=links)
+    return LongRag(
+        name=name,
+        k=k,
+        max_tokens=max_tokens,
+        chunk_size=chunk_size,
+        links=links,
+        order=order,
+        examples=examples,
+        compat=compat,
+        reserved=reserved,
+    )

@@ -1,0 +1,146 @@
+"""RAPTOR (arXiv 2401.18059): chunks and summaries of them, searched as one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from oprag.chunk import Chunk
+from oprag.evaluation.bench import Bench, query_text
+from oprag.evaluation.contexts import Context
+from oprag.evaluation.data import Document, Question
+from oprag.evaluation.raptor.tree import Tree, TreeSettings, tree_of
+from oprag.evaluation.splittings import Splitting, SplitUnit
+from oprag.evaluation.systems.reading import read
+from oprag.evaluation.systems.system import Attempt, Count, Piece, System
+from oprag.evaluation.vectors import Matrix, best_first
+from oprag.selection import fill_budget, too_small
+from oprag.tokens import NamedTokenCounter
+from oprag.usage import TokenUsage
+
+__all__ = ["Raptor", "raptor"]
+
+_SEPARATOR = "\n\n"
+
+
+class _Node(NamedTuple):
+    text: str
+    piece: Piece
+
+
+@dataclass(frozen=True)
+class Raptor(System):
+    """Reads the best nodes of its documents' trees that fit the budget, best first.
+
+    The tree is collapsed: chunks and summaries compete as equals, by cosine. Each
+    document has a tree of its own; the nodes of all of a question's are one pool.
+    """
+
+    name: str
+    tree: TreeSettings
+
+    def settings(self) -> dict[str, Any]:
+        """Give how the trees are built."""
+        return self.tree.as_json()
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Build the trees if they are not there, choose nodes, and answer.
+
+        Raises:
+            BudgetTooSmallError: Not even the best node fits.
+            ChatModelError: See `tree_of`.
+            MissingDependencyError: See `tree_of`.
+        """
+        nodes: list[_Node] = []
+        scores: list[float] = []
+        usage, calls = TokenUsage(), 0
+        query = bench.vectors.of_query(query_text(question))
+        for document in bench.documents(question):
+            tree = await tree_of(document, self.tree, bench)
+            usage, calls = usage + tree.usage, calls + tree.calls
+            if found := self._nodes(document, tree, bench):
+                nodes += found
+                scores += (self._vectors(document, tree, bench) @ query).tolist()
+        ranked = [nodes[place] for place in best_first(scores)]
+        kept = _fitting(ranked, budget, bench.counter)
+        text = _SEPARATOR.join(node.text for node in kept)
+        pieces = tuple(node.piece for node in kept)
+        context = Context(text, pieces, bench.counter(text), "")
+        return await read(
+            question, context, bench, usage={"index": usage}, calls={"index": calls}
+        )
+
+    def _nodes(self, document: Document, tree: Tree, bench: Bench) -> list[_Node]:
+        name = document.doc_id
+        chunks = bench.chunks(document, self.tree.splitting)
+        leaves = [
+            _Node(
+                hit.text,
+                Piece(name, hit.metadata["char_start"], hit.metadata["char_end"]),
+            )
+            for hit in chunks
+        ]
+        summaries = [
+            _Node(text, Piece(name, note="summary")) for text in tree.summaries
+        ]
+        return leaves + summaries
+
+    def _vectors(self, document: Document, tree: Tree, bench: Bench) -> Matrix:
+        def stacked() -> Matrix:
+            leaves = bench.chunk_vectors(document, self.tree.splitting)
+            if not tree.summaries:
+                return leaves
+            return np.vstack([leaves, bench.vectors.of_texts(tree.summaries)])
+
+        return bench.kept(("raptor vectors", document.doc_id, self.tree), stacked)
+
+
+def _fitting(
+    ranked: Sequence[_Node], budget: int | None, counter: NamedTokenCounter
+) -> list[_Node]:
+    """Take nodes up to the first that does not fit; separators count."""
+    if budget is None or not ranked:
+        return list(ranked)
+    chunks = [Chunk(node.text, "", rank) for rank, node in enumerate(ranked)]
+    filled = fill_budget(
+        chunks,
+        budget,
+        cost=lambda chunk: counter(chunk.text),
+        join_cost=counter(_SEPARATOR),
+    )
+    kept = list(ranked[: len(filled)])
+    # Joined, texts may take a few tokens more than apart.
+    while (tokens := counter(_SEPARATOR.join(node.text for node in kept))) > budget:
+        if len(kept) == 1:
+            raise too_small(budget, tokens)
+        kept.pop()
+    return kept
+
+
+def raptor(
+    *,
+    name: str = "raptor",
+    unit: SplitUnit = "sentences",
+    size: Count = 100,
+    summary_tokens: Count = 100,
+    cluster_tokens: Count = 3500,
+    layers: Count = 5,
+) -> Raptor:
+    """The DOS RAG paper's variant: leaves of whole sentences up to 100 tokens.
+
+    Args:
+        name: Of the system.
+        unit: Of the leaves.
+        size: Of the leaves, in that unit.
+        summary_tokens: Tokens of a summary at most.
+        cluster_tokens: Tokens of what one summary is of, at most.
+        layers: Of summaries, at most; none above a layer of 11 nodes or fewer.
+    """
+    splitting = Splitting(unit, size)
+    settings = TreeSettings(splitting, summary_tokens, cluster_tokens, layers, 11)
+    return Raptor(name, settings)

@@ -1,0 +1,150 @@
+"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG.
+
+They are one pipeline. Vanilla RAG and DOS RAG differ in the order alone, as in the
+DOS RAG paper.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
+from oprag.evaluation.data import Question
+from oprag.evaluation.splittings import Splitting, SplitUnit
+from oprag.evaluation.systems.official_rag import OfficialRag
+from oprag.evaluation.systems.reading import read
+from oprag.evaluation.systems.system import Attempt, Count, System
+from oprag.options import ContextOptions
+from oprag.selection import Overflow
+
+__all__ = ["Compat", "Retrieved", "dos_rag", "op_rag", "vanilla_rag"]
+
+Compat: TypeAlias = Literal["fixed", "official"]
+"""`"official"`: as the authors' code does it, losses included."""
+
+
+@dataclass(frozen=True)
+class Retrieved(System):
+    """Reads the best chunks that fit the budget, in some order.
+
+    Each budget is filled best first, up to the first chunk that does not fit; the
+    separators count.
+    """
+
+    name: str
+    splitting: Splitting
+    order: ChunkOrder
+    options: dict[str, Any] = field(default_factory=dict)
+    """More of `ContextOptions`, such as `selection`."""
+
+    def settings(self) -> dict[str, Any]:
+        """Give the splitting, the order, and what chooses."""
+        return {
+            "splitting": self.splitting.settings(),
+            "order": self.order,
+            **self.options,
+        }
+
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose and order; no model is asked."""
+        options = ContextOptions(
+            token_budget=budget, token_counter=bench.counter, **self.options
+        )
+        return order_chosen(
+            bench.ranked(question, self.splitting),
+            order=self.order,
+            options=options,
+            counter=bench.counter,
+            seed=f"{bench.seed}/{question.question_id}",
+        )
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Read the chosen chunks and answer."""
+        chosen_by = {"splitting": self.splitting.settings(), **self.options}
+        return await read(
+            question,
+            self.context(question, budget, bench),
+            bench,
+            choice=json.dumps(chosen_by, sort_keys=True),
+        )
+
+
+def vanilla_rag(
+    *,
+    name: str = "vanilla-rag",
+    unit: SplitUnit = "sentences",
+    size: Count = 100,
+    overflow: Overflow = "stop",
+    top_n: Count | None = None,
+    compat: Compat = "fixed",
+) -> System:
+    """Best first: what most applications do.
+
+    Raises:
+        InvalidOptionError: `compat="official"` with another unit, overflow or `top_n`.
+    """
+    if compat == "official":
+        _check_official(unit, overflow, top_n)
+        return OfficialRag(name, size, "score")
+    options = _options(overflow, top_n)
+    return Retrieved(name, Splitting(unit, size), "score", options)
+
+
+def dos_rag(
+    *,
+    name: str = "dos-rag",
+    unit: SplitUnit = "sentences",
+    size: Count = 100,
+    overflow: Overflow = "stop",
+    top_n: Count | None = None,
+    compat: Compat = "fixed",
+) -> System:
+    """Whole sentences up to 100 tokens, in document order (arXiv 2506.03989).
+
+    Raises:
+        InvalidOptionError: As for `vanilla_rag`.
+    """
+    if compat == "official":
+        _check_official(unit, overflow, top_n)
+        return OfficialRag(name, size, "document")
+    options = _options(overflow, top_n)
+    return Retrieved(name, Splitting(unit, size), "document", options)
+
+
+def op_rag(
+    *,
+    name: str = "op-rag",
+    unit: SplitUnit = "tokens",
+    size: Count = 128,
+    overflow: Overflow = "stop",
+    top_n: Count | None = None,
+) -> Retrieved:
+    """Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
+    return Retrieved(name, Splitting(unit, size), "document", _options(overflow, top_n))
+
+
+def _options(overflow: Overflow, top_n: int | None) -> dict[str, Any]:
+    """Give what differs from the defaults, so that equal choices look equal."""
+    options: dict[str, Any] = {}
+    if overflow != "stop":
+        options["overflow"] = overflow
+    if top_n is not None:
+        options["top_n"] = top_n
+    return options
+
+
+def _check_official(unit: SplitUnit, overflow: Overflow, top_n: int | None) -> None:
+    if (unit, overflow, top_n) != ("sentences", "stop", None):
+        message = (
+            f'compat="official" with unit={unit!r}, overflow={overflow!r}, '
+            f"top_n={top_n!r} is not possible: the authors split into sentences, stop "
+            "at the first chunk that does not fit, and take one chunk for each 50 "
+            "tokens of the budget. Give none of these with it."
+        )
+        raise InvalidOptionError(message, option="compat", value="official")

@@ -1,0 +1,101 @@
+"""What this project chooses by rank and position: relevant segments, and `recall`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.contexts import Context, order_chosen
+from oprag.evaluation.data import Question
+from oprag.evaluation.splittings import Splitting, SplitUnit
+from oprag.evaluation.systems.official_segments import OfficialSegments
+from oprag.evaluation.systems.reading import read
+from oprag.evaluation.systems.retrieved import Compat
+from oprag.evaluation.systems.system import Attempt, Count, System
+from oprag.fetching import FetchPlan
+from oprag.options import ContextOptions
+from oprag.selection import Selection, candidates_for
+
+__all__ = ["Placed", "recall", "segments"]
+
+
+@dataclass(frozen=True)
+class Placed(System):
+    """Reads what the core's `selection` chooses for the budget, in document order.
+
+    As a retriever would, it chooses from as many of the best chunks as the core asks
+    a store for, and has the full texts to fill gaps from. Text that touches is joined.
+    """
+
+    name: str
+    splitting: Splitting
+    selection: Selection
+
+    def settings(self) -> dict[str, Any]:
+        """Give the splitting and the selection."""
+        return {"splitting": self.splitting.settings(), "selection": self.selection}
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Read what was chosen and answer.
+
+        Raises:
+            BudgetTooSmallError: Not even the best chunk fits.
+            InvalidOptionError: There is no budget.
+        """
+        return await read(
+            question,
+            self.context(question, budget, bench),
+            bench,
+            choice=json.dumps(self.settings(), sort_keys=True),
+        )
+
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose and order; no model is asked.
+
+        Raises:
+            BudgetTooSmallError: See `attempt`.
+            InvalidOptionError: See `attempt`.
+        """
+        options = ContextOptions(
+            token_budget=budget,
+            token_counter=bench.counter,
+            selection=self.selection,
+            merge=True,
+            documents={d.doc_id: d.text for d in bench.documents(question)},
+        )
+        plan = FetchPlan(options.needed_budget() or 1, candidates_for(self.selection))
+        return order_chosen(
+            bench.ranked(question, self.splitting)[: plan.k],
+            order="document",
+            options=options,
+            counter=bench.counter,
+            seed="",
+        )
+
+
+def segments(
+    *,
+    name: str = "segments",
+    unit: SplitUnit = "sentences",
+    size: Count = 100,
+    compat: Compat = "fixed",
+) -> System:
+    """Runs of neighbouring text worth most, in tokens (after dsRAG).
+
+    With `compat="official"` by dsRAG's own limits of chunks, which know no budget.
+    """
+    splitting = Splitting(unit, size)
+    if compat == "official":
+        return OfficialSegments(name, splitting)
+    return Placed(name, splitting, "segments")
+
+
+def recall(
+    *, name: str = "recall", unit: SplitUnit = "sentences", size: Count = 100
+) -> Placed:
+    """What `preset="recall"` reads: the best chunks, and what stands beside them."""
+    return Placed(name, Splitting(unit, size), "expand")

@@ -1,0 +1,230 @@
+"""A real client against a server that fails, stalls and thinks as providers do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+import tenacity
+from langchain_openai import ChatOpenAI
+
+from oprag.client_errors import is_transient, retry_after, status_of
+from oprag.errors import ChatModelError
+from oprag.evaluation.asking import read_reply
+from oprag.evaluation.models import Call, Completion
+from oprag.evaluation.readers.chat import ChatModel, _Waits
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import run
+from oprag.evaluation.systems.retrieved import dos_rag
+from tests.evaluation.small import bench_of, set_of_four
+from tests.support.openai_server import (
+    Failure,
+    Reply,
+    ScriptedServer,
+    Usage,
+    context_overflow,
+    rate_limited,
+    server_error,
+)
+
+KEY = "sk-this-is-a-secret-key"
+CALL = Call("answer", "When did it open?", max_output_tokens=30)
+
+
+def model(server: ScriptedServer, *, attempts: int = 6, **options) -> ChatModel:
+    settings = {"base_url": server.base_url, "api_key": KEY, "model": "m", **options}
+    client = ChatOpenAI(**settings, max_retries=0)
+    return ChatModel(client, "openai:m", attempts=attempts, first_wait=0.01)
+
+
+def ask(script, call: Call = CALL, **options) -> tuple[Completion, list]:
+    with ScriptedServer(script) as server:
+        completion = asyncio.run(model(server, **options).complete(call))
+    return completion, server.requests
+
+
+def fail(script, **options) -> tuple[ChatModelError, list]:
+    with (
+        ScriptedServer(script) as server,
+        pytest.raises(ChatModelError) as caught,
+    ):
+        asyncio.run(model(server, **options).complete(CALL))
+    return caught.value, server.requests
+
+
+def test_the_reply_and_what_the_provider_reports():
+    completion, (request,) = ask([Reply("In May.", usage=Usage(120, 3, 64))])
+
+    assert completion.text == "In May."
+    assert completion.usage.to_dict() == {
+        "input_tokens": 120,
+        "cached_tokens": 64,
+        "output_tokens": 3,
+        "estimated": False,
+    }
+    assert request.prompt == CALL.prompt
+    assert request.body["max_completion_tokens"] == 30
+
+
+def test_what_is_not_reported_is_counted_and_said_to_be():
+    completion, _ = ask([Reply("In May.", reports_usage=False)])
+
+    assert completion.usage.estimated
+    assert completion.usage.input_tokens == 5  # When| did| it| open|?
+    assert completion.usage.output_tokens == 3  # In| May|.
+
+
+@pytest.mark.parametrize(
+    "failure", [rate_limited(), server_error(), server_error(503), Failure(408, "slow")]
+)
+def test_what_passes_is_asked_again(failure):
+    completion, requests = ask([failure, failure, "In May."])
+
+    assert completion.text == "In May."
+    assert len(requests) == 3
+    assert len({request.prompt for request in requests}) == 1
+
+
+def test_a_connection_that_breaks_and_a_server_that_stalls_are_asked_again():
+    script = [Reply("In M", broken=True), Reply("late", delay=5), "In May."]
+
+    completion, requests = ask(script, timeout=0.3)
+
+    assert (completion.text, len(requests)) == ("In May.", 3)
+
+
+def test_attempts_come_to_an_end():
+    error, requests = fail([rate_limited()] * 3, attempts=3)
+
+    assert len(requests) == 3
+    assert error.model == "openai:m"
+    assert "'openai:m' did not answer. Rate limit reached." in error.message
+    assert error.__cause__ is not None
+
+
+def test_calls_that_are_under_way_together_have_each_their_own_attempts():
+    failed: dict[str, int] = {}
+
+    def twice_each(request):
+        failed[request.prompt] = failed.get(request.prompt, 0) + 1
+        return "yes" if failed[request.prompt] == 3 else server_error()
+
+    async def together(reader):
+        calls = (reader.complete(Call("answer", f"{n}?")) for n in range(5))
+        return await asyncio.gather(*calls)
+
+    with ScriptedServer(twice_each) as server:
+        completions = asyncio.run(together(model(server, attempts=3)))
+    assert [completion.text for completion in completions] == ["yes"] * 5
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (context_overflow(), "too long for its window"),
+        (Failure(401, "Wrong key.", "invalid_api_key"), "Check the provider's key"),
+        (Failure(404, "No such model."), "Check the model's name"),
+        (Failure(429, "You are out of money.", "insufficient_quota"), "out of money"),
+        (Failure(400, "Unsupported value: temperature."), "temperature"),
+    ],
+)
+def test_what_would_fail_again_is_not_asked_again(failure, told):
+    error, requests = fail([failure])
+
+    assert len(requests) == 1
+    assert told in error.message
+
+
+def test_a_server_that_says_how_long_to_wait_is_obeyed():
+    error, _ = fail([rate_limited(7)], attempts=1)
+    cause = error.__cause__
+    state = tenacity.RetryCallState(tenacity.AsyncRetrying(), None, (), {})
+    state.set_exception((type(cause), cause, None))
+
+    assert (status_of(cause), retry_after(cause)) == (429, 7.0)
+    assert _Waits(0.01)(state) == 7.0
+
+
+def test_waits_double_up_to_a_minute_and_no_server_makes_them_longer():
+    error, _ = fail([rate_limited(9999)], attempts=1)
+    state = tenacity.RetryCallState(tenacity.AsyncRetrying(), None, (), {})
+    state.set_exception((ChatModelError, error, None))
+    waits = []
+    for state.attempt_number in range(1, 9):
+        waits.append(_Waits(1.0)(state))
+    for attempt, wait in enumerate(waits):  # 1, 2, 4 … and up to a second by chance
+        assert min(2**attempt, 60) <= wait <= min(2**attempt + 1, 60)
+
+    state.set_exception((type(error.__cause__), error.__cause__, None))
+    assert _Waits(1.0)(state) == 60
+
+
+def test_an_empty_reply_is_given_as_it_is_and_declines():
+    completion, requests = ask([Reply("")])
+
+    assert (completion.text, len(requests)) == ("", 1)
+    assert not read_reply(completion.text).answered
+
+
+def test_reasoning_is_not_part_of_the_reply_and_costs_what_it_costs():
+    completion, _ = ask([Reply("<think>May or June?</think>\nIn May.")])
+
+    assert completion.text.strip() == "In May."
+    assert completion.usage.output_tokens == 5
+
+
+def test_a_reply_that_was_cut_within_its_reasoning_is_an_error_and_no_refusal():
+    cut = Reply("<think>May or June or", finish_reason="length")
+
+    error, _ = fail([cut])
+
+    assert "reached its 30 tokens before its reply began" in error.message
+
+
+def test_a_failure_of_the_programme_itself_is_not_asked_again():
+    assert not is_transient(TypeError("no"))
+    assert not is_transient(ValueError("no"))
+
+
+@pytest.mark.parametrize("place", ["client", "environment"])
+def test_a_key_that_the_server_repeats_reaches_no_file_and_no_message(
+    place, tmp_path, monkeypatch
+):
+    other = "token-of-another-service"
+    if place == "environment":
+        monkeypatch.setenv("OTHER_API_KEY", other)
+    repeated = KEY if place == "client" else other
+
+    def refuse(request):
+        assert request.headers["authorization"] == f"Bearer {KEY}"
+        return Failure(401, f"Incorrect API key provided: {repeated}.")
+
+    directory = RunDirectory(tmp_path)
+    directory.begin({})
+    with ScriptedServer(refuse) as server:
+        bench = bench_of(model(server))
+        plan = Plan([dos_rag()], [100], set_of_four().questions)
+        report = asyncio.run(run(plan, bench, directory))
+
+    assert len(report.errors) == 4
+    assert "provided: ***." in report.errors[0]["message"]
+    assert json.loads(directory.errors_path.read_text().splitlines()[0])
+    for path in tmp_path.rglob("*"):
+        assert repeated not in path.read_text(errors="replace")
+
+
+def test_an_address_is_told_without_the_password_in_it(monkeypatch):
+    with ScriptedServer([]) as server:
+        port = server.base_url.rsplit(":", 1)[1]
+    address = f"http://anna:sesame@127.0.0.1:{port}"
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    client = ChatOpenAI(base_url=address, api_key=KEY, model="m", max_retries=0)
+    reader = ChatModel(client, "openai:m", attempts=2, first_wait=0.01)
+
+    with pytest.raises(ChatModelError, match="Check that its server runs") as caught:
+        asyncio.run(reader.complete(CALL))
+
+    assert "//***@127.0.0.1" in caught.value.message
+    assert "sesame" not in caught.value.message

@@ -1,0 +1,105 @@
+"""A run on a small set with everything that a report shows, asked by the runner."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from pathlib import Path
+
+from oprag.chunk import Span
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.models import Call
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import run
+from oprag.evaluation.systems.full_document import full_document
+from oprag.evaluation.systems.order_controls import order_document, order_reverse
+from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+from oprag.evaluation.systems.self_route import self_route
+from oprag.evaluation.systems.system import System
+from oprag.evaluation.vectors import Vectors
+from tests.evaluation.small import Replies, WordVectors
+
+HOSTILE = "</script><script>document.title = 'taken'</script><b>&amp; bold</b>"
+"""Text that a careless page would run or show as markup."""
+
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def ledgers() -> Dataset:
+    """45 questions on 5 ledgers; each has one sentence that holds the answer."""
+    documents, questions = {}, []
+    for ledger in range(5):
+        name, text = f"ledger-{ledger}", ""
+        for entry, number in enumerate(NUMBERS):
+            text += (
+                f"The crate of ship {ledger} that stood in room {entry} was dry. " * 3
+            )
+            sentence = f"Crate {entry} of ship {ledger} held {number} barrels."
+            start = len(text)
+            text += sentence + " "
+            question = f"How many barrels did crate {entry} of ship {ledger} hold?"
+            if entry % 3 == 0:  # in words that retrieval does not find
+                question = f"What was counted in the chest that came as number {entry}?"
+            if ledger == entry == 0:
+                question += HOSTILE
+            questions.append(
+                Question(
+                    f"{ledger}-{entry}",
+                    (name,),
+                    question,
+                    (f"{number} barrels",),
+                    evidence=(Span(start, start + len(sentence)),),
+                )
+            )
+        documents[name] = Document(name, f"Ledger {ledger}", text)
+    return Dataset("ledgers", tuple(questions), documents, ("token_f1", "exact_match"))
+
+
+def read(dataset: Dataset):
+    """A reader that finds the sentence where the context has it, as a model might."""
+    wanted = {question.question: question for question in dataset.questions}
+
+    def rule(call: Call) -> str:
+        question = wanted[call.facts["question"]]
+        chance = zlib.crc32(call.prompt.encode()) % 10
+        text = dataset.document(question.doc_id).text
+        (span,) = question.evidence
+        if text[span.start : span.end] not in call.facts["context"]:
+            return "Unanswerable." if chance < 7 else HOSTILE
+        return question.answers[0] if chance < 7 else "some barrels"
+
+    return rule
+
+
+def ask(
+    path: Path,
+    systems: list[System] | None = None,
+    *,
+    dataset: Dataset | None = None,
+    budgets: tuple[int, ...] = (30, 90),
+    runs: int = 1,
+) -> tuple[RunDirectory, Dataset]:
+    """Carry out a run; tokens are words."""
+    dataset = dataset or ledgers()
+    directory = RunDirectory(path)
+    directory.begin({"model": "replies", "seed": 42, "note": HOSTILE})
+    systems = systems or [
+        vanilla_rag(size=15),
+        dos_rag(size=15),
+        order_document(size=15),
+        order_reverse(size=15),
+        full_document(),
+        self_route(k=2, size=20),
+    ]
+    bench = Bench(
+        dataset,
+        Replies(read(dataset)),
+        Vectors(WordVectors(), name="words"),
+        token_counter=lambda text: len(text.split()),
+    )
+    plan = Plan(systems, budgets, dataset.questions, runs=runs)
+    report = asyncio.run(run(plan, bench, directory))
+    assert report.complete
+    return directory, dataset

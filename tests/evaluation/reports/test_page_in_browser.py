@@ -1,0 +1,161 @@
+"""The page, opened from disk in a real browser: it runs, and clicks work."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.evaluation.reports.browsers import NAMES, REQUIRED, find_browser
+from tests.evaluation.reports.runs import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not REQUIRED:
+        pytest.importorskip("playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        program = find_browser(playwright.chromium.executable_path)
+        if program is None:
+            message = f"none of {', '.join(NAMES)} is on this machine"
+            (pytest.fail if REQUIRED else pytest.skip)(message)
+        opened = playwright.chromium.launch(executable_path=program)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(browser, reported):
+    """The page, and in `page.troubles` what the console said or was fetched."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.troubles = []
+    url = (reported[0] / "report.html").as_uri()
+    page.on("console", lambda message: page.troubles.append(message.text))
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith(("data:", url)) or page.troubles.append(request.url)
+        ),
+    )
+    page.goto(url)
+    yield page
+    page.close()
+
+
+def items(page):
+    return page.locator("#list details")
+
+
+def opened(item, *, answers):
+    """Open a question and wait for its answers, which come with the next frame."""
+    from playwright.sync_api import expect
+
+    item.locator("summary").click()
+    expect(item.locator("tbody tr")).to_have_count(answers)
+
+
+def test_it_loads_without_an_error_or_a_request(page):
+    assert page.title() == "ledgers: evaluation"
+    assert page.locator("#tables table").count() == 5
+    assert items(page).count() == 20
+    sizes = page.evaluate(
+        "[...document.images].map(i => [i.complete, i.naturalWidth > 100])"
+    )
+    assert sizes == [[True, True]] * 4
+    assert page.troubles == []
+
+
+def test_a_click_opens_a_question_with_its_answers_and_strips(page):
+    first = items(page).first
+    assert first.locator("svg").count() == 0
+    opened(first, answers=10)
+
+    assert first.locator("svg.strip").count() == 10
+    # Every reader of this question got something, and each strip has the evidence.
+    assert first.locator("svg rect.evidence").count() == 10
+    assert first.locator("svg rect.piece").count() >= 10
+    box = first.locator("rect.piece").first.bounding_box()
+    assert box["width"] > 1
+    assert box["height"] > 5
+    assert page.troubles == []
+
+
+def test_a_passage_is_drawn_where_it_lay(page):
+    """Evidence and passages by their share of the document's length."""
+    opened(items(page).first, answers=10)
+    found = page.evaluate(
+        """() => {
+          const data = JSON.parse(document.getElementById("data").textContent);
+          const question = data.questions[0];
+          const length = data.documents[question.documents[0]][2];
+          const piece = question.answers[0][6][0];
+          const row = document.querySelector("#list tbody tr");
+          return {
+            piece: [piece[1] / length, (piece[2] - piece[1]) / length],
+            drawn: ["x", "width"].map(
+              name => row.querySelector("rect.piece").getAttribute(name) / 1000),
+            evidence: question.evidence[0][1] / length,
+            marked: row.querySelector("rect.evidence").getAttribute("x") / 1000,
+          };
+        }"""
+    )
+
+    assert found["drawn"] == pytest.approx(found["piece"], abs=1e-6)
+    assert found["marked"] == pytest.approx(found["evidence"], abs=1e-6)
+
+
+def test_hostile_text_is_shown_and_not_run(page):
+    first = items(page).first
+    assert HOSTILE in first.locator("summary").inner_text()
+    opened(first, answers=10)
+
+    assert page.title() == "ledgers: evaluation"
+    assert page.locator("b").count() == 0
+
+
+def test_pages_follow_one_another(page):
+    assert page.locator("#where").inner_text() == "page 1 of 3"
+    assert page.locator("#previous").is_disabled()
+    page.locator("#next").click()
+    page.locator("#next").click()
+
+    assert page.locator("#where").inner_text() == "page 3 of 3"
+    assert items(page).count() == 5
+    assert page.locator("#next").is_disabled()
+    page.locator("#previous").click()
+    assert page.locator("#where").inner_text() == "page 2 of 3"
+
+
+def test_searching_and_choosing_show_less(page):
+    page.locator("#search").fill("ship 3")
+    assert page.locator("#found").inner_text() == "6 of 45 questions"
+    page.locator("#system").select_option("dos-rag")
+    opened(items(page).first, answers=2)
+    page.locator("#budget").select_option("30")
+    opened(items(page).first, answers=1)
+    page.locator("#system").select_option("")
+    page.locator("#budget").select_option("")
+    page.locator("#search").fill("nothing of the kind")
+    assert items(page).count() == 0
+    assert page.locator("#where").inner_text() == "page 1 of 1"
+
+
+def test_only_questions_that_answers_disagree_on(page, reported):
+    page.locator("#differ").check()
+    shown = int(page.locator("#found").inner_text().partition(" ")[0])
+    expected = page.evaluate(
+        """JSON.parse(document.getElementById("data").textContent).questions.filter(
+          q => new Set(q.answers.map(a => a[3])).size > 1).length"""
+    )
+
+    assert 0 < shown == expected < 45
+
+
+def test_a_narrow_screen_scrolls_tables_and_not_the_page(page):
+    page.set_viewport_size({"width": 480, "height": 800})
+
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 480

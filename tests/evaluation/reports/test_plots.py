@@ -1,0 +1,87 @@
+"""Plots are drawn of what there is, without dates, and show every system."""
+
+from __future__ import annotations
+
+import dataclasses
+import struct
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from oprag.evaluation.published import Published
+from oprag.evaluation.reports.plots import PLOT_NAMES, plots_of
+
+
+def test_images_are_whole_and_hold_no_date(reported):
+    folder, _ = reported
+    pngs, svgs = (sorted((folder / "plots").glob(f"*.{e}")) for e in ("png", "svg"))
+    assert len(pngs) == len(svgs) == len(PLOT_NAMES)
+    for path in pngs:
+        png = path.read_bytes()
+        assert png.startswith(b"\x89PNG\r\n\x1a\n")
+        assert png.endswith(b"IEND\xaeB`\x82")
+        assert struct.unpack(">II", png[16:24]) == (1066, 598)
+        assert b"tEXt" not in png
+    for path in svgs:
+        svg = path.read_bytes()
+        assert ET.fromstring(svg).tag.endswith("svg")  # noqa: S314 -- our own
+        assert b"metadata" not in svg
+        assert b'href="http' not in svg
+
+
+def test_the_curves_have_a_name_for_every_system_and_paper():
+    """The legend is drawn as shapes, so it is read from the axes."""
+    from matplotlib.figure import Figure
+
+    from oprag.evaluation.reports.curves import draw_against_tokens
+    from oprag.evaluation.reports.summary import ArmSummary
+    from oprag.evaluation.reports.summary import Figure as Mean
+
+    mean = Mean(0.5, 0.4, 0.6, None, 9, 3)
+    arms = tuple(
+        ArmSummary(
+            system,
+            budget,
+            1,
+            9,
+            9,
+            0,
+            0,
+            {"token_f1": mean},
+            float(budget),
+            float(budget),
+            1.0,
+            0,
+            estimated=False,
+            cost=None,
+            index_cost=None,
+        )
+        for system in ("vanilla-rag", "dos-rag")
+        for budget in (100, 200)
+    )
+    summary = _summary(arms)
+    axes = Figure().add_subplot()
+    paper = Published("s", "token_f1", "R", "Old", 150, 0.5, "P, arXiv:1")
+    draw_against_tokens(axes, summary, "token_f1", [paper])
+
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "vanilla-rag",
+        "dos-rag",
+        "Old, R (P)",
+    ]
+    (own, *_) = axes.containers
+    assert own.lines[0].get_ydata().tolist() == [50, 50]
+    tops = [segment.max(axis=0)[1] for segment in own.lines[2][0].get_segments()]
+    assert tops == pytest.approx([60, 60])
+
+
+def _summary(arms):
+    from oprag.evaluation.reports.summary import Summary
+
+    return Summary(
+        "s", 9, 3, "token_f1", ("token_f1",), "documents", 3, 10, 1, {}, tuple(arms)
+    )
+
+
+def test_without_figures_nothing_is_drawn():
+    assert plots_of(dataclasses.replace(_summary(()), measure="")) == []

@@ -1,0 +1,375 @@
+"""Which arms are compared, what is missing, what is said: the summary of a run."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import pytest
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.metrics import corpus_bleu
+from oprag.evaluation.published import Published
+from oprag.evaluation.reports.arms import Arm, arms_of
+from oprag.evaluation.reports.measuring import main_measure
+from oprag.evaluation.reports.summarizing import summarize
+from oprag.evaluation.reports.tables import as_markdown, tables_of
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.scoring import score
+from oprag.usage import Price
+from tests.evaluation.reports.runs import NUMBERS, ask, ledgers
+
+
+def summarized(directory, dataset=None, **options):
+    dataset = dataset or ledgers()
+    options = {"resamples": 200, **options}
+    scores = score(directory, dataset)
+    return summarize(directory, dataset, directory.answers(), scores, **options)
+
+
+def test_routing_is_reported_against_the_full_documents(reported):
+    folder, summary = reported
+    (routing,) = summary.routing
+    lines = RunDirectory(folder).lines("scores.jsonl")
+    routed = [line for line in lines if line["system"] == "self-route"]
+    early = [line for line in routed if line["route"] == "retrieved"]
+    used = sum(line["usage"]["asked"]["input_tokens"] for line in routed)
+    alone = sum(line["long_context_tokens"] for line in routed)
+
+    assert 0 < len(early) < 45
+    assert routing.answerable == pytest.approx(len(early) / 45)
+    assert routing.token_share == pytest.approx(used / alone)
+
+
+def test_order_controls_differ_from_the_documents_order_only_by_order(reported):
+    _, summary = reported
+    controls = [d for d in summary.comparisons if d.first.startswith("order-reverse")]
+
+    assert {d.second for d in controls} == {"order-document, 30", "order-document, 90"}
+
+
+def test_published_figures_stand_in_the_table_and_those_of_other_measures_do_not(
+    run_of,
+):
+    figures = [
+        Published("ledgers", measure, "Reader", method, tokens, 0.5, "A paper")
+        for measure, method, tokens in [
+            ("token_f1", "Old RAG", 100),
+            ("token_f1", "Old guess", None),
+            ("rouge_l", "Other", 100),
+        ]
+    ]
+    summary = summarized(run_of, published=figures)
+    table = as_markdown(tables_of(summary)[-1])
+
+    assert summary.published == tuple(figures[:2])
+    assert "| Reader | Old RAG | 100 | 50.00 | A paper |" in table
+    assert "| Reader | Old guess | – | 50.00 | A paper |" in table
+
+
+@pytest.mark.parametrize("option", ["measure", "baseline"])
+def test_a_measure_or_baseline_that_the_run_has_not_is_refused(run_of, option):
+    with pytest.raises(InvalidOptionError, match=f"{option}='nothing'") as caught:
+        summarized(run_of, **{option: "nothing"})
+    assert caught.value.option == option
+
+
+def test_another_measure_and_baseline_are_compared_by(run_of):
+    summary = summarized(run_of, measure="evidence_recall", baseline="dos-rag")
+
+    assert summary.measure == summary.measures[0] == "evidence_recall"
+    firsts = {d.first for d in summary.comparisons if d.second == "dos-rag, 30"}
+    assert firsts == {"vanilla-rag, 30"}
+
+
+def test_a_control_is_never_the_sweet_spot_of_a_run(run_of):
+    answers = run_of.answers()
+    for answer in answers:  # the control is right each time, the others never
+        right = answer["system"] == "order-reverse"
+        number = int(answer["question_id"][-1])
+        answer["prediction"] = f"{NUMBERS[number]} barrels" if right else "x"
+        answer["answered"] = True
+    run_of.write_lines("answers.jsonl", answers)
+    spots = summarized(run_of).sweet_spots
+
+    assert [spot.system for spot in spots] == [
+        "vanilla-rag",
+        "dos-rag",
+        "order-document",
+        "order-reverse",
+        "",
+    ]
+    assert spots[-1].best_tokens
+    assert not spots[-1].chosen.startswith("order-")
+    assert not spots[-1].best.startswith("order-")
+
+
+def test_two_arms_are_compared_once(run_of):
+    pairs = [(d.first, d.second) for d in summarized(run_of).comparisons]
+
+    assert len({frozenset(pair) for pair in pairs}) == len(pairs)
+    assert ("dos-rag, 30", "vanilla-rag, 30") in pairs
+    assert ("dos-rag, 90", "full-document") in pairs
+    assert ("self-route", "full-document") in pairs
+
+
+def test_a_difference_is_of_the_arms_paired_by_question(run_of):
+    summary = summarized(run_of)
+    scores = {
+        (s["system"], s["budget"], s["question_id"]): s["token_f1"]
+        for s in run_of.lines("scores.jsonl")
+    }
+    ids = [question.question_id for question in ledgers().questions]
+    (found,) = [
+        d
+        for d in summary.comparisons
+        if (d.first, d.second) == ("dos-rag, 90", "vanilla-rag, 90")
+    ]
+    differences = [
+        scores["dos-rag", 90, name] - scores["vanilla-rag", 90, name] for name in ids
+    ]
+
+    assert found.mean == pytest.approx(sum(differences) / 45)
+    assert found.better == sum(value > 0 for value in differences)
+    assert found.worse == sum(value < 0 for value in differences)
+    assert (found.questions, found.documents) == (45, 5)
+
+
+def test_a_run_that_is_not_complete_is_reported_as_far_as_it_is(run_of):
+    answers = run_of.answers()
+    gone = {"system": "dos-rag", "budget": 30, "run": 0, "question_id": "0-1"}
+    kept = [a for a in answers if any(a[key] != gone[key] for key in gone)]
+    run_of.write_lines("answers.jsonl", kept)
+    run_of.write_errors([{**gone, "error": "ChatModelError", "message": "down"}])
+
+    summary = summarized(run_of)
+
+    (arm,) = [a for a in summary.arms if a.label == "dos-rag, 30"]
+    assert (arm.answers, arm.missing, arm.measures["token_f1"].questions) == (44, 1, 44)
+    (note,) = [note for note in summary.notes if "missing" in note]
+    assert "1 failed" in note
+    assert "dos-rag, 30: 1." in note
+    pairs = [d for d in summary.comparisons if d.first == "dos-rag, 30"]
+    assert {d.questions for d in pairs} == {44}
+
+
+def test_questions_that_failed_everywhere_are_missing_too(run_of):
+    answers = run_of.answers()
+    run_of.write_lines(
+        "answers.jsonl", [a for a in answers if a["question_id"] != "0-1"]
+    )
+    keys = [
+        {key: a[key] for key in ("system", "budget", "run", "question_id")}
+        for a in answers
+        if a["question_id"] == "0-1"
+    ]
+    run_of.write_errors([{**k, "error": "E", "message": "m"} for k in keys])
+
+    summary = summarized(run_of)
+
+    assert summary.questions == 45
+    assert {arm.missing for arm in summary.arms} == {1}
+
+
+def line(system="s", budget=1, run=0, question_id="q", **fields):
+    """A line of `scores.jsonl`."""
+    asked = {"input_tokens": 10, "output_tokens": 1, "cached_tokens": 0}
+    return {
+        "system": system,
+        "budget": budget,
+        "run": run,
+        "question_id": question_id,
+        "doc_ids": ["d"],
+        "answered": True,
+        "route": "",
+        "long_context_tokens": None,
+        "context_tokens": 5,
+        "usage": {"asked": {**asked, "estimated": False}, "index": {}},
+    } | fields
+
+
+def test_values_are_means_over_runs_and_runs_have_means_of_their_own():
+    (arm,) = arms_of(
+        [
+            line(run=0, question_id="a", token_f1=1.0),
+            line(run=1, question_id="a", token_f1=0.5),
+            line(run=0, question_id="b", token_f1=0.0),
+            line(run=1, question_id="c", token_f1=None),
+        ]
+    )
+
+    assert arm.values("token_f1", ["b", "a", "c", "d"]) == [0.0, 0.75, None, None]
+    assert arm.run_means("token_f1") == [0.5, 0.5]
+    assert arm.runs == [0, 1]
+
+
+def test_what_was_made_of_a_document_is_added_once():
+    made = {"input_tokens": 100, "output_tokens": 7, "cached_tokens": 0}
+    usage = line()["usage"] | {"index": {**made, "estimated": False}}
+    on_d = [line(question_id=q, usage=usage) for q in "ab"]
+    on_e = line(question_id="c", doc_ids=["e"], usage=usage)
+    arm = Arm("s", 1, (*on_d, on_e))
+
+    assert (arm.index().input_tokens, arm.index().output_tokens) == (200, 14)
+
+
+class TestACountedSet:
+    """Two questions and two runs; BLEU is of all answers of a run together."""
+
+    @pytest.fixture
+    def dataset(self):
+        document = Document("d", "", "The wheel is made of old oak wood.")
+        questions = (
+            Question("q", ("d",), "What is it?", ("a wheel of oak",)),
+            Question("r", ("d",), "Of what?", ("old oak wood", "oak")),
+        )
+        names = ("token_f1", "corpus_bleu", "meteor")
+        return Dataset("wheels", questions, {"d": document}, names)
+
+    @pytest.fixture
+    def directory(self, dataset, tmp_path):
+        directory = RunDirectory(tmp_path)
+        directory.begin({})
+        texts = ["a wheel of oak", "old oak", "a wheel of pine", "old oak wood"]
+        keys = itertools.product([0, 1], ["q", "r"])
+        directory.write_lines(
+            "answers.jsonl",
+            [
+                line(run=run, question_id=name)
+                | {"prediction": text, "pieces": [], "usage": {}, "choice": ""}
+                for (run, name), text in zip(keys, texts, strict=True)
+            ],
+        )
+        return directory
+
+    def test_means_and_deviations_over_runs(self, directory, dataset):
+        (arm,) = summarized(directory, dataset).arms
+        gold = [q.answers for q in dataset.questions]
+        runs = [["a wheel of oak", "old oak"], ["a wheel of pine", "old oak wood"]]
+        scores = [corpus_bleu(texts, gold, max_order=1) for texts in runs]
+        figure = arm.measures["bleu_1"]
+
+        assert figure.mean == pytest.approx(sum(scores) / 2)
+        # The sample's deviation of two figures is their distance over the root of 2.
+        assert figure.deviation == pytest.approx(abs(scores[0] - scores[1]) / 2**0.5)
+        assert (figure.low, figure.high, figure.questions) == (None, None, 2)
+
+    def test_meteor_keeps_its_column_and_a_note_says_why_it_is_empty(
+        self, directory, dataset, monkeypatch
+    ):
+        import nltk
+
+        from oprag.evaluation import metrics
+
+        monkeypatch.setattr(nltk.data, "path", [])
+        if metrics.meteor_unavailable() is None:  # a corpus stays once it was loaded
+            pytest.skip("WordNet is loaded in this process")
+        summary = summarized(directory, dataset)
+        (table, *_) = tables_of(summary)
+
+        assert "METEOR" in table.headings
+        assert table.rows[0][table.headings.index("METEOR")] == "–"
+        assert any("METEOR is not computed: NLTK's" in note for note in summary.notes)
+
+    def test_one_document_is_said_to_be_one(self, directory, dataset):
+        summary = summarized(directory, dataset)
+
+        assert (summary.unit, summary.documents) == ("questions", 1)
+        assert any("on one document" in note for note in summary.notes)
+
+    def test_a_set_without_answers_is_compared_by_nothing_and_says_so(
+        self, directory, dataset
+    ):
+        bare = dataclasses.replace(
+            dataset,
+            questions=tuple(
+                dataclasses.replace(q, answers=()) for q in dataset.questions
+            ),
+            metrics=(),
+        )
+        summary = summarized(directory, bare)
+
+        assert (summary.measure, summary.comparisons, summary.sweet_spots) == (
+            "",
+            (),
+            (),
+        )
+        assert any("No measure fits all questions" in note for note in summary.notes)
+
+    def test_cost_is_by_the_users_prices(self, directory, dataset):
+        answers = directory.answers()
+        used = {"output_tokens": 50, "cached_tokens": 400, "estimated": True}
+        for answer in answers:
+            answer["usage"] = {"answer": {"input_tokens": 1_000, **used}}
+        directory.write_lines("answers.jsonl", answers)
+        summary = summarized(directory, dataset, price=Price(2.0, 1.0, 10.0))
+
+        # 600 fresh at 2, 400 cached at 1, 50 out at 10, per million.
+        assert summary.arms[0].cost == pytest.approx((1_200 + 400 + 500) / 1e6)
+        assert any("counted here" in note for note in summary.notes)
+
+
+@pytest.mark.parametrize(
+    ("named", "measures", "expected"),
+    [
+        (("token_f1", "exact_match"), ["exact_match", "token_f1"], "token_f1"),
+        (("bracketed_match", "choice_match"), ["choice_match"], "choice_match"),
+        (("corpus_bleu", "rouge_l"), ["rouge_l"], "rouge_l"),
+        ((), ["evidence_coverage", "evidence_recall"], "evidence_recall"),
+        ((), ["wrong_order"], ""),
+    ],
+)
+def test_arms_are_compared_by_what_the_set_names_first(named, measures, expected):
+    assert main_measure(Dataset("s", (), {}, named), measures) == expected
+
+
+def test_matches_of_brackets_are_left_out_where_no_reply_has_any(tmp_path):
+    dataset = ledgers()
+    chosen = tuple(
+        dataclasses.replace(q, options=("iron", *q.answers), gold_option=1)
+        for q in dataset.questions[:5]
+    )
+    dataset = dataclasses.replace(
+        dataset, questions=chosen, metrics=("bracketed_match", "choice_match")
+    )
+    directory, _ = ask(tmp_path / "run", dataset=dataset, budgets=(60,))
+    summary = summarized(directory, dataset)
+
+    assert "bracketed_match" not in summary.measures
+    assert any("[[n]] is left out" in note for note in summary.notes)
+    answers = directory.answers()
+    answers[0]["prediction"] = "It is the second: [[2]]"
+    directory.write_lines("answers.jsonl", answers)
+    assert "bracketed_match" in summarized(directory, dataset).measures
+
+
+def test_classes_of_declined_questions_are_counted_by_arm(run_of):
+    declined = {a["question_id"] for a in run_of.answers() if not a["answered"]}
+    labels = [
+        {"question_id": name, "class": label, "model": "m", "prompt": "p"}
+        for name, label in zip(
+            sorted(declined), itertools.cycle(["implicit", "unread"]), strict=False
+        )
+    ]
+    run_of.write_lines("failure_classes.jsonl", labels[1:])
+    summary = summarized(run_of)
+    (table,) = [t for t in tables_of(summary) if t.title.startswith("Why")]
+
+    assert table.headings[-2:] == ("unread", "not labelled")
+    for arm in summary.arms:
+        counts = summary.failure_classes.get(arm.label, {})
+        assert sum(counts.values()) == arm.declined
+    assert {row[0] for row in table.rows} == {
+        arm.label for arm in summary.arms if arm.declined
+    }
+
+
+def test_few_documents_are_said_to_be_few(run_of):
+    assert any("5 are few" in note for note in summarized(run_of).notes)
+
+
+def test_a_run_without_labels_has_no_table_of_them(run_of):
+    titles = [table.title for table in tables_of(summarized(run_of))]
+
+    assert not any(title.startswith("Why") for title in titles)

@@ -1,0 +1,173 @@
+"""What `write_reports` leaves in the folder: the same bytes, and the figures in it."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import dataclasses
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.reports import write_reports
+from oprag.evaluation.reports.plots import Plot
+from oprag.evaluation.reports.writing import _write_plots
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import run
+from oprag.evaluation.systems.retrieved import dos_rag
+from oprag.evaluation.vectors import Vectors
+from tests.evaluation.reports.runs import ledgers
+from tests.evaluation.small import Replies, WordVectors
+
+ROOT = Path(__file__).parents[3]
+
+AGAIN = """
+import sys
+from pathlib import Path
+import matplotlib
+matplotlib.rcParams["figure.facecolor"] = "pink"
+matplotlib.rcParams["lines.linewidth"] = 9
+from oprag.evaluation.reports import write_reports
+from oprag.evaluation.running.run_directory import RunDirectory
+from tests.evaluation.reports.conftest import PRICE
+from tests.evaluation.reports.runs import ledgers
+write_reports(RunDirectory(Path(sys.argv[1])), ledgers(), price=PRICE)
+"""
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_every_file_is_there_and_no_draft(reported):
+    folder, _ = reported
+    plots = {
+        f"plots/{name}.{ending}"
+        for name in ("quality_tokens", "evidence_tokens", "quality_cost", "routing")
+        for ending in ("png", "svg")
+    }
+
+    assert set(files_of(folder)) == plots | {
+        "answers.jsonl",
+        "report.html",
+        "run.json",
+        "scores.jsonl",
+        "summary.csv",
+        "summary.json",
+        "summary.md",
+        "timings.jsonl",
+    }
+
+
+def test_another_process_writes_the_same_bytes(reported, answered, tmp_path):
+    """Another hash seed, another time, another style of the user's plots."""
+    shutil.copytree(answered, tmp_path / "run")
+    environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
+    command = [sys.executable, "-c", AGAIN, tmp_path / "run"]
+    subprocess.run(command, check=True, cwd=ROOT, env=environment)
+
+    assert files_of(tmp_path / "run") == files_of(reported[0])
+
+
+def test_the_summary_is_the_mean_of_the_scores(reported):
+    folder, _ = reported
+    lines = RunDirectory(folder).lines("scores.jsonl")
+    summary = json.loads((folder / "summary.json").read_text())
+
+    assert len(summary["arms"]) == 4 * 2 + 2
+    for arm in summary["arms"]:
+        held = [
+            line
+            for line in lines
+            if (line["system"], line["budget"]) == (arm["system"], arm["budget"])
+        ]
+        assert len(held) == arm["answers"] == arm["questions"] == 45
+        for measure in ("token_f1", "exact_match", "evidence_recall"):
+            mean = sum(line[measure] for line in held) / 45
+            assert arm["measures"][measure]["mean"] == pytest.approx(mean, abs=1e-6)
+            assert arm["measures"][measure]["questions"] == 45
+        asked = [line["usage"]["asked"] for line in held]
+        tokens = [sum(used[k] for used in asked) for k in ("input_tokens",)]
+        assert arm["input_tokens"] == pytest.approx(tokens[0] / 45, abs=1e-6)
+        output = sum(used["output_tokens"] for used in asked)
+        cost = (tokens[0] * 2.5 + output * 10.0) / 1e6 / 45
+        assert arm["cost"] == pytest.approx(cost, abs=1e-6)
+        assert arm["declined"] == sum(not line["answered"] for line in held)
+    assert any(arm["declined"] for arm in summary["arms"])
+
+
+def test_the_csv_has_the_same_figures(reported):
+    folder, summary = reported
+    text = (folder / "summary.csv").read_text()
+    rows = list(csv.DictReader(io.StringIO(text)))
+
+    assert [row["system"] for row in rows] == [arm.system for arm in summary.arms]
+    for row, arm in zip(rows, summary.arms, strict=True):
+        figure = arm.measures["token_f1"]
+        assert float(row["token_f1"]) == pytest.approx(figure.mean, abs=1e-6)
+        assert float(row["token_f1_low"]) == pytest.approx(figure.low, abs=1e-6)
+        assert row["token_f1_sd"] == ""  # a single run
+        assert row["budget"] == ("" if arm.budget is None else str(arm.budget))
+
+
+def test_markdown_tables_have_a_cell_under_every_heading(reported):
+    folder, summary = reported
+    lines = (folder / "summary.md").read_text("utf-8").splitlines()
+    tables = [line.count("|") for line in lines if line.startswith("|")]
+    titles = [line for line in lines if line.startswith("## ")]
+
+    assert titles == [
+        "## Results",
+        "## Tokens and cost",
+        "## Sweet spots",
+        "## Comparisons",
+        "## Self-Route",
+    ]
+    assert f"- {summary.notes[-1]}" in lines
+    assert len(set(tables)) <= len(titles)
+
+
+def test_a_plot_that_is_no_longer_drawn_goes_and_other_files_stay(tmp_path):
+    for name in ("quality_cost.png", "routing.svg", "my_own.png"):
+        (tmp_path / name).write_bytes(b"old")
+    _write_plots(tmp_path, [Plot("routing", "", b"a png", b"an svg")])
+
+    assert files_of(tmp_path) == {
+        "my_own.png": b"old",
+        "routing.png": b"a png",
+        "routing.svg": b"an svg",
+    }
+
+
+def test_a_set_that_nothing_fits_still_gets_its_tables_and_page(tmp_path):
+    dataset = ledgers()
+    bare = tuple(
+        dataclasses.replace(question, answers=(), evidence=())
+        for question in dataset.questions[:2]
+    )
+    directory = RunDirectory(tmp_path)
+    directory.begin({})
+    plan = Plan([dos_rag(size=15)], [30], bare)
+    dataset = dataclasses.replace(dataset, questions=bare, metrics=())
+    vectors = Vectors(WordVectors(), name="words")
+    asyncio.run(run(plan, Bench(dataset, Replies(), vectors), directory))
+
+    summary = write_reports(directory, dataset)
+
+    assert (summary.measure, summary.measures) == ("", ("wrong_order",))
+    assert list((tmp_path / "plots").iterdir()) == []
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "No measure fits all questions" in page
+    assert "verdict" not in page.partition("<body>")[2]

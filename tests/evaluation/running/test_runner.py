@@ -1,0 +1,207 @@
+"""Every answer once, whatever interrupts the run; the same bytes in the end."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+
+import pytest
+
+from oprag.errors import ChatModelError, InvalidOptionError, UnreadableFileError
+from oprag.evaluation.models import Model
+from oprag.evaluation.running.limits import CappedModel, Spending
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import run
+from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+from oprag.usage import Price
+from tests.evaluation.small import Replies, bench_of, set_of_four
+
+
+def plan(**options) -> Plan:
+    systems = [vanilla_rag(), dos_rag()]
+    return Plan(systems, [200, 100], set_of_four().questions, **options)
+
+
+def ask(directory: RunDirectory, model: Model, **options):
+    directory.begin({"systems": 2})
+    return asyncio.run(run(plan(), bench_of(model), directory, **options))
+
+
+class Interrupted(Replies):
+    """Goes down after some calls, as a killed process does: with no error of ours."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self._after = after
+
+    async def complete(self, call):
+        if len(self.calls) == self._after:
+            raise KeyboardInterrupt
+        await asyncio.sleep(0)
+        return await super().complete(call)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> bytes:
+    directory = RunDirectory(tmp_path_factory.mktemp("whole"))
+    report = ask(directory, Replies(), concurrency=1)
+    assert report.complete
+    assert report.asked == 2 * 2 * 4
+    return directory.answers_path.read_bytes()
+
+
+def test_answers_stand_in_the_order_of_the_plan(whole):
+    found = [
+        (answer["system"], answer["budget"], answer["question_id"])
+        for answer in map(json.loads, whole.splitlines())
+    ]
+
+    assert found == list(
+        itertools.product(
+            ["vanilla-rag", "dos-rag"], [100, 200], ["q1", "q2", "q3", "q4"]
+        )
+    )
+
+
+def test_many_at_a_time_give_the_same_bytes(whole, tmp_path):
+    assert ask(RunDirectory(tmp_path / "run"), Replies(), concurrency=7).complete
+
+    assert (tmp_path / "run" / "answers.jsonl").read_bytes() == whole
+
+
+@pytest.mark.parametrize("after", [0, 1, 7, 15])
+@pytest.mark.parametrize("cut", [0, 1, 40])
+def test_an_interrupted_run_goes_on_where_it_was(whole, tmp_path, after, cut):
+    directory = RunDirectory(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        ask(directory, Interrupted(after), concurrency=1)
+    held = directory.answers_path.read_bytes()
+    assert held.count(b"\n") == after
+    directory.answers_path.write_bytes(held[: max(0, len(held) - cut)])
+    kept = len(directory.answers())
+
+    model = Replies()
+    report = ask(directory, model, concurrency=3)
+
+    assert (report.known, report.asked, len(model.calls)) == (
+        kept,
+        16 - kept,
+        16 - kept,
+    )
+    assert directory.answers_path.read_bytes() == whole
+
+
+def test_a_complete_run_asks_nothing(whole, tmp_path):
+    directory = RunDirectory(tmp_path)
+    ask(directory, Replies())
+    model = Replies()
+    seen = []
+    report = ask(directory, model, answered=seen.append)
+
+    assert (report.known, report.asked, model.calls, len(seen)) == (16, 0, [], 16)
+    assert directory.answers_path.read_bytes() == whole
+
+
+def test_an_error_is_told_and_asked_again(whole, tmp_path):
+    def fail_once(call):
+        if "king" in call.prompt:
+            raise ChatModelError("it did not answer", model="replies")
+        return "in May"
+
+    directory = RunDirectory(tmp_path)
+    report = ask(directory, Replies(fail_once))
+    told = [json.loads(line) for line in directory.errors_path.read_text().splitlines()]
+
+    assert not report.complete
+    assert [error["question_id"] for error in told] == ["q4"] * 4
+    assert told[0]["error"] == "ChatModelError"
+    assert len(directory.answers()) == 12
+
+    assert ask(directory, Replies()).complete
+    assert not directory.errors_path.exists()
+    assert directory.answers_path.read_bytes() == whole
+
+
+def test_other_settings_need_another_folder(tmp_path):
+    directory = RunDirectory(tmp_path)
+    directory.begin({"seed": 1, "systems": ["a"]})
+    directory.begin({"seed": 1, "systems": ["a"]})
+
+    with pytest.raises(InvalidOptionError, match="seed was 1 and now is 2") as caught:
+        directory.begin({"seed": 2, "systems": ["a"]})
+    assert caught.value.option == "seed"
+
+
+def test_a_folder_without_a_run_is_told(tmp_path):
+    with pytest.raises(UnreadableFileError, match="holds no run"):
+        RunDirectory(tmp_path).settings()
+
+
+def test_a_damaged_line_is_told_by_its_number(whole, tmp_path):
+    directory = RunDirectory(tmp_path)
+    lines = whole.splitlines(keepends=True)
+    directory.answers_path.write_bytes(b"".join([lines[0], b'{"a": \n', *lines[2:]]))
+
+    with pytest.raises(UnreadableFileError, match="line 2 is damaged"):
+        directory.answers()
+
+
+def test_two_systems_of_one_name_are_refused():
+    with pytest.raises(InvalidOptionError, match="name of its own"):
+        Plan([dos_rag(), dos_rag()], [100], set_of_four().questions)
+
+
+@pytest.mark.parametrize(
+    ("systems", "budgets", "runs"), [([], [1], 1), ([dos_rag()], [], 1)]
+)
+def test_a_plan_without_anything_to_ask_is_refused(systems, budgets, runs):
+    with pytest.raises(InvalidOptionError, match="nothing to run"):
+        Plan(systems, budgets, set_of_four().questions, runs=runs)
+
+
+class TestACap:
+    def spending(self, path, **options) -> Spending:
+        return Spending(lambda text: len(text.split()), record=path, **options)
+
+    @pytest.mark.parametrize("concurrency", [1, 5])
+    def test_on_tokens_is_never_passed_and_the_run_can_be_resumed(
+        self, whole, tmp_path, concurrency
+    ):
+        directory = RunDirectory(tmp_path)
+        directory.begin({"systems": 2})
+        spending = self.spending(directory.spending_path, max_tokens=2500)
+        report = ask(
+            directory, CappedModel(Replies(), spending), concurrency=concurrency
+        )
+
+        assert report.stopped is not None
+        assert report.stopped.cap == 2500
+        assert 0 < report.asked < 16
+        assert spending.tokens <= 2500
+
+        again = self.spending(directory.spending_path, max_tokens=2500)
+        assert again.usage == spending.usage
+        rest = self.spending(directory.spending_path, max_tokens=100_000)
+        assert ask(directory, CappedModel(Replies(), rest)).complete
+        assert directory.answers_path.read_bytes() == whole
+
+    def test_on_cost(self, tmp_path):
+        price = Price(1_000_000.0, 1_000_000.0, 0.0)  # one for each prompt token
+        spending = self.spending(None, max_cost=500.0, price=price)
+        report = ask(RunDirectory(tmp_path), CappedModel(Replies(), spending))
+
+        assert report.stopped is not None
+        assert spending.cost is not None
+        assert 0 < spending.cost <= 500
+
+    def test_a_line_that_a_kill_cut_off_does_not_count(self, tmp_path):
+        path = tmp_path / "spending.jsonl"
+        path.write_text(
+            '{"input_tokens": 5, "cached_tokens": 1, "output_tokens": 2, '
+            '"estimated": false}\n{"input_tok'
+        )
+
+        assert self.spending(path).tokens == 7
+        assert path.read_text().endswith("false}\n")

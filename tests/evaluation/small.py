@@ -1,0 +1,90 @@
+"""A small set of questions, a model that replies by rule, and vectors of words."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+
+from langchain_core.embeddings import Embeddings
+
+from oprag.chunk import Span
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.models import Call, Completion, Model
+from oprag.evaluation.vectors import Vectors
+from oprag.usage import TokenUsage
+
+HARBOUR = (
+    "The harbour opened in May. Its first ship carried salt. The keeper was Anna "
+    "Holm, who lived above the office. In June the crane broke. Nobody was hurt. "
+    "The repair took nine weeks and cost four hundred crowns. "
+) * 3 + "In autumn the lamp was lit for the first time."
+MILL = (
+    "The mill stood on the hill. It ground rye and barley. The miller kept two cats. "
+) * 6 + "The wheel was made of oak."
+
+
+def set_of_four() -> Dataset:
+    """Four questions on two documents."""
+    at = HARBOUR.index("In autumn")
+    documents = {
+        "harbour": Document("harbour", "The harbour", HARBOUR),
+        "mill": Document("mill", "The mill", MILL),
+    }
+    questions = (
+        Question("q1", ("harbour",), "When did the harbour open?", ("in May",)),
+        Question(
+            "q2",
+            ("harbour",),
+            "When was the lamp lit?",
+            ("in autumn",),
+            evidence=(Span(at, len(HARBOUR)),),
+        ),
+        Question(
+            "q3", ("mill",), "What is the wheel made of?", ("oak",), ("iron", "oak"), 1
+        ),
+        Question("q4", ("mill",), "Who was the king?", ("nobody knows",)),
+    )
+    return Dataset("small", questions, documents, metrics=("token_f1",))
+
+
+class WordVectors(Embeddings):
+    """Counts words into 64 places; texts that share words are near."""
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        vector = [0.0] * 64
+        for word in text.lower().replace(".", " ").replace("?", " ").split():
+            vector[zlib.crc32(word.encode()) % 64] += 1.0
+        return vector
+
+
+class Replies(Model):
+    """Replies by a rule, and keeps the calls."""
+
+    name = "replies"
+
+    def __init__(self, rule: Callable[[Call], str] = lambda _: "in May") -> None:
+        self._rule = rule
+        self.calls: list[Call] = []
+
+    async def complete(self, call: Call) -> Completion:
+        self.calls.append(call)
+        text = self._rule(call)
+        tokens = TokenUsage(len(call.prompt.split()), len(text.split()))
+        return Completion(text, tokens)
+
+
+def set_of_one(text: str, question: str = "When did the harbour open?") -> Dataset:
+    """One question on one document."""
+    documents = {"d": Document("d", "", text)}
+    return Dataset("one", (Question("q", ("d",), question, ("in May",)),), documents)
+
+
+def bench_of(model: Model, dataset: Dataset | None = None, **options: object) -> Bench:
+    """A bench over a set, the small one unless told; tokens are words."""
+    vectors = Vectors(WordVectors(), name="words")
+    settings = {"token_counter": lambda text: len(text.split()), **options}
+    return Bench(dataset or set_of_four(), model, vectors, **settings)  # type: ignore[arg-type]

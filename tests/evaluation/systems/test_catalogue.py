@@ -1,0 +1,100 @@
+"""Every system by name, from a spec, and all of them on one small set."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.catalogue import SYSTEMS, make_system
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import run
+from tests.evaluation.small import Replies, bench_of, set_of_four
+
+NAMES = {
+    *("vanilla-rag", "op-rag", "dos-rag", "full-document", "self-route", "longrag"),
+    *("raptor", "readagent", "segments", "recall"),
+    *("order-document", "order-score", "order-reverse", "order-shuffled"),
+    "order-edges",
+}
+
+
+def test_the_catalogue_names_every_system_of_the_papers():
+    assert set(SYSTEMS) == NAMES
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_plain_name_makes_a_system_of_that_name_with_json_settings(name):
+    system = make_system(name)
+
+    assert system.name == name
+    assert system.settings() == make_system(name).settings()
+    assert "\n" not in SYSTEMS[name].description
+    assert len(SYSTEMS[name].description) < 80
+
+
+@pytest.mark.parametrize(
+    ("spec", "changed"),
+    [
+        ("dos-rag:size=50", {"splitting": {"unit": "sentences", "size": 50}}),
+        ("op-rag:unit=words,size=9", {"splitting": {"unit": "words", "size": 9}}),
+        ("self-route:k=1,order=score", {"k": 1, "order": "score"}),
+        (
+            "self-route:rungs=1500+16000+full,k=none",
+            {"rungs": ["1500", "16000", "full"], "k": None},
+        ),
+        ("longrag:k=8", {"k": 8}),
+    ],
+)
+def test_a_spec_changes_settings_and_names_the_system_by_itself(spec, changed):
+    system = make_system(spec)
+
+    assert system.name == spec
+    assert changed.items() <= system.settings().items()
+
+
+def test_a_spec_may_give_a_name():
+    assert make_system("dos-rag:size=50,name=short").name == "short"
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("dosrag", "dos-rag"),
+        ("dos-rag:siz=50", "size=100"),
+        ("dos-rag:size", "size=100"),
+        ("dos-rag:size=50,size=60", "twice"),
+        ("dos-rag:size=x", "size=x"),
+        ("dos-rag:overflow=no", "'stop' or 'skip'"),
+        ("dos-rag:compat=official,unit=words", "compat"),
+        ("self-route:rungs=full+retrieved", "rungs"),
+        ("self-route:rungs=1500+full", "k=none"),
+        ("self-route:k=0", "k=0"),
+        ("dos-rag:size=0", "size=0"),
+        ("longrag:examples=9", "examples=9"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_with_what_there_is(spec, told):
+    with pytest.raises(InvalidOptionError, match=told):
+        make_system(spec)
+
+
+def test_every_system_answers_every_question_of_a_small_set(tmp_path):
+    replies = {"page_break": "<1>", "look_up": "[1]"}
+    model = Replies(lambda call: replies.get(call.kind, "in May"))
+    systems = [make_system(name) for name in sorted(NAMES)]
+    directory = RunDirectory(tmp_path)
+    directory.begin({})
+
+    plan = Plan(systems, [130, 200], set_of_four().questions)
+    report = asyncio.run(run(plan, bench_of(model, cache=tmp_path / "made"), directory))
+
+    assert report.complete, report.errors
+    answers = directory.answers()
+    assert {answer["system"] for answer in answers} == NAMES
+    for answer in answers:
+        assert answer["prediction"] == "in May"
+        assert answer["budget"] is None or answer["context_tokens"] <= answer["budget"]
+        assert answer["pieces"]

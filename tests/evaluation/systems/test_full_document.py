@@ -1,0 +1,72 @@
+"""Whole documents, and what becomes of them in a small window."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from oprag.errors import ContextWindowError
+from oprag.evaluation.asking import answer_call
+from oprag.evaluation.catalogue import make_system
+from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
+
+WINDOW = 220
+RESERVED = 40
+
+
+def read(settings: str = "", question: int = 1, window: int | None = WINDOW):
+    model = Replies()
+    bench = bench_of(model, window=window)
+    system = make_system(f"full-document:reserved={RESERVED}{settings}")
+    asked = set_of_four().questions[question]
+    return asyncio.run(system.attempt(asked, None, bench)), model.calls[0]
+
+
+def test_without_a_known_window_everything_is_read():
+    attempt, call = read(window=None)
+
+    assert call.facts["context"] == HARBOUR
+    (piece,) = attempt.pieces
+    assert (piece.document, piece.start, piece.end) == ("harbour", 0, len(HARBOUR))
+    assert attempt.usage["answer"].input_tokens == len(call.prompt.split())
+
+
+def test_it_takes_no_budget():
+    assert not make_system("full-document").budgeted
+
+
+@pytest.mark.parametrize("policy", ["order_preserving", "truncate_middle"])
+def test_a_document_over_the_window_is_cut_to_it(policy):
+    empty = len(answer_call(set_of_four().questions[1], "").prompt.split())
+    assert empty + len(HARBOUR.split()) + RESERVED > WINDOW
+    attempt, call = read(f",window_overflow={policy}")
+
+    assert len(call.prompt.split()) + RESERVED <= WINDOW
+    assert attempt.context_tokens > 20
+    starts = [piece.start for piece in attempt.pieces]
+    assert starts == sorted(starts)
+
+
+def test_by_default_what_is_relevant_is_kept_wherever_it_stands():
+    # The document in the middle of which it stands: it would be cut out.
+    attempt, call = read(question=1)
+    assert "the lamp was lit" in call.facts["context"]
+    assert attempt.answered
+
+
+def test_the_middle_is_cut_out_where_that_is_wanted():
+    _, call = read(",window_overflow=truncate_middle")
+    context = call.facts["context"]
+    head, tail = context[:40], context[-40:]
+
+    assert HARBOUR.startswith(head)
+    assert HARBOUR.endswith(tail)
+    assert context not in HARBOUR
+
+
+def test_an_error_where_that_is_wanted():
+    with pytest.raises(ContextWindowError) as caught:
+        read(",window_overflow=error")
+
+    assert caught.value.window == WINDOW

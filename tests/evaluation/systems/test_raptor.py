@@ -1,0 +1,179 @@
+"""RAPTOR: clusters, trees, and which of their nodes are read.
+
+Compiling UMAP takes seconds, so all that needs it is in one test, on a real text, with
+a real client and a server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pydoc_data.topics import topics
+
+import numpy as np
+import pytest
+from langchain_openai import ChatOpenAI
+
+from oprag.errors import BudgetTooSmallError
+from oprag.evaluation.catalogue import make_system
+from oprag.evaluation.raptor.clustering import soft_clusters
+from oprag.evaluation.raptor.tree import tree_of
+from oprag.evaluation.readers.chat import ChatModel
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import run
+from tests.evaluation.small import Replies, bench_of, set_of_one
+from tests.fresh_interpreter import run as run_fresh
+from tests.support.openai_server import ScriptedServer
+
+REAL = topics["class"] + topics["typesseq"] + topics["try"]
+
+
+@pytest.mark.parametrize("texts", [1, 2, 3])
+def test_up_to_three_texts_are_one_cluster(texts):
+    vectors = np.eye(3, dtype=np.float32)[:texts]
+
+    clusters = soft_clusters(vectors, [10] * texts, max_tokens=3500, seed=1)
+    assert clusters == [list(range(texts))]
+
+
+def test_a_cluster_that_cannot_be_divided_is_cut_into_neighbours():
+    vectors = np.eye(3, dtype=np.float32)
+
+    # 40 + 50 fit 100, 40 + 50 + 30 do not.
+    clusters = soft_clusters(vectors, [40, 50, 30], max_tokens=100, seed=1)
+    assert clusters == [[0, 1], [2]]
+    # One text may be over the limit.
+    clusters = soft_clusters(vectors, [140, 50, 30], max_tokens=100, seed=1)
+    assert clusters == [[0], [1, 2]]
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 4, 5])
+def test_a_document_of_a_few_chunks_is_read_without_a_tree(chunks):
+    text = "The harbour opened in May, they say. " * chunks
+    model = Replies()
+    bench = bench_of(model, set_of_one(text.strip()))
+    system = make_system("raptor:size=7")
+    attempt = asyncio.run(system.attempt(bench.dataset.questions[0], 100, bench))
+
+    assert len(attempt.pieces) == chunks
+    assert [call.kind for call in model.calls] == ["answer"]
+    assert attempt.calls == {"index": 0, "answer": 1}
+
+
+def test_an_empty_document_is_answered_from_nothing():
+    bench = bench_of(Replies(lambda _: "unanswerable"), set_of_one(""))
+    question = bench.dataset.questions[0]
+    attempt = asyncio.run(make_system("raptor").attempt(question, 100, bench))
+
+    assert attempt.pieces == ()
+    assert not attempt.answered
+
+
+def test_the_best_nodes_come_first_and_stop_at_the_budget():
+    text = "A mill. The harbour opened in May. Its crane broke in June, they say."
+    model = Replies()
+    bench = bench_of(model, set_of_one(text))
+    system = make_system("raptor:size=7")
+    question = bench.dataset.questions[0]
+    attempt = asyncio.run(system.attempt(question, 10, bench))
+
+    # 2 + 5 words, then 7: the second has "harbour" and "opened", and is a chunk with
+    # the first. Its 7 and the other 7 are over 10.
+    assert model.calls[0].facts["context"].strip() == (
+        "A mill. The harbour opened in May."
+    )
+    assert attempt.context_tokens == 7
+    with pytest.raises(BudgetTooSmallError):
+        asyncio.run(system.attempt(question, 6, bench))
+
+
+def test_importing_the_systems_loads_no_clustering():
+    code = (
+        "import oprag.evaluation.catalogue\n"
+        "print([n for n in ('umap', 'sklearn', 'numba') if n in sys.modules])"
+    )
+
+    assert run_fresh(code).strip() == "[]"
+
+
+def test_missing_clustering_is_named_with_its_extra():
+    code = (
+        "import numpy as np\n"
+        "from oprag.errors import MissingDependencyError\n"
+        "from oprag.evaluation.raptor.clustering import soft_clusters\n"
+        "try: soft_clusters(np.eye(4), [1] * 4, max_tokens=9, seed=1)\n"
+        "except MissingDependencyError as error: print(error.package, error.extra)"
+    )
+
+    assert run_fresh(code, without=["umap"]).split() == ["umap", "eval"]
+
+
+def reply(request) -> str:
+    """What the models of both systems write: the beginning of what they are given."""
+    prompt = request.prompt
+    if "Numbers in angle brackets" in prompt:
+        return "<1>"
+    if "numbers of the pages" in prompt:
+        return "[1, 2]"
+    if "Question:" in prompt:
+        return "a class"
+    text = prompt.partition("<text>")[2].partition("</text>")[0]
+    return " ".join(text.split()[:40])
+
+
+def test_trees_and_pages_of_a_real_document_are_made_once(tmp_path):
+    dataset = set_of_one(REAL, "What does a class definition define?")
+    systems = [make_system("raptor"), make_system("readagent")]
+    plan = Plan(systems, [400, 1200], dataset.questions)
+
+    def ask(server: ScriptedServer, folder: str, cache: str = "made"):
+        client = ChatOpenAI(base_url=server.base_url, api_key="none", model="m")
+        bench = bench_of(
+            ChatModel(client, "openai:m"),
+            dataset,
+            token_counter=None,
+            cache=tmp_path / cache,
+        )
+        directory = RunDirectory(tmp_path / folder)
+        directory.begin({})
+        report = asyncio.run(run(plan, bench, directory, concurrency=2))
+        assert report.complete, report.errors
+        return directory.answers_path.read_bytes(), bench
+
+    with ScriptedServer(reply) as server:
+        first, bench = ask(server, "first")
+        made = len(server.requests)
+        again, _ = ask(server, "again")
+        from_cache = len(server.requests) - made
+        resumed, _ = ask(server, "first")
+        assert len(server.requests) == made + from_cache
+        anew, _ = ask(server, "anew", "made-anew")
+
+    # Two answers of RAPTOR; ReadAgent's look-up and answer.
+    assert from_cache == 4
+    # The same bytes from the cache, from the run itself, and made a second time.
+    assert first == again == resumed == anew
+
+    raptor, _, readagent = map(json.loads, first.splitlines())
+    assert raptor["calls"]["index"] >= 3
+    assert raptor["usage"]["index"]["input_tokens"] > 2000
+    assert any(note == "summary" for *_, note in raptor["pieces"])
+    assert raptor["context_tokens"] <= 400
+    assert readagent["calls"]["index"] >= 4
+    check_tree(bench, systems[0].tree)
+
+
+def check_tree(bench, settings) -> None:
+    """Every chunk is under a summary, and every summary is of what it should be."""
+    (document,) = bench.dataset.documents.values()
+    tree = asyncio.run(tree_of(document, settings, bench))
+    n_chunks = len(bench.chunks(document, settings.splitting))
+
+    assert len(tree.summaries) == len(tree.children) == tree.calls
+    assert {child for children in tree.children for child in children} >= set(
+        range(n_chunks)
+    )
+    for number, children in enumerate(tree.children):
+        assert list(children) == sorted(set(children))
+        assert max(children) < n_chunks + number

@@ -1,0 +1,211 @@
+"""ReadAgent: where pages end, what is looked up, and what is read in the end."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.errors import ChatModelError
+from oprag.evaluation.catalogue import make_system
+from oprag.evaluation.readagent.paging import PagingRules, page_steps, parts_of
+from oprag.evaluation.systems.readagent import named_pages
+from tests.evaluation.small import Replies, bench_of, set_of_one
+
+RULES = PagingRules(page=10, earliest=5, rest=6)
+
+
+def sentence(number: int, words: int = 3) -> str:
+    return " ".join([f"S{number}", *["word"] * (words - 2), "end."])
+
+
+def paged(text: str, replies, rules: PagingRules = RULES):
+    """Pages as texts, and what was asked."""
+    asked = []
+    left = iter(replies)
+    steps = page_steps(text, parts_of(text, "sentences"), rules)
+    try:
+        question = next(steps)
+        while True:
+            asked.append(question)
+            question = steps.send(next(left))
+    except StopIteration as stop:
+        pages = stop.value
+    return [text[slice(*span)] for span in pages.spans], asked, pages.unusable
+
+
+def test_sentences_are_added_up_to_a_page_and_the_model_names_its_end():
+    text = " ".join(sentence(number) for number in range(7))  # 3 words each
+    pages, asked, unusable = paged(text, ["<1>", "Break at 2"])
+
+    # 3, 6, 9, 12 words: ten are reached with four; places from five words on.
+    first, second = asked
+    assert (len(first.parts), first.breaks, first.before) == (4, (2, 3, 4), "")
+    # <1> is behind the second sentence; of the five left again four are ten words.
+    assert (len(second.parts), second.breaks) == (4, (2, 3, 4))
+    assert second.before == pages[0]
+    # "2" is behind the third. In the six words that are left there is but one place.
+    assert [page.count("end.") for page in pages[:2]] == [2, 3]
+    assert "".join(pages) == text
+    assert unusable == 0
+
+
+def test_a_short_rest_is_one_page_without_a_question():
+    pages, asked, _ = paged(" ".join(map(sentence, range(1))), [])
+
+    assert (len(pages), asked) == (1, [])
+
+
+@pytest.mark.parametrize("reply", ["", "no idea", "<0>", "<9>", "17"])
+def test_an_unusable_reply_ends_the_page_with_the_passage(reply):
+    text = " ".join(sentence(number) for number in range(4))
+    pages, asked, unusable = paged(text, [reply])
+
+    assert (len(pages), len(asked), unusable) == (1, 1, 1)
+
+
+def test_nothing_is_asked_where_there_is_one_place():
+    pages, asked, _ = paged(f"{sentence(0, 12)} {sentence(1, 12)}", [])
+
+    assert (len(pages), asked) == (2, [])
+
+
+@given(
+    st.text(alphabet="ab. \n", max_size=300),
+    st.lists(st.integers(min_value=-1, max_value=5), min_size=300, max_size=300),
+    st.sampled_from(["sentences", "paragraphs"]),
+)
+def test_pages_are_the_text_whatever_is_replied(text, numbers, unit):
+    steps = page_steps(text, parts_of(text, unit), RULES)
+    replies = iter(numbers)
+    try:
+        next(steps)
+        while True:
+            steps.send(str(next(replies)))
+    except StopIteration as stop:
+        pages = stop.value.spans
+
+    assert "".join(text[start:end] for start, end in pages) == (
+        text if text.strip() else ""
+    )
+    assert all(start < end for start, end in pages)
+
+
+def test_paragraphs_are_divided_by_blank_lines():
+    text = "\n\nOne\nstill one.\n \nTwo.\n\n\nThree."
+
+    parts = [text[slice(*span)] for span in parts_of(text, "paragraphs")]
+    assert [part.strip() for part in parts] == ["One\nstill one.", "Two.", "Three."]
+    assert "".join(parts) == text
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("[3, 1]", [0, 2]),
+        ("I want to look up pages [2] and more.", [1]),
+        ("[1, 1, 9, 0, 2]", [0, 1]),  # one that comes twice, two that do not exist
+        ("[none] [4]", [3]),
+        ("[1, 2, 3, 4]", [0, 1, 2]),  # three at most
+        ("1, 2", []),
+        ("[]", []),
+        ("", []),
+    ],
+)
+def test_which_pages_a_reply_names(reply, expected):
+    assert named_pages(reply, n_pages=4, most=3) == expected
+
+
+TEXT = " ".join(sentence(number, 100) for number in range(14))
+"""1,400 words: pages of 600, 600 and the 200 that are left."""
+
+
+def rule(call) -> str:
+    if call.kind == "gist":
+        return f"gist of {call.facts['text'].split()[0]}"
+    return {"page_break": "<4>", "look_up": "[2]"}.get(call.kind, "in May")
+
+
+def test_looked_up_pages_stand_in_place_of_their_gists():
+    model = Replies(rule)
+    bench = bench_of(model, set_of_one(TEXT))
+    attempt = asyncio.run(
+        make_system("readagent").attempt(bench.dataset.questions[0], None, bench)
+    )
+
+    # Places behind the third to the sixth sentence: <4> is behind the sixth.
+    middle = TEXT[TEXT.index("S6") : TEXT.index("S12")].strip()
+    context = model.calls[-1].facts["context"]
+    assert context == f"gist of S0\n\n{middle}\n\ngist of S12"
+    assert [(p.start, p.end, p.note) for p in attempt.pieces] == [
+        (None, None, "gist"),
+        (TEXT.index("S6"), TEXT.index("S12"), ""),
+        (None, None, "gist"),
+    ]
+    assert attempt.prediction == "in May"
+
+
+def test_tokens_stand_by_stage_and_are_the_same_from_the_cache(tmp_path):
+    first, again = Replies(rule), Replies(rule)
+    attempts = []
+    for model in (first, again):
+        bench = bench_of(model, set_of_one(TEXT), cache=tmp_path)
+        question = bench.dataset.questions[0]
+        system = make_system("readagent")
+        attempts.append(asyncio.run(system.attempt(question, None, bench)))
+
+    kinds = [call.kind for call in first.calls]
+    assert kinds == [*["page_break"] * 2, *["gist"] * 3, "look_up", "answer"]
+    assert [call.kind for call in again.calls] == ["look_up", "answer"]
+    assert attempts[0] == attempts[1]
+    assert attempts[0].calls == {"index": 5, "retrieve": 1, "answer": 1}
+    sent = sum(len(call.prompt.split()) for call in first.calls[:5])
+    assert attempts[0].usage["index"].input_tokens == sent
+
+
+def test_other_page_lengths_are_other_pages(tmp_path):
+    for spec, pages in (("readagent", 3), ("readagent:page_words=300", 5)):
+        model = Replies(rule)
+        bench = bench_of(model, set_of_one(TEXT), cache=tmp_path)
+        question = bench.dataset.questions[0]
+        attempt = asyncio.run(make_system(spec).attempt(question, None, bench))
+        assert len(attempt.pieces) == pages
+
+
+def test_gists_that_came_before_a_failure_are_not_asked_for_again(tmp_path):
+    class Failing(Replies):
+        async def complete(self, call):
+            if call.kind == "gist" and "S12" in call.prompt:
+                raise ChatModelError("down", model=self.name)
+            return await super().complete(call)
+
+    first, second = Failing(rule), Replies(rule)
+    question = set_of_one(TEXT).questions[0]
+    bench = bench_of(first, set_of_one(TEXT), cache=tmp_path)
+    with pytest.raises(ChatModelError):
+        asyncio.run(make_system("readagent").attempt(question, None, bench))
+    bench = bench_of(second, set_of_one(TEXT), cache=tmp_path)
+    asyncio.run(make_system("readagent").attempt(question, None, bench))
+
+    assert [call.kind for call in second.calls] == ["gist", "look_up", "answer"]
+
+
+def test_an_empty_gist_is_an_error_and_is_not_kept(tmp_path):
+    question = set_of_one(TEXT).questions[0]
+    bench = bench_of(Replies(lambda _: " "), set_of_one(TEXT), cache=tmp_path)
+    with pytest.raises(ChatModelError, match="empty gist"):
+        asyncio.run(make_system("readagent").attempt(question, None, bench))
+
+    assert not list(tmp_path.glob("gist-*"))
+
+
+def test_a_blank_document_has_no_pages():
+    model = Replies(rule)
+    bench = bench_of(model, set_of_one("  \n"))
+    system = make_system("readagent")
+    attempt = asyncio.run(system.attempt(bench.dataset.questions[0], None, bench))
+
+    assert attempt.pieces == ()
+    assert attempt.calls["index"] == 0

@@ -1,0 +1,50 @@
+"""Segments and `recall` read what the core's own selections choose."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from oprag import order_context
+from oprag.evaluation.catalogue import make_system
+from oprag.evaluation.splittings import Splitting
+from tests.evaluation.small import HARBOUR, Replies, bench_of
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("segments", {"selection": "segments", "merge": True}), ("recall", {})],
+)
+@pytest.mark.parametrize("budget", [40, 80])
+def test_the_context_is_what_order_context_gives(name, options, budget):
+    model = Replies()
+    bench = bench_of(model)
+    question = bench.dataset.questions[1]
+    system = make_system(f"{name}:unit=words,size=10")
+    attempt = asyncio.run(system.attempt(question, budget, bench))
+
+    ranked = bench.ranked(question, Splitting("words", 10))
+    passages = order_context(
+        [hit.text for hit in ranked],
+        [hit.metadata for hit in ranked],
+        token_budget=budget,
+        token_counter=lambda text: len(text.split()),
+        documents={"harbour": HARBOUR},
+        **(options or {"preset": "recall"}),
+    )
+    expected = "\n\n".join(passage.text for passage in passages)
+    assert model.calls[0].facts["context"] == expected
+    assert 0 < attempt.context_tokens <= budget
+    spans = [(piece.start, piece.end) for piece in attempt.pieces]
+    assert spans == [tuple(span) for passage in passages for span in passage.spans]
+
+
+def test_touching_text_is_joined():
+    model = Replies()
+    bench = bench_of(model)
+    system = make_system("segments:unit=words,size=5")
+    attempt = asyncio.run(system.attempt(bench.dataset.questions[1], 60, bench))
+
+    ends = {piece.end for piece in attempt.pieces}
+    assert not ends & {piece.start for piece in attempt.pieces}

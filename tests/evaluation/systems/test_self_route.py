@@ -1,0 +1,104 @@
+"""Self-Route: who answers, what it read, and what it took."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from oprag.evaluation.asking import answer_call
+from oprag.evaluation.catalogue import make_system
+from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
+
+QUESTION = set_of_four().questions[0]
+SPEC = "self-route:unit=words,size=10,k=2"
+
+
+def attempt_of(replies: list[str], spec: str = SPEC, budget: int | None = None):
+    left = iter(replies)
+    model = Replies(lambda _: next(left))
+    system = make_system(spec)
+    attempt = asyncio.run(system.attempt(QUESTION, budget, bench_of(model)))
+    return attempt, [call.facts["context"] for call in model.calls], model
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def test_an_answer_from_the_chunks_is_final():
+    attempt, (context,), model = attempt_of(["in May"])
+
+    assert attempt.route == "retrieved"
+    assert attempt.prediction == "in May"
+    assert words(context) == 20
+    assert attempt.context_tokens == 20
+    assert attempt.calls == {"answer": 1}
+    assert attempt.usage["answer"].input_tokens == words(model.calls[0].prompt)
+    # What the long context would have taken: the same prompt with everything.
+    alone = words(answer_call(QUESTION, HARBOUR).prompt)
+    assert attempt.long_context_tokens == alone
+
+
+def test_a_refusal_has_the_whole_document_read():
+    attempt, contexts, model = attempt_of(["Unanswerable. It is not told.", "in May"])
+
+    assert attempt.route == "full"
+    assert attempt.answered
+    assert contexts[1] == HARBOUR
+    assert [(piece.start, piece.end) for piece in attempt.pieces] == [(0, len(HARBOUR))]
+    assert attempt.calls == {"answer": 2}
+    assert attempt.usage["answer"].input_tokens == sum(
+        words(call.prompt) for call in model.calls
+    )
+    assert attempt.long_context_tokens == words(model.calls[1].prompt)
+
+
+def test_the_last_reply_is_final_even_if_it_declines():
+    attempt, contexts, _ = attempt_of(["unanswerable", "unanswerable"])
+
+    assert len(contexts) == 2
+    assert not attempt.answered
+    assert attempt.prediction == ""
+    assert attempt.reply == "unanswerable"
+    assert attempt.route == "full"
+
+
+@pytest.mark.parametrize("k", [1, 5, 10])
+def test_k_chunks_are_read(k):
+    attempt, (context,), _ = attempt_of(["in May"], f"{SPEC.replace('k=2', f'k={k}')}")
+    held = words(HARBOUR)
+
+    assert attempt.context_tokens == words(context)
+    # Chunks have 10 words, the last of the document fewer.
+    assert min(10 * k, held) - 9 <= words(context) <= 10 * k
+
+
+def test_in_score_order_each_chunk_stands_behind_its_number():
+    attempt, (context,), _ = attempt_of(["in May"], f"{SPEC},order=score")
+    texts = [HARBOUR[piece.start : piece.end] for piece in attempt.pieces]
+    # Of 10 words each, so a chunk's number is that of the words before it by ten.
+    numbers = [words(HARBOUR[: piece.start]) // 10 for piece in attempt.pieces]
+
+    assert context == "\n\n".join(
+        f"[Chunk {number}] {text}" for number, text in zip(numbers, texts, strict=True)
+    )
+    assert numbers == [6, 2]
+
+
+def test_without_k_the_first_rung_takes_the_budget():
+    spec = "self-route:unit=words,size=10,k=none"
+    assert make_system(spec).budgeted
+
+    _, contexts, _ = attempt_of(["in May"], spec, budget=35)
+
+    assert words(contexts[0]) == 30
+
+
+def test_rungs_of_budgets_read_more_each_time():
+    spec = "self-route:unit=words,size=10,k=none,rungs=15+45+full"
+    attempt, contexts, _ = attempt_of(["unanswerable", "unanswerable", "May"], spec)
+
+    assert [words(context) for context in contexts] == [10, 40, words(HARBOUR)]
+    assert attempt.route == "full"
+    assert not make_system(spec).budgeted

@@ -1,0 +1,137 @@
+"""What models made is made once, whoever asks, and kept whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from oprag.errors import UnreadableFileError
+from oprag.evaluation.artifacts import Artifacts
+from oprag.evaluation.concurrently import made_together
+
+OF = {"text": "a", "seed": 42}
+
+
+class Maker:
+    def __init__(self, *, fails: int = 0) -> None:
+        self.made = 0
+        self._fails = fails
+
+    async def __call__(self) -> dict:
+        self.made += 1
+        await asyncio.sleep(0)
+        if self.made <= self._fails:
+            raise ValueError(self.made)
+        return {"number": self.made, "text": "ä\u2028"}
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_a_thing_is_made_once(tmp_path, on_disk):
+    artifacts = Artifacts(tmp_path / "made" if on_disk else None)
+    make = Maker()
+
+    first = asyncio.run(artifacts.made("tree", OF, make))
+    first["text"] = "changed by its owner"
+    second = asyncio.run(artifacts.made("tree", dict(reversed(OF.items())), make))
+
+    assert second == {"number": 1, "text": "ä\u2028"}
+    assert make.made == 1
+
+
+def test_another_process_finds_it(tmp_path):
+    make = Maker()
+    asyncio.run(Artifacts(tmp_path).made("tree", OF, make))
+    found = asyncio.run(Artifacts(tmp_path).made("tree", OF, make))
+
+    assert (found["number"], make.made) == (1, 1)
+    assert [path.name[:5] for path in tmp_path.iterdir()] == ["tree-"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "of"),
+    [("gist", OF), ("tree", {**OF, "seed": 43}), ("tree", {"text": "a"})],
+)
+def test_another_kind_or_other_settings_are_another_thing(kind, of):
+    artifacts, make = Artifacts(), Maker()
+    asyncio.run(artifacts.made("tree", OF, make))
+    asyncio.run(artifacts.made(kind, of, make))
+
+    assert make.made == 2
+
+
+def test_who_asks_meanwhile_waits_for_it():
+    artifacts, make = Artifacts(), Maker()
+
+    async def ask_all():
+        return await asyncio.gather(
+            *(artifacts.made("tree", OF, make) for _ in range(9))
+        )
+
+    assert [made["number"] for made in asyncio.run(ask_all())] == [1] * 9
+    assert make.made == 1
+
+
+def test_nothing_is_kept_of_a_failure_and_who_waited_makes_it(tmp_path):
+    artifacts, make = Artifacts(tmp_path), Maker(fails=1)
+
+    async def ask_all():
+        return await asyncio.gather(
+            *(artifacts.made("tree", OF, make) for _ in range(3)),
+            return_exceptions=True,
+        )
+
+    failed, *others = asyncio.run(ask_all())
+    assert isinstance(failed, ValueError)
+    assert [made["number"] for made in others] == [2, 2]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("held", ['{"number": 1', "[1]", "\udcff"])
+def test_a_damaged_file_is_told(tmp_path, held):
+    asyncio.run(Artifacts(tmp_path).made("tree", OF, Maker()))
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(held.encode("utf-8", "surrogateescape"))
+
+    with pytest.raises(UnreadableFileError) as caught:
+        asyncio.run(Artifacts(tmp_path).made("tree", OF, Maker()))
+
+    assert caught.value.path == str(path)
+
+
+def test_things_made_together_come_in_the_order_of_the_makers():
+    under_way = most = 0
+
+    def maker(number: int):
+        async def make() -> int:
+            nonlocal under_way, most
+            under_way += 1
+            most = max(most, under_way)
+            for _ in range(10 - number):
+                await asyncio.sleep(0)
+            under_way -= 1
+            return number
+
+        return make
+
+    makers = [maker(number) for number in range(10)]
+    assert asyncio.run(made_together(makers, at_once=3)) == list(range(10))
+    assert most == 3
+
+
+def test_after_a_failure_nothing_more_is_begun():
+    begun = []
+
+    def maker(number: int):
+        async def make() -> int:
+            begun.append(number)
+            await asyncio.sleep(0)
+            if number == 1:
+                raise ValueError(number)
+            return number
+
+        return make
+
+    with pytest.raises(ValueError, match="1"):
+        asyncio.run(made_together([maker(n) for n in range(50)], at_once=2))
+    assert len(begun) < 6

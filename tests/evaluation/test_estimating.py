@@ -1,0 +1,105 @@
+"""What a run will send: equal to what is sent, bounded where replies decide."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.catalogue import make_system
+from oprag.evaluation.estimating import RunEstimate, estimate_run
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.vectors import Vectors
+from tests.evaluation.small import Replies, WordVectors, set_of_four
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def vectors() -> Vectors:
+    return Vectors(WordVectors(), name="words")
+
+
+def plan(*specs: str, **options) -> Plan:
+    systems = [make_system(spec) for spec in specs]
+    return Plan(systems, [110, 150], set_of_four().questions, **options)
+
+
+def estimated(asked: Plan, **options) -> RunEstimate:
+    return asyncio.run(
+        estimate_run(
+            asked,
+            set_of_four(),
+            vectors(),
+            model="m",
+            token_counter=words,
+            **options,
+        )
+    )
+
+
+def sent(asked: Plan, reply: str) -> int:
+    model = Replies(lambda _: reply)
+    bench = Bench(set_of_four(), model, vectors(), token_counter=words)
+
+    async def ask() -> None:
+        for arm, question in asked.tasks():
+            await arm.system.attempt(question, arm.budget, bench)
+
+    asyncio.run(ask())
+    return sum(words(call.prompt) for call in model.calls)
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_prompts_are_as_many_tokens_as_are_sent(runs):
+    asked = plan(
+        "dos-rag", "vanilla-rag:size=30,name=small", "full-document", runs=runs
+    )
+
+    found = estimated(asked)
+
+    assert found.low == found.high
+    assert found.low.input_tokens == sent(asked, "in May")
+    assert found.low.output_tokens == 20 * len(asked)
+    assert found.low.estimated
+    assert found.failed == ()
+
+
+def test_a_ladder_takes_at_least_the_first_step_and_at_most_all():
+    asked = plan("self-route:k=1,size=20")
+
+    found = estimated(asked)
+
+    assert found.low.input_tokens == sent(asked, "A")
+    assert found.high.input_tokens == sent(asked, "unanswerable")
+    assert found.low.input_tokens < found.high.input_tokens
+
+
+def test_a_sample_stands_for_all_questions():
+    found = estimated(plan("full-document"), sample=2)
+
+    # Of four questions the first and the third, one on each document.
+    assert (found.sampled, found.questions) == (2, 4)
+    whole = estimated(plan("full-document"), sample=100)
+    assert whole.sampled == 4
+    assert found.low.input_tokens == pytest.approx(whole.low.input_tokens, rel=0.05)
+
+
+def test_what_is_made_of_documents_counts_once_for_each():
+    one = estimated(plan("readagent:page_words=60"))
+    thrice = estimated(plan("readagent:page_words=60", runs=3))
+    asked = one.high.output_tokens, thrice.high.output_tokens
+
+    # Gists are written once; look-ups and answers are asked in every run.
+    assert asked[0] < asked[1] < 3 * asked[0]
+    assert one.low.input_tokens < one.high.input_tokens
+
+
+def test_what_cannot_be_asked_is_told_once_for_each_arm():
+    small = Plan([make_system("dos-rag")], [5, 100], set_of_four().questions)
+
+    (failed,) = estimated(small).failed
+
+    assert failed.startswith("dos-rag, 5: token_budget=5 holds no chunk")

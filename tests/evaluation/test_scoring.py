@@ -1,0 +1,277 @@
+"""From answers to scores: every measure that fits, nothing dropped without a word."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from oprag.chunk import Span
+from oprag.errors import ChunkSetError, InputMismatchError, InvalidOptionError
+from oprag.evaluation import metrics
+from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import run
+from oprag.evaluation.scoring import NOT_MEASURES, measures_of, score, score_answers
+from oprag.evaluation.systems.order_controls import (
+    order_document,
+    order_reverse,
+    order_shuffled,
+)
+from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
+
+
+def answer(question_id="q", prediction="", *, pieces=(), **fields):
+    """A line of `answers.jsonl`, as the runner writes it."""
+    return {
+        "system": "s",
+        "budget": 100,
+        "run": 0,
+        "question_id": question_id,
+        "prediction": prediction,
+        "answered": bool(prediction),
+        "reply": prediction or "Unanswerable.",
+        "pieces": [list(piece) for piece in pieces],
+        "context_tokens": 7,
+        "chunk_set": "",
+        "choice": "",
+        "route": "",
+        "long_context_tokens": None,
+        "usage": {},
+        "calls": {},
+    } | fields
+
+
+def set_of(*questions: Question, metrics=()) -> Dataset:
+    documents = {"d": Document("d", "", "0123456789" * 10)}
+    return Dataset("made", questions, documents, metrics)
+
+
+def one(line, dataset):
+    (scored,) = score_answers([line], dataset)
+    return scored
+
+
+def test_f1_of_a_hand_worked_answer():
+    # 1 of 3 tokens is right, of 1 that is wanted: 2 · (1/3 · 1) / (1/3 + 1) = 1/2.
+    dataset = set_of(Question("q", ("d",), "?", ("oak",)), metrics=("token_f1",))
+
+    assert one(answer("q", "made of oak"), dataset)["token_f1"] == pytest.approx(1 / 2)
+
+
+def test_an_answer_that_declines_is_counted_and_scores_nothing():
+    dataset = set_of(
+        Question("q", ("d",), "?", ("oak",), ("iron", "oak"), 1),
+        metrics=("token_f1", "exact_match", "choice_match", "bracketed_match"),
+    )
+    scored = one(answer("q"), dataset)
+
+    assert scored["answered"] is False
+    assert {name: scored[name] for name in measures_of(dataset)} == {
+        "token_f1": 0,
+        "exact_match": False,
+        "choice_match": False,
+        "choice_match_official": False,
+        "bracketed_match": False,
+    }
+
+
+def test_declining_is_right_where_the_set_says_so():
+    dataset = set_of(
+        Question("q", ("d",), "?", ("unanswerable",)), metrics=("token_f1",)
+    )
+
+    assert one(answer("q"), dataset)["token_f1"] == 1
+
+
+def test_options_are_read_by_two_rules_side_by_side():
+    dataset = set_of(
+        Question("q", ("d",), "?", ("oak",), ("iron", "oak"), 1),
+        metrics=("choice_match",),
+    )
+    scored = one(answer("q", "Answer: B"), dataset)
+
+    assert (scored["choice_match"], scored["choice_match_official"]) == (True, False)
+
+
+def test_a_fifth_option_has_no_score_by_the_official_rules():
+    dataset = set_of(
+        Question("q", ("d",), "?", ("e",), tuple("abcde"), 4), metrics=("choice_match",)
+    )
+    scored = one(answer("q", "E"), dataset)
+
+    assert scored["choice_match"] is True
+    assert scored["choice_match_official"] is None
+
+
+def test_a_measure_that_does_not_fit_the_question_is_none():
+    asked = (Question("q", ("d",), "?"), Question("r", ("d",), "?", ("oak",)))
+    dataset = set_of(*asked, metrics=("token_f1", "rouge_l"))
+    without, having = score_answers([answer("q", "oak"), answer("r", "oak")], dataset)
+
+    assert (without["token_f1"], without["rouge_l"]) == (None, None)
+    assert (having["token_f1"], having["rouge_l"]) == (1, 1)
+
+
+def test_meteor_without_its_data_is_none_and_not_left_out(monkeypatch):
+    import nltk
+
+    monkeypatch.setattr(nltk.data, "path", [])
+    if metrics.meteor_unavailable() is None:  # a corpus stays once it was loaded
+        pytest.skip("WordNet is loaded in this process")
+    dataset = set_of(Question("q", ("d",), "?", ("oak",)), metrics=("meteor",))
+
+    assert one(answer("q", "oak"), dataset)["meteor"] is None
+
+
+class TestTheContext:
+    # Evidence: 10 to 20 and 50 to 60, both needed.
+    QUESTION = Question(
+        "q", ("d",), "?", evidence=(Span(10, 20), Span(50, 60)), evidence_kind="all"
+    )
+
+    def scored(self, *pieces):
+        return one(answer("q", "x", pieces=pieces), set_of(self.QUESTION))
+
+    def test_evidence_that_is_held_in_part(self):
+        scored = self.scored(("d", 55, 90, ""), ("d", 0, 15, ""), ("d", 15, 30, ""))
+
+        # 10 of the first 10 characters and 5 of the other 10 are held.
+        assert scored["evidence_coverage"] == 15 / 20
+        assert scored["evidence_recall"] is False
+        # Of three pairs two stand in the wrong order.
+        assert scored["wrong_order"] == round(2 / 3, 6)
+
+    def test_text_of_another_document_or_of_none_holds_no_evidence(self):
+        scored = self.scored(("other", 0, 100, ""), ("d", None, None, "summary"))
+
+        assert scored["evidence_coverage"] == 0
+        assert scored["wrong_order"] is None
+
+    def test_evidence_that_is_held_whole(self):
+        scored = self.scored(("d", 5, 61, ""))
+
+        assert (scored["evidence_recall"], scored["evidence_coverage"]) == (True, 1)
+
+    def test_answer_recall_is_of_sets_as_longrags(self):
+        asked = Question("q", (), "?", ("345",))
+        dataset = set_of(asked, metrics=("longrag_match",))
+        texts = {"d": Document("d", "", "12 345 6")}
+        dataset = Dataset("made", (asked,), texts, ("longrag_match",))
+
+        held = one(answer("q", "x", pieces=[("d", 0, 6, "")]), dataset)
+        cut = one(answer("q", "x", pieces=[("d", 0, 5, "")]), dataset)
+        made = one(answer("q", "x", pieces=[("d", None, None, "gist")]), dataset)
+
+        recalls = [line["answer_recall"] for line in (held, cut, made)]
+        assert recalls == [True, False, None]
+
+
+def test_tokens_of_a_question_and_of_what_was_made_beforehand():
+    used = {"cached_tokens": 2, "estimated": False}
+    usage = {
+        "retrieve": {"input_tokens": 10, "output_tokens": 1, **used},
+        "answer": {"input_tokens": 5, "output_tokens": 3, **used},
+        "index": {"input_tokens": 700, "output_tokens": 70, **used, "estimated": True},
+    }
+    scored = one(answer("q", "x", usage=usage), set_of(Question("q", ("d",), "?")))
+
+    assert scored["usage"]["asked"] == {
+        "input_tokens": 15,
+        "cached_tokens": 4,
+        "output_tokens": 4,
+        "estimated": False,
+    }
+    assert scored["usage"]["index"]["input_tokens"] == 700
+    assert scored["usage"]["index"]["estimated"] is True
+
+
+def test_answers_of_another_set_are_refused():
+    with pytest.raises(InputMismatchError, match="has no question 'z'"):
+        list(score_answers([answer("z", "x")], set_of(Question("q", ("d",), "?"))))
+
+
+class TestARun:
+    def ask(self, directory, *systems, rule=lambda _: "in May"):
+        plan = Plan(systems, [40, 80], set_of_four().questions)
+        directory.begin({})
+        report = asyncio.run(run(plan, bench_of(Replies(rule)), directory))
+        assert report.complete
+        return directory
+
+    def test_one_line_per_answer_in_their_order_and_the_same_bytes_again(
+        self, tmp_path
+    ):
+        directory = self.ask(
+            RunDirectory(tmp_path), vanilla_rag(size=20), dos_rag(size=20)
+        )
+        lines = score(directory, set_of_four())
+        written = (tmp_path / "scores.jsonl").read_bytes()
+
+        assert [json.loads(line) for line in written.splitlines()] == lines
+        keys = ("system", "budget", "run", "question_id")
+        assert [[line[key] for key in keys] for line in lines] == [
+            [line[key] for key in keys] for line in directory.answers()
+        ]
+        score(directory, set_of_four())
+        assert (tmp_path / "scores.jsonl").read_bytes() == written
+        assert sorted(path.name for path in tmp_path.glob("scores*")) == [
+            "scores.jsonl"
+        ]
+
+    def test_scores_are_those_of_the_measures(self, tmp_path):
+        directory = self.ask(
+            RunDirectory(tmp_path), vanilla_rag(size=20), dos_rag(size=20)
+        )
+        lines = score(directory, set_of_four())
+
+        assert {name for name in lines[0] if name not in NOT_MEASURES} == {
+            "token_f1",
+            "wrong_order",
+            "evidence_recall",
+            "evidence_coverage",
+        }
+        # "may" is one of the two tokens of "in may", the whole of the answer to q1.
+        found = {line["question_id"]: line["token_f1"] for line in lines}
+        assert found == {"q1": 1, "q2": 1 / 2, "q3": 0, "q4": 0}
+        ordered = [line for line in lines if line["system"] == "dos-rag"]
+        assert all(line["wrong_order"] in (0, None) for line in ordered)
+
+    def test_coverage_equals_a_count_of_characters(self, tmp_path):
+        directory = self.ask(
+            RunDirectory(tmp_path), vanilla_rag(size=20), dos_rag(size=20)
+        )
+        (asked,) = [q for q in set_of_four().questions if q.evidence]
+        needed = set(range(HARBOUR.index("In autumn"), len(HARBOUR)))
+        lines = score(directory, set_of_four())
+        for line, given in zip(lines, directory.answers(), strict=True):
+            if line["question_id"] != asked.question_id:
+                assert line["evidence_coverage"] is None
+                continue
+            held = {n for _, a, b, _ in given["pieces"] for n in range(a, b)}
+            share = len(needed & held) / len(needed)
+            assert line["evidence_coverage"] == pytest.approx(share, abs=1e-6)
+            assert line["evidence_recall"] == (needed <= held)
+
+    def test_order_controls_of_different_chunks_are_refused(self, tmp_path):
+        controls = [
+            make(size=20) for make in (order_document, order_reverse, order_shuffled)
+        ]
+        directory = self.ask(RunDirectory(tmp_path), *controls)
+        score(directory, set_of_four())  # as they are, they agree
+        answers = directory.answers()
+        changed = next(a for a in answers if a["system"] == "order-shuffled")
+        changed["chunk_set"] = "0" * 64
+        directory.write_lines("answers.jsonl", answers)
+
+        with pytest.raises(ChunkSetError) as caught:
+            score(directory, set_of_four())
+        assert caught.value.question == changed["question_id"]
+        assert "order-shuffled" in caught.value.systems
+
+    def test_a_folder_without_answers_is_told(self, tmp_path):
+        with pytest.raises(InvalidOptionError, match="no answers to score"):
+            score(RunDirectory(tmp_path), set_of_four())
