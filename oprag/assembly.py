@@ -2,31 +2,35 @@
 
     hits -> chunks -> without duplicates -> selected -> in order -> passages
 
+What fits a token budget is decided in `budgeting.py`.
+
 Both adapters and `order_context` call `assemble`; nothing else decides order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from oprag.budgeting import Filler, finish
 from oprag.checking import check_positions, without_duplicates
 from oprag.chunk import Chunk, Passage
-from oprag.counting import SentText, context_counter, joint_counter
+from oprag.counting import SentText
 from oprag.errors import InputMismatchError
 from oprag.hit import Hit
 from oprag.identity import read_documents
-from oprag.merging import merge_neighbours, single_passage
-from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.options import ContextOptions
-from oprag.ordering import document_order, rank_order
 from oprag.positions import read_chunks
 from oprag.rendering import without_mark
-from oprag.schemes import as_number
-from oprag.selection import fill_budget, too_small
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
-__all__ = ["Assembled", "SentText", "assemble", "falling_scores", "order_context"]
+__all__ = [
+    "Assembled",
+    "SentText",
+    "assemble",
+    "falling_scores",
+    "order_context",
+    "prepared_chunks",
+]
 
 
 class Assembled(NamedTuple):
@@ -123,6 +127,33 @@ def assemble(
         PositionError: See `read_chunks`, `check_positions`, `merge_neighbours`.
         BudgetTooSmallError: See `fill_budget`.
     """
+    chunks = prepared_chunks(hits, options)
+    best = chunks if options.top_n is None else chunks[: options.top_n]
+    budget = options.needed_budget()
+    if budget is None:
+        return Assembled(finish(best, options), len(best) == len(chunks))
+    filler = Filler(options, sent_text)
+    listed = filler.listed(best, budget)
+    taken = filler.taken(listed, budget)
+    # Segments leave out what is worth nothing; more of the same would not be used.
+    used_all = len(taken) == len(listed) and options.selection != "segments"
+    return Assembled(filler.finished(taken), used_all and len(best) == len(chunks))
+
+
+def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
+    """Read where hits stand and check it; drop what came twice.
+
+    Args:
+        hits: Best first.
+        options: Where documents and positions are, and what to do without.
+
+    Returns:
+        Chunks best first, ready to be selected.
+
+    Raises:
+        MissingDocumentError: See `read_documents`.
+        PositionError: See `read_chunks` and `check_positions`.
+    """
     if options.gap_mark is not None:
         hits = [_unmarked(hit, options) for hit in hits]
     documents = read_documents(
@@ -136,15 +167,9 @@ def assemble(
         position_keys=options.position_keys,
         missing_position=options.missing_position,
     )
-    chunks = check_positions(
+    return check_positions(
         without_duplicates(chunks), missing_position=options.missing_position
     )
-    best = chunks if options.top_n is None else chunks[: options.top_n]
-    if options.token_budget is None:
-        return Assembled(_finish(best, options), len(best) == len(chunks))
-    passages = _within_budget(best, options.token_budget, options, sent_text)
-    used = sum(len(passage.chunks) for passage in passages)
-    return Assembled(passages, used == len(chunks))
 
 
 def falling_scores(count: int) -> list[float]:
@@ -160,80 +185,3 @@ def _unmarked(hit: Hit, options: ContextOptions) -> Hit:
         hit.text, gap_mark=options.gap_mark, separator=options.separator
     )
     return hit if text is hit.text else hit._replace(text=text)
-
-
-def _finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
-    ordered = document_order(chunks, document_order=options.document_order)
-    if options.merge:
-        passages = merge_neighbours(
-            ordered, max_gap=options.max_gap, source_text=options.source_text()
-        )
-        if options.order == "score":
-            passages.sort(key=lambda passage: passage.rank)
-        return passages
-    if options.order == "score":
-        ordered = rank_order(chunks)
-    return [single_passage(chunk) for chunk in ordered]
-
-
-def _within_budget(
-    chunks: Sequence[Chunk],
-    budget: int,
-    options: ContextOptions,
-    sent_text: SentText | None,
-) -> list[Passage]:
-    counter = resolve_token_counter(options.token_counter)
-    joint = options.separator
-    if options.gap_mark is not None:
-        joint += options.gap_mark + options.separator
-    kept = fill_budget(
-        chunks,
-        budget,
-        cost=_cost_function(counter, sent_text),
-        join_cost=counter(joint),
-        overflow=options.overflow,
-    )
-    # Joined, the parts may take a few tokens more than apart: so the finished
-    # context is what has to fit.
-    count = context_counter(
-        counter,
-        separator=options.separator,
-        gap_mark=options.gap_mark,
-        sent_text=sent_text,
-    )
-    passages = _finish(kept, options)
-    while (needed := count(passages)) > budget:
-        if len(kept) == 1:
-            raise too_small(budget, needed)
-        worst = max(kept, key=lambda chunk: chunk.rank)
-        kept = [chunk for chunk in kept if chunk is not worst]
-        passages = _finish(kept, options)
-    return passages
-
-
-def _cost_function(
-    counter: NamedTokenCounter, sent_text: SentText | None
-) -> Callable[[Chunk], int]:
-    """Tokens of a chunk as it is sent, from its stored count where it can be."""
-    headers: dict[str, int] = {}
-    joined = joint_counter(counter, "")
-
-    def cost(chunk: Chunk) -> int:
-        sent = chunk.text if sent_text is None else sent_text(chunk, chunk.text)
-        stored = None
-        if counter.name and chunk.metadata.get(TOKEN_COUNTER) == counter.name:
-            stored = as_number(chunk.metadata.get(TOKEN_COUNT))
-        # LlamaIndex strips the text that it puts behind a header.
-        if stored is None or not chunk.exact or not sent.endswith(chunk.text):
-            return counter(sent)
-        if sent == chunk.text:
-            return stored
-        header = sent.removesuffix(chunk.text)
-        known = counter.additive_at_spaces or counter.subadditive
-        if not known or not header[-1].isspace():
-            return counter(sent)
-        if header not in headers:
-            headers[header] = counter(header)
-        return headers[header] + stored + joined(header, chunk.text)
-
-    return cost

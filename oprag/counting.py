@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
 from oprag.chunk import Chunk, Passage
 from oprag.rendering import gap_between, marked_texts
+from oprag.space_joints import SPACE_JOINT, last_joint
 from oprag.tokens import NamedTokenCounter
 
 __all__ = ["SentText", "context_counter", "joint_counter"]
@@ -22,13 +24,8 @@ SentText: TypeAlias = Callable[[Chunk, str], str]
 """The text that the application sends for a chunk: given a passage's first chunk
 and the passage's text, that text with whatever the framework puts around it."""
 
-_FIRST_PLACE = re.compile(r"(?<=[!-~]) ")
-"""Where a text may be counted in two parts (`additive_at_spaces`)."""
-_LAST_PLACE = re.compile(r"(?<=[!-~]) (?!.*[!-~] )", re.DOTALL)
-_NEAR = 80
-"""Characters around a joint in which such a place is looked for first."""
 _PLAIN_END = re.compile(r"[0-9A-Za-z][!-/:-@\[-`{-~]?\Z")
-_PLAIN_START = re.compile(r" ?[0-9A-Za-z]")
+_PLAIN_START = re.compile(r" ?[^\s/]")  # o200k takes "/" to line breaks before it
 
 
 def context_counter(
@@ -51,39 +48,88 @@ def context_counter(
         to tokens: exact, or, for a counter that is `subadditive`, at least as
         many as there are.
     """
-    marked = separator if gap_mark is None else f"{separator}{gap_mark}{separator}"
-    known = counter.additive_at_spaces or counter.subadditive
-    # What a framework puts around a text stands before the mark, not behind it.
-    known = known and (gap_mark is None or sent_text is None)
-    joints = {joint: joint_counter(counter, joint) for joint in (separator, marked)}
+    return _Context(counter, separator, gap_mark, sent_text).count
 
-    def sent(passage: Passage) -> str:
-        text = passage.text
-        return text if sent_text is None else sent_text(passage.chunks[0], text)
 
-    def tokens(passage: Passage, text: str) -> int:
-        first = passage.chunks[0].token_count
-        if len(passage.chunks) == 1 and first is not None:
-            return first
-        return counter(text)
+class _Context:
+    """What `context_counter` knows of a context."""
 
-    def count(passages: Sequence[Passage]) -> int:
-        if not known:
-            texts = marked_texts(passages, gap_mark=gap_mark, separator=separator)
-            if sent_text is not None:
-                pairs = zip(passages, texts, strict=True)
-                texts = [sent_text(p.chunks[0], text) for p, text in pairs]
-            return counter(separator.join(texts))
-        texts = [sent(passage) for passage in passages]
-        total = sum(map(tokens, passages, texts))
+    def __init__(
+        self,
+        counter: NamedTokenCounter,
+        separator: str,
+        gap_mark: str | None,
+        sent_text: SentText | None,
+    ) -> None:
+        self._counter = counter
+        self._separator = separator
+        self._gap_mark = gap_mark
+        self._sent_text = sent_text
+        known = counter.additive_at_spaces or counter.subadditive
+        # What a framework puts around a text stands before the mark, not behind it.
+        self._known = known and (gap_mark is None or sent_text is None)
+        self._joint = joint_counter(counter, separator)
+        marked = separator if gap_mark is None else separator + gap_mark + separator
+        self._marked = joint_counter(counter, marked)
+        self._glued = joint_counter(counter, "")
+        # While a budget is being filled, most passages are counted again as they were.
+        self._counted: dict[str, int] = {}
+
+    def count(self, passages: Sequence[Passage]) -> int:
+        """Count the tokens of passages; see `context_counter`."""
+        if not self._known:
+            return self._counted_whole(passages)
+        texts = [passage.text for passage in passages]
+        if self._sent_text is not None:
+            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
+        total = sum(map(self._tokens, passages, texts))
+        if self._gap_mark is None:
+            return total + sum(map(self._joint, texts, texts[1:]))
         for (before, left), (after, right) in pairwise(
             zip(passages, texts, strict=True)
         ):
-            gap = gap_mark is not None and gap_between(before, after)
-            total += joints[marked if gap else separator](left, right)
+            joint = self._marked if gap_between(before, after) else self._joint
+            total += joint(left, right)
         return total
 
-    return count
+    def _counted_whole(self, passages: Sequence[Passage]) -> int:
+        texts = marked_texts(
+            passages, gap_mark=self._gap_mark, separator=self._separator
+        )
+        if self._sent_text is not None:
+            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
+        return self._counter(self._separator.join(texts))
+
+    def _tokens(self, passage: Passage, text: str) -> int:
+        chunks = passage.chunks
+        if len(chunks) == 1 and chunks[0].token_count is not None:
+            return chunks[0].token_count
+        if text not in self._counted:
+            tokens = self._summed(passage)
+            self._counted[text] = self._counter(text) if tokens is None else tokens
+        return self._counted[text]
+
+    def _summed(self, passage: Passage) -> int | None:
+        """Tokens of a passage from those of its chunks, where these just touch."""
+        chunks = passage.chunks
+        counts = [chunk.token_count for chunk in chunks]
+        if (
+            self._sent_text is not None  # then the counts hold what is put around
+            or not self._counter.additive_at_spaces
+            or not passage.exact
+            or any(not _touch(before, after) for before, after in pairwise(chunks))
+        ):
+            return None
+        texts = [chunk.text for chunk in chunks]
+        known = [count for count in counts if count is not None]
+        glued = sum(map(self._glued, texts, texts[1:]))
+        return sum(known) + glued if len(known) == len(counts) else None
+
+
+def _touch(before: Chunk, after: Chunk) -> bool:
+    if before.span is None or after.span is None:
+        return False
+    return before.span[1] == after.span[0]
 
 
 def joint_counter(counter: NamedTokenCounter, joint: str) -> Callable[[str, str], int]:
@@ -102,40 +148,50 @@ def joint_counter(counter: NamedTokenCounter, joint: str) -> Callable[[str, str]
     if counter.subadditive and (spaced or not counter.additive_at_spaces):
         tokens = counter(joint)
         return lambda _left, _right: tokens
-    # Between a letter or digit, perhaps one mark after it, and a letter or digit,
-    # a joint that begins and ends with a line break takes the same tokens whatever
-    # the words are: no pattern joins words across line breaks.
+    additive = None if joint else counter.additive_at
     plain = joint.startswith("\n") and joint.endswith("\n")
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, str], int] = {}
 
     def added(left: str, right: str) -> int:
-        if plain:
-            end = _PLAIN_END.search(left, max(len(left) - 2, 0))
-            start = _PLAIN_START.match(right)
-            if end and start:
-                mark = left[end.start() + 1 :]
-                space = start.group()[:-1]
-                if mark + "|" + space not in seen:
-                    alike = counter(f"a{mark}{joint}{space}b")
-                    apart = counter(f"a{mark}") + counter(f"{space}b")
-                    seen[mark + "|" + space] = alike - apart
-                return seen[mark + "|" + space]
-        tail, head = _tail(left), _head(right)
-        return counter(tail + joint + head) - counter(tail) - counter(head)
+        if additive and additive.match(left[-1:] + right[:1]):
+            return 0
+        # Between a letter or digit, perhaps one mark after it, and anything but white
+        # space, a joint that begins and ends with a line break takes the same tokens
+        # whatever is there: no pattern goes on behind line breaks but these two.
+        mark = _mark_at_end(left[-2:]) if plain else None
+        space = None if mark is None else _space_at_start(right[:2])
+        if mark is None or space is None:
+            return exactly(_tail(left), _head(right))
+        if (mark, space) not in seen:
+            seen[mark, space] = exactly(f"a{mark}", f"{space}b")
+        return seen[mark, space]
+
+    def exactly(left: str, right: str) -> int:
+        return counter(left + joint + right) - counter(left) - counter(right)
 
     return added
 
 
+@lru_cache(maxsize=4096)
+def _mark_at_end(end: str) -> str | None:
+    """What stands behind the last letter or digit; None where more than a mark does."""
+    found = _PLAIN_END.search(end)
+    return found and end[found.start() + 1 :]
+
+
+@lru_cache(maxsize=4096)
+def _space_at_start(start: str) -> str | None:
+    """What stands before the first character; None where more than a space does."""
+    found = _PLAIN_START.match(start)
+    return found and found.group()[:-1]
+
+
 def _tail(text: str) -> str:
     """The end of a text that is tokenised on its own."""
-    for near in (text[-_NEAR:], text):
-        place = _LAST_PLACE.search(near)
-        if place:
-            return near[place.start() :]
-    return text
+    return text[last_joint(text, 0, len(text)) :]
 
 
 def _head(text: str) -> str:
     """The beginning of a text that is tokenised on its own."""
-    place = _FIRST_PLACE.search(text)
-    return text[: place.start()] if place else text
+    place = SPACE_JOINT.search(text)
+    return text[: place.start() + 1] if place else text

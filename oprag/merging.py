@@ -11,7 +11,13 @@ from collections.abc import Callable, Sequence
 from oprag.chunk import Chunk, Passage, Span
 from oprag.errors import InvalidSpanError
 
-__all__ = ["JOINT", "SourceText", "merge_neighbours", "single_passage"]
+__all__ = [
+    "JOINT",
+    "SourceText",
+    "merge_neighbours",
+    "proved_source",
+    "single_passage",
+]
 
 JOINT = "\n"
 """Stands where a small gap between two chunks could not be read from the source."""
@@ -78,7 +84,7 @@ def merge_neighbours(
 
 
 def _join(run: Sequence[Chunk], source_text: SourceText | None) -> Passage:
-    source = None if source_text is None else _proved_source(run, source_text)
+    source = None if source_text is None else proved_source(run, source_text)
     if len(run) == 1:
         return single_passage(run[0])
     texts: list[str] = []
@@ -103,8 +109,20 @@ def _join(run: Sequence[Chunk], source_text: SourceText | None) -> Passage:
     )
 
 
-def _proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
-    """The text that the chunks' spans are slices of, where it is at hand."""
+def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
+    """Give the text that the chunks' spans are slices of, where it is at hand.
+
+    Args:
+        run: Chunks of one document and part, at least one.
+        source_text: Full texts by document name.
+
+    Returns:
+        None for a part of a document, for texts that do not have the length of
+        their span, and where the name is not known.
+
+    Raises:
+        InvalidSpanError: A chunk's text does not stand where its span says.
+    """
     first = run[0]
     if first.part is not None or not first.exact:
         return None

@@ -11,7 +11,8 @@ from oprag.errors import InvalidOptionError
 from oprag.identity import DocumentKey, MissingDocument
 from oprag.merging import SourceText
 from oprag.positions import MissingPosition, PositionKeys
-from oprag.selection import Overflow
+from oprag.presets import with_preset
+from oprag.selection import Overflow, Selection
 from oprag.tokens import TokenCounter
 
 __all__ = ["ContextOptions", "Order", "SourceTexts"]
@@ -22,6 +23,7 @@ SourceTexts: TypeAlias = Mapping[str, str] | SourceText
 """Full texts by document name: a mapping, or a callable that may give None."""
 
 _CHOICES: dict[str, tuple[str, ...]] = {
+    "selection": ("top_k", "budget", "segments", "expand"),
     "overflow": ("stop", "skip"),
     "order": ("document", "score"),
     "missing_position": ("error", "last", "rank"),
@@ -45,6 +47,10 @@ class ContextOptions:
     token_budget: int | None = None
     """Tokens that the context may take as it is sent, separators included; None
     for no limit. At least 1."""
+    selection: Selection = "budget"
+    """`"budget"`: chunks in rank order while they fit; `"top_k"`: the same, and no
+    more chunks are asked for than `top_n`; `"segments"` and `"expand"`: by rank and
+    position, and these need a `token_budget`."""
     overflow: Overflow = "stop"
     """At a chunk that does not fit the budget: `"stop"`, or `"skip"` it."""
     order: Order = "document"
@@ -100,21 +106,42 @@ class ContextOptions:
     def from_options(cls, options: Mapping[str, Any]) -> ContextOptions:
         """Make options from keyword arguments, unknown ones rejected.
 
+        Args:
+            options: Fields of this class, and `preset`: the name of a bundle of
+                settings (`oprag.presets`) for what is not given.
+
         Raises:
             InvalidOptionError: An option is unknown (the message names the nearest
                 known one) or has a value that it cannot have.
         """
         known = [field.name for field in fields(cls)]
+        given = dict(options)
+        options = with_preset(given.pop("preset", None), given)
         for option, value in options.items():
             if option not in known:
-                near = difflib.get_close_matches(option, known, n=1)
+                near = difflib.get_close_matches(option, [*known, "preset"], n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else ""
                 message = (
                     f"There is no option {option!r}. {hint} Known options: "
-                    f"{', '.join(known)}."
+                    f"{', '.join(known)}, preset."
                 )
                 raise InvalidOptionError(message, option=option, value=value)
         return cls(**options)
+
+    def needed_budget(self) -> int | None:
+        """The token budget.
+
+        Raises:
+            InvalidOptionError: There is none, and the selection needs one.
+        """
+        if self.token_budget is None and self.selection in {"segments", "expand"}:
+            message = (
+                f"selection={self.selection!r} chooses what to read for a number of "
+                'tokens, and none is given. Set token_budget= (preset="recall" needs '
+                'it too), or use selection="budget".'
+            )
+            raise InvalidOptionError(message, option="token_budget", value=None)
+        return self.token_budget
 
     def source_text(self) -> SourceText | None:
         """The full texts as a function of the document's name; None without."""

@@ -12,9 +12,24 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk
 from oprag.errors import BudgetTooSmallError
 
-__all__ = ["Overflow", "fill_budget"]
+__all__ = ["Overflow", "Selection", "candidates_for", "fill_budget"]
 
 Overflow: TypeAlias = Literal["stop", "skip"]
+
+Selection: TypeAlias = Literal["top_k", "budget", "segments", "expand"]
+"""What decides which text is kept; docs/selection.md compares them."""
+
+_CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200}
+"""Chunks to choose from; as many as `benchmarks/recall` was measured with."""
+
+
+def candidates_for(selection: Selection) -> int | None:
+    """Chunks that a store is asked for, for a selection that chooses by position.
+
+    None for those that take chunks in rank order: there, as many are asked for as
+    fill the budget.
+    """
+    return _CANDIDATES.get(selection)
 
 
 def fill_budget(

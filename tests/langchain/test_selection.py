@@ -15,6 +15,7 @@ from langchain_oprag import (
     OrderPreservingRetriever,
 )
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from tests.langchain import routes
 from tests.langchain.compat import EnsembleRetriever
 from tests.langchain.corpus import (
     EMBEDDING,
@@ -27,6 +28,9 @@ from tests.langchain.corpus import (
     numbers,
     words,
 )
+from tests.support.openai_server import scripted_server
+
+__all__ = ["scripted_server"]
 
 # Four words a chunk; 5, 9, 6 come, best first.
 FOUND = [chunk(5), chunk(9), chunk(6)]
@@ -175,3 +179,18 @@ def test_unknown_names_are_errors(component):
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="Set token_budget="):
         retriever(preset="recall").invoke(QUERY)
+
+
+@pytest.mark.parametrize("way", routes.WAYS)
+async def test_self_route_reads_what_its_retriever_chose(scripted_server, way):
+    # Six words each: the best is sentence 30, and 31 is beside it, 5 is not.
+    server = scripted_server(["In 1912."])
+    chosen = OrderPreservingRetriever(
+        base_retriever=ListRetriever(documents=routes.RETRIEVED),
+        preset="recall",
+        token_budget=12,
+        token_counter=words,
+    )
+    await routes.ask(routes.chain_of(server, retriever=chosen), way=way)
+    (request,) = server.requests
+    assert routes.text_in(request) == "\n".join(routes.SENTENCES[30:32])

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import QueryFusionRetriever
@@ -25,6 +26,8 @@ from tests.llamaindex.corpus import (
     scored,
 )
 from tests.llamaindex.recording import WordEmbedding
+from tests.llamaindex.self_routing import WAYS, ask
+from tests.support.openai_server import ScriptedServer
 
 
 def words(text):
@@ -153,3 +156,22 @@ def test_unknown_names_are_errors():
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="Set token_budget="):
         OrderPreservingPostprocessor(preset="recall").postprocess_nodes(FOUND)
+
+
+class Found(BaseRetriever):
+    """Gives the same nodes for every question."""
+
+    def _retrieve(self, query_bundle):
+        return FOUND
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_self_route_reads_what_its_retriever_chose(way):
+    chosen = OrderPreservingRetriever(
+        Found(), preset="recall", token_budget=6, token_counter=words
+    )
+    with ScriptedServer(["yes"]) as server:
+        await ask(server, way, retriever=chosen)
+    (request,) = server.requests
+    assert "§5§ says it. §6§ says it." in request.prompt
+    assert "§9§" not in request.prompt

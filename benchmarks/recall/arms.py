@@ -1,0 +1,155 @@
+"""What is compared: a splitting, retrievers, and the options that choose the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.recall.books import Book
+from benchmarks.recall.measuring import Kept, evidence_kept
+from benchmarks.recall.rankings import Ranked, Scores, fused, rank_chunks
+from oprag.assembly import prepared_chunks
+from oprag.budgeting import Filler, finish
+from oprag.hit import Hit
+from oprag.options import ContextOptions
+from oprag.selection import candidates_for
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
+
+__all__ = ["ARMS", "BUDGETS", "Arm", "measure", "measure_book"]
+
+BUDGETS = (1_500, 5_000, 10_000, 20_000, 30_000, 40_000)
+_TEXTS = 50_000
+"""Texts whose counts are kept."""
+_UNIFORM = ("uniform-128",)
+_SENTENCES = ("sentences-128",)
+_TWO_SIZES = ("sentences-64", "sentences-128")
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One line of the table."""
+
+    name: str
+    splitting: Sequence[str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    dense_only: bool = False
+    full_texts: bool = False
+    """Whether `documents=` is given."""
+    borrows: bool = False
+    """The first try: half of the better neighbour's score before fusing."""
+    counts: str = "context"
+    """`"chunks"`: separators do not count, as in the reference measurement."""
+
+
+ARMS = (
+    Arm("uniform, separators not counted", _UNIFORM, counts="chunks"),
+    Arm("whole sentences, separators not counted", _SENTENCES, counts="chunks"),
+    Arm(
+        "whole sentences, neighbours' scores before fusing, separators not counted",
+        _SENTENCES,
+        counts="chunks",
+        borrows=True,
+    ),
+    Arm("uniform, budget", _UNIFORM),
+    Arm("whole sentences, budget", _SENTENCES),
+    Arm("whole sentences, segments", _SENTENCES, {"selection": "segments"}),
+    Arm("whole sentences, recall", _SENTENCES, {"preset": "recall"}),
+    Arm("two sizes, budget", _TWO_SIZES, {"merge": True}),
+    Arm(
+        "two sizes, dense only, recall",
+        _TWO_SIZES,
+        {"preset": "recall"},
+        dense_only=True,
+    ),
+    Arm("two sizes, recall", _TWO_SIZES, {"preset": "recall"}),
+)
+
+
+def measure_book(job: tuple[Arm, Book, Path]) -> list[list[Kept]]:
+    """Rank and measure one arm on one book; the vectors are in the folder."""
+    arm, book, cache = job
+    counter = remembering(resolve_token_counter("cl100k_base"))
+    return measure(arm, book, rank_chunks(book, arm.splitting, counter, cache), counter)
+
+
+def remembering(counter: NamedTokenCounter) -> NamedTokenCounter:
+    """Give a counter that does not count again: many questions bring one text."""
+    return replace(counter, count=lru_cache(_TEXTS)(counter.count))
+
+
+def measure(
+    arm: Arm, book: Book, ranked: Ranked, counter: NamedTokenCounter
+) -> list[list[Kept]]:
+    """What each budget keeps of the evidence of each question."""
+    options = ContextOptions.from_options(
+        {
+            **arm.options,
+            "token_counter": counter,
+            "documents": {book.name: book.text} if arm.full_texts else None,
+        }
+    )
+    depth = candidates_for(options.selection)
+    hits = [_hit(book, chunk, counter) for chunk in ranked.chunks]
+    rows = []
+    for number, question in enumerate(book.questions):
+        scores = [s[number] for s in (ranked.dense, ranked.sparse)][
+            : 2 - arm.dense_only
+        ]
+        if arm.borrows:
+            scores = [_with_neighbours(column) for column in scores]
+        best_first = [hits[n] for n in fused(scores, ranked, depth)]
+        rows.append(
+            [evidence_kept(question, s) for s in _spans(arm, best_first, options)]
+        )
+    return rows
+
+
+def _spans(
+    arm: Arm, hits: Sequence[Hit], options: ContextOptions
+) -> list[list[tuple[int, int]]]:
+    """What each budget keeps: by the same steps as `oprag.assembly.assemble`."""
+    if arm.counts == "chunks":
+        return [_plain(hits, budget) for budget in BUDGETS]
+    filler = Filler(options)
+    chunks = prepared_chunks(hits, options)
+    listed = filler.listed(chunks, BUDGETS[0])
+    kept = []
+    for budget in BUDGETS:
+        if options.selection == "segments":
+            listed = filler.listed(chunks, budget)
+        passages = finish(filler.taken(listed, budget), options)
+        kept.append([(s.start, s.end) for passage in passages for s in passage.spans])
+    return kept
+
+
+def _plain(hits: Sequence[Hit], budget: int) -> list[tuple[int, int]]:
+    spans = []
+    for hit in hits:
+        budget -= hit.metadata["token_count"]
+        if budget < 0:
+            break
+        spans.append((hit.metadata["char_start"], hit.metadata["char_end"]))
+    return spans
+
+
+def _hit(book: Book, chunk: Any, counter: NamedTokenCounter) -> Hit:
+    metadata = {
+        "source": book.name,
+        "char_start": chunk.start,
+        "char_end": chunk.end,
+        "token_count": chunk.token_count,
+        "token_counter": counter.name,
+    }
+    return Hit(book.text[chunk.start : chunk.end], metadata)
+
+
+def _with_neighbours(scores: Scores) -> Scores:
+    before = np.concatenate([scores[:1], scores[:-1]])
+    after = np.concatenate([scores[1:], scores[-1:]])
+    borrowed: Scores = scores + 0.5 * np.maximum(before, after)
+    return borrowed

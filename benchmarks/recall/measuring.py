@@ -1,0 +1,45 @@
+"""Whether the evidence of a question stands in a context, and how much of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.recall.books import Question
+
+__all__ = ["Kept", "evidence_kept", "joined"]
+
+Kept = tuple[bool, float]
+"""Whether it is all there; the share of its characters that is."""
+
+
+def joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that touch or overlap as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
+def evidence_kept(question: Question, spans: Sequence[tuple[int, int]]) -> Kept:
+    """Measure one context.
+
+    Args:
+        question: Its evidence may be several spans: all needed, or any one.
+        spans: What the context holds of the book, in any order.
+
+    Returns:
+        Of evidence of which one span suffices, the best span counts.
+    """
+    kept = joined(spans)
+    shares = []
+    for start, end in question.evidence:
+        inside = sum(max(0, min(end, e) - max(start, s)) for s, e in kept)
+        shares.append((inside, end - start))
+    if question.all_needed:
+        inside, total = (sum(column) for column in zip(*shares, strict=True))
+        return inside == total, inside / total
+    best = max(inside / total for inside, total in shares)
+    return best == 1, best

@@ -1,0 +1,218 @@
+"""Text chosen by the ranks of what is in it and around it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.assembly import order_context
+from oprag.chunk import Chunk, Span
+from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.expanding import expanded_order
+from oprag.pieces import cut_into_lines
+
+_ENDS = ("char_start", "char_end")
+TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))
+
+
+def _chunk(rank, start, end, document="d", part=None):
+    return Chunk(
+        TEXT[start:end], document, rank, (part or 0, start, end), Span(start, end), part
+    )
+
+
+def _spans(chunks):
+    return [tuple(chunk.span) for chunk in chunks]
+
+
+def test_the_neighbour_of_a_good_chunk_comes_before_a_better_one_elsewhere():
+    chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40), _chunk(2, 10, 20)]
+    # Own 1/5, 1/6, 1/7; the next chunk is lent half of that, the one after it
+    # 0.354 (half, by the root of two), the third a quarter:
+    #   0-10   0.2    + max(1/7 / 2, 1/6 / 4)         = 0.2714
+    #   10-20  0.1429 + max(0.2 / 2, 1/6 * 0.354)     = 0.2429
+    #   30-40  0.1667 + max(0.2 / 4, 1/7 * 0.354)     = 0.2172
+    kept = expanded_order(chunks)
+    assert _spans(kept) == [(0, 10), (10, 20), (30, 40)]
+    assert [chunk.rank for chunk in kept] == [0, 1, 2]
+
+
+def test_text_in_two_candidates_is_worth_both():
+    chunks = [_chunk(0, 100, 110), _chunk(1, 0, 20), _chunk(2, 10, 20)]
+    # 10-20 is in both: 1/6 + 1/7 = 0.310. 0-10 is in one and next to the other:
+    # 1/6 + 1/7 / 2 = 0.238. 100-110 is worth 1/5.
+    assert _spans(expanded_order(chunks)) == [(10, 20), (0, 10), (100, 110)]
+
+
+def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
+    chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40)]
+    kept = expanded_order(chunks)
+    assert [
+        chunk.metadata is c.metadata for chunk, c in zip(kept, chunks, strict=True)
+    ] == [
+        True,
+        True,
+    ]
+
+
+def test_worth_is_not_lent_to_another_document_or_page():
+    chunks = [
+        _chunk(0, 0, 10),
+        _chunk(1, 50, 60, "e"),
+        _chunk(2, 10, 20, "e"),
+        _chunk(3, 10, 20, part=7),
+    ]
+    ranks = [c.document + str(c.part) for c in expanded_order(chunks)]
+    assert ranks == ["dNone", "eNone", "eNone", "d7"]
+
+
+def test_ordinals_have_neighbours_too():
+    def at(rank, index):
+        return Chunk(f"t{index}", "d", rank, (0, index))
+
+    kept = expanded_order([at(0, 4), at(1, 9), at(2, 5)])
+    assert [chunk.text for chunk in kept] == ["t4", "t5", "t9"]
+
+
+def test_chunks_without_a_position_stand_by_their_rank():
+    chunks = [Chunk(f"t{rank}", "d", rank) for rank in range(3)]
+    assert [chunk.text for chunk in expanded_order(chunks)] == ["t0", "t1", "t2"]
+
+
+def test_a_gap_is_filled_from_the_full_text_if_it_is_no_longer_than_a_chunk():
+    chunks = [_chunk(0, 0, 10), _chunk(1, 20, 30), _chunk(2, 41, 50)]
+    kept = expanded_order(chunks, source_text={"d": TEXT}.get)
+    # Lent half of 1/5, so before none of the candidates: 0.1 < 1/7 + ...
+    assert _spans(kept) == [(0, 10), (20, 30), (41, 50), (10, 20)]
+    assert kept[-1].text == TEXT[10:20]
+
+
+def test_a_full_text_that_is_another_one_is_an_error():
+    with pytest.raises(InvalidSpanError):
+        expanded_order([_chunk(0, 0, 10)], source_text={"d": "no"}.get)
+
+
+@st.composite
+def _candidates(draw):
+    spans = draw(
+        st.lists(
+            st.tuples(st.integers(0, 60), st.integers(1, 20)),
+            min_size=1,
+            max_size=8,
+            unique=True,
+        )
+    )
+    return [_chunk(rank, a, a + n) for rank, (a, n) in enumerate(spans)]
+
+
+@given(_candidates())
+def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
+    kept = expanded_order(chunks)
+    places = [n for c in kept for n in range(c.span.start, c.span.end)]
+    assert len(places) == len(set(places))
+    assert set(places) == {n for c in chunks for n in range(*c.span)}
+    assert all(c.text == TEXT[c.span.start : c.span.end] for c in kept)
+
+
+@given(_candidates())
+def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
+    def worth(piece):
+        middle = (piece.start + piece.end) / 2
+        own, lent = 0.0, 0.0
+        for c in chunks:
+            start, end = c.span
+            if start <= piece.start and piece.end <= end:
+                own += 1 / (5 + c.rank)
+                continue
+            distance = max(start - middle, middle - end) / (end - start)
+            if distance <= 3:
+                lent = max(lent, 0.5 ** (distance / 2 + 0.75) / (5 + c.rank))
+        return own + lent
+
+    (line,) = cut_into_lines(chunks, max_gap=0)
+    expected = sorted(map(worth, line.pieces), reverse=True)
+    by_place = {(p.start, p.end): worth(p) for p in line.pieces}
+    found = [by_place[tuple(c.span)] for c in expanded_order(chunks)]
+    assert found == pytest.approx(expected)
+
+
+def _context(chunks, budget, **options):
+    return order_context(
+        [chunk.text for chunk in chunks],
+        [
+            {"source": "d", "char_start": c.span[0], "char_end": c.span[1]}
+            for c in chunks
+        ],
+        token_budget=budget,
+        token_counter=len,
+        separator="\n",
+        **options,
+    )
+
+
+@given(
+    _candidates(),
+    st.integers(20, 90),
+    st.sampled_from(["segments", "expand"]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_the_budget_holds_and_reading_order_too(chunks, budget, how, merge, full):
+    documents = {"d": TEXT} if full else None
+    passages = _context(
+        chunks, budget, selection=how, merge=merge, documents=documents, overflow="skip"
+    )
+    assert 0 < len("\n".join(passage.text for passage in passages)) <= budget
+    spans = [span for passage in passages for span in passage.spans]
+    assert spans == sorted(spans)
+    assert all(a.end <= b.start for a, b in pairwise(spans))
+    again = _context(
+        chunks, budget, selection=how, merge=merge, documents=documents, overflow="skip"
+    )
+    assert [p.text for p in again] == [p.text for p in passages]
+
+
+@given(_candidates(), st.integers(20, 90))
+def test_choosing_again_from_what_was_chosen_changes_nothing(chunks, budget):
+    once = _context(chunks, budget, preset="recall", max_gap=0)
+    texts = [p.text for p in once]
+    metadatas = [
+        {"source": "d", "char_start": p.spans[0].start, "char_end": p.spans[0].end}
+        for p in once
+    ]
+    twice = order_context(
+        texts,
+        metadatas,
+        token_budget=budget,
+        token_counter=len,
+        separator="\n",
+        preset="recall",
+        max_gap=0,
+    )
+    assert [p.text for p in twice] == texts
+
+
+def test_merging_makes_room_that_is_used():
+    chunks = [_chunk(0, 0, 10), _chunk(1, 10, 20), _chunk(2, 20, 30)]
+    # Apart with separators 10 + 1 + 10 + 1 + 10 = 32, merged 30.
+    (passage,) = _context(chunks, 30, preset="recall")
+    assert passage.text == TEXT[:30]
+    assert len(_context(chunks, 30, selection="expand")) == 2
+
+
+@pytest.mark.parametrize("selection", ["segments", "expand"])
+def test_choosing_by_position_needs_a_budget(selection):
+    with pytest.raises(InvalidOptionError, match="token_budget="):
+        order_context(["a"], [{"source": "d", "chunk_index": 0}], selection=selection)
+
+
+def test_top_k_and_budget_keep_rank_order():
+    chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40), _chunk(2, 10, 20)]
+    for selection in ("top_k", "budget"):
+        passages = _context(chunks, 21, selection=selection)
+        assert [p.text for p in passages] == [TEXT[:10], TEXT[30:40]]
+    passages = _context(chunks, 21, selection="expand")
+    assert [p.text for p in passages] == [TEXT[:10], TEXT[10:20]]
