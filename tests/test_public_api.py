@@ -36,6 +36,7 @@ PROMISED = {
     },
     "oprag.evaluation.data": {"Dataset", "Document", "Question", "load", "read_own"},
     "oprag.evaluation.metrics": {"choice_match", "longrag_match", "token_f1"},
+    "oprag.evaluation.reports": {"Summary", "write_reports"},
     "oprag": {"Chunk", "OpragError", "Passage", "document_order", "order_context"},
 }
 """Names that code and documentation outside this repository rely on."""

@@ -11,6 +11,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langchain_oprag._replies import text_of
+from oprag.client_errors import hint_of, said_by
 from oprag.errors import ChatModelError
 from oprag.overflow_errors import is_window_overflow
 from oprag.tokens import resolve_token_counter
@@ -27,8 +28,6 @@ __all__ = [
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
 _CUT = ("length", "max_tokens", "MAX_TOKENS")
 """How providers say that an answer reached its greatest length."""
-_MOST = 200
-"""Characters told of what a client says."""
 
 
 class Answer(NamedTuple):
@@ -41,11 +40,12 @@ class Answer(NamedTuple):
     """Whether it ends where the longest answer was reached."""
 
 
-def load_chat_model(name: str) -> BaseChatModel:
+def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     """Make the client of a chat model. Nothing is sent yet.
 
     Args:
         name: `provider:model`, as LangChain's `init_chat_model` takes it.
+        **options: Of the client, such as `temperature`.
 
     Raises:
         ChatModelError: The provider is not known, its package is not installed, or
@@ -54,7 +54,6 @@ def load_chat_model(name: str) -> BaseChatModel:
     from langchain.chat_models import init_chat_model
 
     provider, _, model = name.partition(":")
-    options: dict[str, Any] = {}
     if provider in _REPORTS_USAGE_WHEN_ASKED:
         options["stream_usage"] = True
     try:
@@ -124,7 +123,7 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
             "will do."
         )
     else:
-        said = _said(error)
+        said = said_by(error)
         hint = "Check the name, provider:model, and the provider's key."
         if isinstance(error, ImportError):
             hint = ""  # it names the package
@@ -148,30 +147,6 @@ def model_failure(
         overflow_hint: What to do where the prompt was too long for the model.
     """
     what = "broke off" if begun else "did not answer"
-    hint = overflow_hint if is_window_overflow(error) else _hint(error)
-    message = f"The chat model {name!r} {what}: {_said(error)} {hint}"
+    hint = overflow_hint if is_window_overflow(error) else hint_of(error)
+    message = f"The chat model {name!r} {what}: {said_by(error)} {hint}"
     return ChatModelError(message.strip(), model=name)
-
-
-def _hint(error: Exception) -> str:
-    status = getattr(error, "status_code", None)
-    kinds = [cls.__name__ for cls in type(error).__mro__]
-    if status in {401, 403}:
-        return "Check the provider's key."
-    if status == 404:  # noqa: PLR2004 -- as HTTP has it
-        return "Check the model's name, and the server's address."
-    if any("Connect" in kind or "Timeout" in kind for kind in kinds):
-        address = os.environ.get("OPENAI_BASE_URL")
-        where = f" OPENAI_BASE_URL is {address}." if address else ""
-        return f"Check that its server runs and can be reached.{where}"
-    return ""
-
-
-def _said(error: Exception) -> str:
-    """What a client says, as one short line that ends in a full stop."""
-    body = getattr(error, "body", None)
-    told = body.get("message") if isinstance(body, dict) else None
-    said = " ".join(str(told or error).split()) or type(error).__name__
-    if len(said) > _MOST:
-        said = f"{said[:_MOST].rstrip()} …"
-    return said if said.endswith((".", "!", "?", "…")) else f"{said}."

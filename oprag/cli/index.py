@@ -7,7 +7,6 @@ import json
 import math
 import os
 import shutil
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from chromadb.errors import ChromaError
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
 
+from oprag.cli.cache_folder import cache_folder
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 
 __all__ = ["Index", "cache_folder", "open_index"]
@@ -48,19 +48,6 @@ class Index(NamedTuple):
     """How many chunks it holds."""
     reused: bool
     """Whether it was there already."""
-
-
-def cache_folder() -> Path:
-    """Where indexes are kept: the user's cache folder, as each system has it."""
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if Path(named).is_absolute():
-        return Path(named) / "oprag"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "oprag"
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else Path.home()) / "oprag" / "cache"
-    return Path.home() / ".cache" / "oprag"
 
 
 def open_index(

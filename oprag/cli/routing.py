@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -15,12 +15,13 @@ from langchain_core.runnables.utils import AddableDict
 from langchain_oprag import SelfRouteChain
 from oprag.assembly import order_context
 from oprag.cli.chat_models import is_cut, model_failure
+from oprag.cli.full_texts import full_texts
 from oprag.cli.searching import Search
 from oprag.errors import ContextWindowError, RungFailedError
 from oprag.options import Order
 from oprag.routing import Rung
 
-__all__ = ["RoutedAnswer", "full_texts", "route_report", "stream_routed_answer"]
+__all__ = ["RoutedAnswer", "route_report", "stream_routed_answer"]
 
 _OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
 
@@ -37,22 +38,6 @@ class RoutedAnswer(NamedTuple):
     """`rung` and `answered`, as `SelfRouteChain` gives them."""
     usage: dict[str, Any]
     """The ledger, as `oprag.ledger.Ledger.to_dict` gives it."""
-
-
-def full_texts(documents: Iterable[Document]) -> dict[str, str]:
-    """Give the text of each file by its name.
-
-    Args:
-        documents: As `read_files` gives them.
-
-    Returns:
-        In reading order. The pages of a PDF are joined by a blank line.
-    """
-    pages: dict[str, list[str]] = {}
-    for document in documents:
-        name = str(document.metadata["source"])
-        pages.setdefault(name, []).append(document.page_content)
-    return {name: "\n\n".join(texts) for name, texts in pages.items()}
 
 
 def stream_routed_answer(

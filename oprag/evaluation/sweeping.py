@@ -49,10 +49,10 @@ def with_answer_recall(dataset: Dataset) -> Dataset:
 
 
 def sweep_measure(dataset: Dataset, *, offline: bool) -> str:
-    """Name the measure that budgets are chosen by.
+    """Name the measure that systems and budgets are compared by.
 
     Args:
-        dataset: After `with_answer_recall`.
+        dataset: What is asked; in a sweep after `with_answer_recall`.
         offline: Whether no language model answers. Then answers say little, and what
             the contexts hold is measured: the evidence, else the answer's text.
 

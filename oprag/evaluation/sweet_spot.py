@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.statistics import Comparison, Estimate, Resampling
 
-__all__ = ["Candidate", "SweetSpot", "sweet_spot"]
+__all__ = ["AS_CHEAP", "Candidate", "SweetSpot", "sweet_spot"]
+
+AS_CHEAP = 1.05
+"""Up to so many times the tokens count as no more tokens."""
 
 
 class Candidate(NamedTuple):
@@ -45,9 +48,13 @@ def sweet_spot(
 
     The best has the highest mean; of equal means the one with fewer tokens, then the
     first. From the fewest tokens on, each arm is compared with it on the questions
-    that both have: the first whose 95 % interval of the difference reaches zero is
-    taken. With few questions intervals are wide and this finds small budgets: the
-    interval in `comparison` says how much may be lost.
+    that both have; the first is taken whose 95 % interval of the difference reaches
+    zero. Arms are passed over where another has a higher mean for no more tokens:
+    their intervals may reach zero because they are wide. A twentieth more tokens count
+    as no more, because systems do not fill a budget equally.
+
+    With few questions intervals are wide and this finds small budgets: the interval
+    in `comparison` says how much may be lost.
 
     Args:
         candidates: Arms, of one system over its budgets or of several systems.
@@ -75,12 +82,28 @@ def sweet_spot(
         return candidates[index].tokens, index
 
     best = min(estimates, key=lambda index: (-estimates[index].mean, cost(index)))
-    for index in sorted(estimates, key=cost):
-        comparison = resampling.compare(
-            candidates[index].values, candidates[best].values
+
+    compared = (
+        (
+            index,
+            resampling.compare(candidates[index].values, candidates[best].values),
         )
-        if comparison is not None and comparison.difference.high >= 0:
-            break
-    else:  # the best reaches zero against itself, so this is never
-        raise AssertionError
-    return SweetSpot(index, best, estimates[index], estimates[best], comparison)
+        for index in sorted(estimates, key=cost)
+        if not _outdone(index, candidates, estimates)
+    )
+    chosen, comparison = next(  # the best itself at the latest
+        (index, found)
+        for index, found in compared
+        if found is not None and found.difference.high >= 0
+    )
+    return SweetSpot(chosen, best, estimates[chosen], estimates[best], comparison)
+
+
+def _outdone(
+    index: int, candidates: Sequence[Candidate], estimates: Mapping[int, Estimate]
+) -> bool:
+    most = candidates[index].tokens * AS_CHEAP
+    return any(
+        found.mean > estimates[index].mean and candidates[other].tokens <= most
+        for other, found in estimates.items()
+    )

@@ -155,8 +155,27 @@ def _selection() -> dict[str, Any]:
     }
 
 
+def _evaluation() -> dict[str, Any]:
+    import asyncio
+
+    from oprag.evaluation.running.plan import Plan
+    from oprag.evaluation.running.run_directory import RunDirectory
+    from oprag.evaluation.running.runner import run
+    from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+    from tests.evaluation.small import Replies, bench_of, set_of_four
+
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
+    directory, dataset = RunDirectory(folder), set_of_four()
+    directory.begin({})
+    plan = Plan([vanilla_rag(size=20), dos_rag(size=20)], [60], dataset.questions)
+    asyncio.run(run(plan, bench_of(Replies(lambda _: "in the")), directory))
+    return {"dataset": dataset, "folder": folder}
+
+
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "README": _readme,
+    "evaluation": _evaluation,
     "indexing": _indexing,
     "langchain": _readme,
     "llamaindex": _readme,

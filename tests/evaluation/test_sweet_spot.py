@@ -69,6 +69,43 @@ def test_of_equal_means_the_cheaper_is_best_and_then_the_first():
     assert (found.chosen, found.best) == (1, 1)
 
 
+@pytest.mark.parametrize(("tokens", "chosen"), [(105, 1), (106, 0)])
+def test_of_those_that_take_about_the_same_the_better_is_taken(tokens, chosen):
+    # One wrong of ten, none, and the best at ten times the tokens, none either: the
+    # first reaches zero as above. 105 is a twentieth more than 100.
+    first = arm(100, *[1.0] * 9, 0.0)
+    second, third = arm(tokens, *[1.0] * 10), arm(1000, *[1.0] * 10)
+
+    found = sweet_spot([first, second, third], TEN)
+
+    assert found is not None
+    assert (found.chosen, found.best) == (chosen, 1)
+    assert found.estimate.mean == pytest.approx([0.9, 1.0][chosen])
+
+
+def test_what_is_uncertain_is_not_taken_before_what_is_better_for_less():
+    # A steady -0.01 is significant. Two wrong of ten are worse, and are not: a
+    # resample leaves both out with (8/10)^10 = 11 %.
+    steady, uncertain = arm(100, *[0.99] * 10), arm(200, *[1.0] * 8, 0.0, 0.0)
+    best = arm(1000, *[1.0] * 10)
+
+    found = sweet_spot([steady, uncertain, best], TEN)
+    alone = sweet_spot([uncertain, best], TEN)
+
+    assert found is not None
+    assert alone is not None
+    assert (found.chosen, alone.chosen) == (2, 0)
+
+
+def test_what_is_significantly_worse_is_not_taken_for_being_as_cheap():
+    first, worse = arm(100, *[1.0] * 10), arm(101, *[0.0] * 10)
+
+    found = sweet_spot([worse, first], TEN)
+
+    assert found is not None
+    assert found.chosen == 1
+
+
 def test_documents_are_drawn_and_not_questions():
     # Five questions on each of two documents; the cheap arm fails on one document
     # only. A resample has that document twice, once or never: the interval of the

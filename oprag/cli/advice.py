@@ -1,0 +1,113 @@
+"""What `oprag sweep` ends with: how many tokens to use, with what, and why."""
+
+from __future__ import annotations
+
+from oprag.evaluation.reports.measuring import title_of
+from oprag.evaluation.reports.summary import (
+    ArmSummary,
+    Figure,
+    Summary,
+    SweetSpotSummary,
+)
+from oprag.evaluation.sweet_spot import AS_CHEAP
+
+__all__ = ["advice_lines"]
+
+_USE = {
+    "dos-rag": "OffsetSentenceSplitter(chunk_size=100), "
+    "OrderPreservingRetriever(token_budget={budget})",
+    "op-rag": "OffsetTokenSplitter(chunk_size=128), "
+    "OrderPreservingRetriever(token_budget={budget})",
+    "recall": "OffsetSentenceSplitter(chunk_size=100), "
+    'OrderPreservingRetriever(token_budget={budget}, preset="recall")',
+    "full-document": "no retrieval: send the whole documents",
+}
+"""How one's own code does what a system does."""
+
+_NO_MEASURE = (
+    "No advice: there is nothing to measure by. Give answers, options or evidence to "
+    "all questions."
+)
+_FEW = 30
+"""Questions below which an interval says little."""
+
+
+def advice_lines(summary: Summary) -> list[str]:
+    """Say what to use and what speaks for it.
+
+    Args:
+        summary: Of the sweep.
+
+    Returns:
+        A few lines; one that says why not where nothing was measured.
+    """
+    spot = _over_all(summary)
+    if spot is None:
+        return [
+            "",
+            _NO_MEASURE,
+        ]
+    arms = {arm.label: arm for arm in summary.arms}
+    chosen, best = arms[spot.chosen], arms[spot.best]
+    return [
+        "",
+        _headline(chosen),
+        *_how(chosen),
+        *_evidence(summary, spot, chosen, best),
+    ]
+
+
+def _over_all(summary: Summary) -> SweetSpotSummary | None:
+    """Of all systems; with one system only, of that."""
+    return summary.sweet_spots[-1] if summary.sweet_spots else None
+
+
+def _headline(chosen: ArmSummary) -> str:
+    if chosen.budget is None:
+        return f"Use {chosen.system}: about {chosen.tokens:,.0f} tokens for a question."
+    return f"Use {chosen.budget:,} tokens with {chosen.system}."
+
+
+def _how(chosen: ArmSummary) -> list[str]:
+    use = _USE.get(chosen.system)
+    return (
+        [] if use is None else [f"  In your code: {use.format(budget=chosen.budget)}"]
+    )
+
+
+def _evidence(
+    summary: Summary, spot: SweetSpotSummary, chosen: ArmSummary, best: ArmSummary
+) -> list[str]:
+    measure, behind = summary.measure, spot.difference
+    name = title_of(measure)
+    figure = chosen.measures[measure]
+    asked = f"{figure.questions:,} questions about {figure.documents:,} documents"
+    lines = [f"  Why: {name} {_told(figure)} on {asked}."]
+    if spot.chosen == spot.best:
+        cheaper = any(arm.tokens * AS_CHEAP < chosen.tokens for arm in summary.arms)
+        worse = "; everything that takes less did measurably worse" if cheaper else ""
+        lines.append(f"  Nothing did better{worse}.")
+    else:
+        lines.append(
+            f"  The best ({best.label}) has {_told(best.measures[measure])} for "
+            f"{best.tokens:,.0f} tokens instead of {chosen.tokens:,.0f}. On the same "
+            f"questions the difference is {behind.mean:+.3f} "
+            f"[{behind.low:+.3f}, {behind.high:+.3f}]: not significant; worse on "
+            f"{behind.worse:,}, better on {behind.better:,} of {behind.questions:,}."
+        )
+        if behind.low < 0:
+            lines.append(
+                f"  Up to {-behind.low:.3f} may be lost: more questions narrow this."
+            )
+    if figure.questions < _FEW:
+        lines.append(
+            f"  {figure.questions} questions are few: take this for a first hint, and "
+            f"sweep again with {_FEW} or more."
+        )
+    return lines
+
+
+def _told(figure: Figure) -> str:
+    if figure.low is None or figure.high is None:
+        return f"{figure.mean:.3f}"
+    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"

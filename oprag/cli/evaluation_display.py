@@ -1,0 +1,94 @@
+"""What an evaluation prints: the estimate, the table, in plain lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from oprag.evaluation.estimating import RunEstimate
+from oprag.evaluation.reports.measuring import title_of
+from oprag.evaluation.reports.summary import ArmSummary, Figure, Summary
+from oprag.usage import Price, TokenUsage
+
+__all__ = ["estimate_lines", "result_lines"]
+
+_CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
+
+
+def estimate_lines(
+    estimate: RunEstimate, answers: int, price: Price | None
+) -> Iterator[str]:
+    """Tell what a run takes, system by system."""
+    yield (
+        f"{answers:,} answers to {estimate.questions:,} questions, estimated from "
+        f"{estimate.sampled}:"
+    )
+    yield ""
+    named = [(each.system, each.low, each.high) for each in estimate.systems]
+    if len(named) > 1:
+        named.append(("together", estimate.low, estimate.high))
+    rows = [("system", "tokens in", "tokens out", *(("cost",) if price else ()))]
+    for name, low, high in named:
+        cost = (_money(price, low, high),) if price else ()
+        sent = _range(low.input_tokens, high.input_tokens)
+        said = _range(low.output_tokens, high.output_tokens)
+        rows.append((name, sent, said, *cost))
+    yield from table_lines(rows)
+    for failed in estimate.failed:
+        yield f"Cannot be asked: {failed}"
+
+
+def result_lines(summary: Summary) -> Iterator[str]:
+    """Tell what each system scored at each budget, and what it took."""
+    measures = [summary.measure] if summary.measure else []
+    shown = {name for arm in summary.arms for name in arm.measures}
+    measures += [n for n in _CONTEXT_MEASURES if n in shown and n != summary.measure]
+    yield (
+        f"{summary.dataset}: {summary.questions:,} questions on "
+        f"{summary.documents:,} documents"
+    )
+    yield ""
+    head = ("system", "budget", *map(title_of, measures), "tokens", "declined")
+    yield from table_lines([head, *(_row(arm, measures) for arm in summary.arms)])
+    yield ""
+    yield "In brackets the 95 % interval; tokens: sent for a question, on average."
+    for text in summary.notes:
+        yield f"Note: {text}"
+
+
+def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Align columns: the first to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _row(arm: ArmSummary, measures: Sequence[str]) -> tuple[str, ...]:
+    figures = [_figure(arm.measures.get(measure)) for measure in measures]
+    budget = "" if arm.budget is None else f"{arm.budget:,}"
+    share = f"{arm.declined / arm.answers:.0%}" if arm.answers else ""
+    return (arm.system, budget, *figures, f"{arm.tokens:,.0f}", share)
+
+
+def _figure(figure: Figure | None) -> str:
+    if figure is None:
+        return "-"
+    if figure.low is None or figure.high is None:
+        return f"{figure.mean:.3f}"
+    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _money(price: Price, low: TokenUsage, high: TokenUsage) -> str:
+    least, most = _amount(price.cost(low)), _amount(price.cost(high))
+    return least if least == most else f"{least} to {most}"
+
+
+def _amount(cost: float) -> str:
+    return f"{cost:,.2f}" if cost >= 1 else f"{cost:.4f}"

@@ -1,0 +1,174 @@
+"""A run carried out: estimated, asked, scored and reported, with its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from oprag.cli.evaluation_asking import Asking
+from oprag.cli.evaluation_display import estimate_lines, result_lines
+from oprag.cli.evaluation_progress import CountedEmbeddings
+from oprag.cli.evaluation_setup import (
+    Evaluation,
+    RunOptions,
+    load_embeddings,
+    make_evaluation,
+)
+from oprag.cli.telling import note, told
+from oprag.evaluation.data import Dataset
+from oprag.evaluation.estimating import estimate_run
+from oprag.evaluation.published import Published
+from oprag.evaluation.reports import write_reports
+from oprag.evaluation.reports.summary import Summary
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import RunReport
+from oprag.evaluation.systems.system import System
+from oprag.usage import TokenUsage
+
+__all__ = ["CAPPED", "FAILED", "INTERRUPTED", "carry_out", "perform"]
+
+FAILED = 3
+"""Exit code where some questions could not be answered."""
+CAPPED = 4
+"""Exit code where a cap stopped the run."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
+_OFFLINE = (
+    "The reader was offline: it gives the best-matching sentence and is no language "
+    "model. What contexts hold can be compared; its answers say nothing about a "
+    "model's."
+)
+
+
+def perform(
+    dataset: Dataset,
+    systems: Sequence[System],
+    budgets: Sequence[int],
+    options: RunOptions,
+    out: Path | None,
+    **more: Any,
+) -> None:
+    """Estimate, and carry out a run.
+
+    Args:
+        dataset: What is asked.
+        systems: What answers.
+        budgets: Tokens.
+        options: The rest.
+        out: Folder of the run; None: only estimate.
+        **more: See `carry_out`.
+
+    Raises:
+        typer.Exit: See `carry_out`.
+    """
+    if options.offline:
+        dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
+    embeddings = load_embeddings(options.embedding_model)
+    evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
+    if out is None:
+        _show_estimate(evaluation, options)
+        return
+    directory = RunDirectory(out)
+    directory.begin(evaluation.settings)
+    if not options.offline:
+        _show_estimate(evaluation, options)
+        typer.echo("")
+    carry_out(evaluation, options, embeddings, directory, **more)
+
+
+def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
+    estimate = asyncio.run(
+        estimate_run(
+            evaluation.plan,
+            evaluation.dataset,
+            evaluation.vectors,
+            model=options.model,
+            window=options.window,
+            seed=options.seed,
+        )
+    )
+    for line in estimate_lines(estimate, len(evaluation.plan), options.price):
+        typer.echo(line)
+    if _passes_a_cap(estimate.low, options):
+        note("That is more than the cap: the run will stop there, and can go on later.")
+
+
+def _passes_a_cap(usage: TokenUsage, options: RunOptions) -> bool:
+    tokens = usage.input_tokens + usage.output_tokens
+    if options.max_tokens is not None and tokens > options.max_tokens:
+        return True
+    if options.max_cost is None or options.price is None:
+        return False
+    return options.price.cost(usage) > options.max_cost
+
+
+def carry_out(
+    evaluation: Evaluation,
+    options: RunOptions,
+    embeddings: CountedEmbeddings,
+    directory: RunDirectory,
+    *,
+    label: bool = False,
+    published: tuple[Published, ...] = (),
+    measure: str = "",
+    conclude: Callable[[Summary], list[str]] = lambda _: [],
+) -> None:
+    """Ask what is still to be asked, score, report, and print the result.
+
+    Args:
+        evaluation: The run.
+        options: What bounds it.
+        embeddings: Told of in the progress bar.
+        directory: Begun with the run's settings.
+        label: Whether the model says why questions were declined.
+        published: Figures of papers that are drawn beside.
+        measure: What systems are compared by; empty: the set's own.
+        conclude: Gives lines that are printed below the table.
+
+    Raises:
+        typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
+    """
+    out = directory.path
+    asking = Asking(evaluation, options, directory)
+    try:
+        report = asking.ask(embeddings, label=label)
+    except KeyboardInterrupt as interrupt:
+        note(
+            f"Stopped. {len(directory.answers()):,} of {len(evaluation.plan):,} "
+            f"answers are kept in {out}. Give the same command again: it goes on there."
+        )
+        raise typer.Exit(INTERRUPTED) from interrupt
+    finally:
+        evaluation.vectors.close()
+    if report.known or report.asked:
+        summary = write_reports(
+            directory,
+            evaluation.dataset,
+            price=options.price,
+            published=published,
+            measure=measure,
+            seed=options.seed,
+        )
+        lines = [*result_lines(summary), *asking.spent(), *conclude(summary)]
+        typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
+    if not report.complete:
+        raise _incomplete(report, out)
+
+
+def _incomplete(report: RunReport, out: Path) -> typer.Exit:
+    """Tell what is missing; give the exit code."""
+    if report.stopped is not None:
+        return told(report.stopped.message, code=CAPPED)
+    first = report.errors[0]
+    message = (
+        f"{len(report.errors):,} answers are missing. The first: {first['system']}, "
+        f"question {first['question_id']}. {first['message']} All are in "
+        f"{out / 'errors.jsonl'}; the same command asks them again."
+    )
+    return told(message, code=FAILED)
