@@ -10,6 +10,7 @@ import typer
 from oprag.cli.evaluation_options import (
     DEFAULT_MODEL,
     AllowedReply,
+    AskedStyle,
     Cache,
     Concurrency,
     DryRun,
@@ -20,6 +21,7 @@ from oprag.cli.evaluation_options import (
     Reader,
     Runs,
     Seed,
+    Style,
     Temperature,
     Window,
     read_budgets,
@@ -102,6 +104,7 @@ def evaluate(
     systems: Systems = ["vanilla-rag,op-rag,dos-rag,full-document"],  # noqa: B006 -- Typer copies it
     budgets: Budgets = "1500,5000,10000,20000,30000,40000",
     model: Reader = DEFAULT_MODEL,
+    answer_style: AskedStyle = Style.LETTER,
     out: Out = None,
     runs: Runs = 1,
     limit_questions: LimitQuestions = None,
@@ -153,6 +156,7 @@ def evaluate(
 
     options = RunOptions(
         model=model,
+        answer_style=answer_style.value,
         embedding_model=embedding_model,
         runs=runs,
         concurrency=concurrency,

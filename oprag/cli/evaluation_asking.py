@@ -69,6 +69,7 @@ class Asking:
             window=self._options.window,
             cache=self._evaluation.cache,
             seed=self._options.seed,
+            answer_style=self._options.answer_style,
         )
         # The offline reader never waits. One after the other, every run embeds the
         # same texts together, and so gets the same vectors to the last digit.

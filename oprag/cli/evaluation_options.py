@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from oprag.usage import Price
 __all__ = [
     "DEFAULT_MODEL",
     "AllowedReply",
+    "AskedStyle",
     "Cache",
     "Concurrency",
     "DryRun",
@@ -24,6 +26,7 @@ __all__ = [
     "Reader",
     "Runs",
     "Seed",
+    "Style",
     "Temperature",
     "Window",
     "read_budgets",
@@ -37,6 +40,14 @@ DEFAULT_MODEL = "offline"
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
 _PRICE_PARTS = (2, 3)
 
+
+class Style(str, Enum):
+    """What `--answer-style` takes."""
+
+    LETTER = "letter"
+    BRACKETS = "brackets"
+
+
 Reader = Annotated[
     str,
     typer.Option(
@@ -44,6 +55,14 @@ Reader = Annotated[
         metavar="PROVIDER:MODEL|offline",
         help="The chat model, such as openai:gpt-4o-mini; or offline, which gives the "
         "best-matching sentence and is not a language model.",
+    ),
+]
+AskedStyle = Annotated[
+    Style,
+    typer.Option(
+        "--answer-style",
+        help="How options are answered: by letter, or as in DOS RAG with an "
+        "explanation and [[n]]; open questions then in 1 to 20 words.",
     ),
 ]
 Runs = Annotated[

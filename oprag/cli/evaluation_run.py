@@ -91,6 +91,7 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
             model=options.model,
             window=options.window,
             seed=options.seed,
+            answer_style=options.answer_style,
         )
     )
     for line in estimate_lines(estimate, len(evaluation.plan), options.price):

@@ -19,6 +19,7 @@ from oprag.cli.evaluation_data import data_facts
 from oprag.cli.evaluation_progress import CountedEmbeddings
 from oprag.cli.progress import working
 from oprag.cli.telling import told
+from oprag.evaluation.answer_styles import AnswerStyle
 from oprag.evaluation.catalogue import make_system
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.models import Model
@@ -57,6 +58,7 @@ class RunOptions:
     """What a user said, apart from the data and the systems."""
 
     model: str
+    answer_style: AnswerStyle
     embedding_model: str
     runs: int
     concurrency: int
@@ -169,6 +171,7 @@ def make_evaluation(
         "budgets": list(budgets),
         "runs": options.runs,
         "model": options.model,
+        "answer_style": options.answer_style,
         "temperature": None if options.offline else options.temperature,
         "max_reply": options.max_reply,
         "window": options.window,

@@ -10,6 +10,7 @@ import typer
 from oprag.cli.evaluation_options import (
     DEFAULT_MODEL,
     AllowedReply,
+    AskedStyle,
     Cache,
     Concurrency,
     DryRun,
@@ -20,6 +21,7 @@ from oprag.cli.evaluation_options import (
     Reader,
     Runs,
     Seed,
+    Style,
     Temperature,
     Window,
     read_budgets,
@@ -67,6 +69,7 @@ def sweep(
     budgets: Budgets = "",
     systems: Systems = ["dos-rag,op-rag,recall,full-document"],  # noqa: B006 -- Typer copies it
     model: Reader = DEFAULT_MODEL,
+    answer_style: AskedStyle = Style.LETTER,
     out: Out = Path("oprag-sweep"),
     runs: Runs = 1,
     limit_questions: LimitQuestions = None,
@@ -113,6 +116,7 @@ def sweep(
 
     options = RunOptions(
         model=model,
+        answer_style=answer_style.value,
         embedding_model=embedding_model,
         runs=runs,
         concurrency=concurrency,

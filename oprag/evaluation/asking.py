@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.declining import DeclineDetector
+from oprag.evaluation.answer_styles import (
+    BRIEF_PROMPT,
+    EXPLAINED_PROMPT,
+    AnswerStyle,
+    decline_rules,
+    number_options,
+)
 from oprag.evaluation.data import Question
-from oprag.evaluation.models import Call
+from oprag.evaluation.models import Call, CallKind
 from oprag.prompts import CHOICE_PROMPT, QA_PROMPT, fill_prompt, format_options
 
 __all__ = ["Reading", "answer_call", "choice_question", "read_reply"]
@@ -21,32 +29,52 @@ class Reading(NamedTuple):
     """False when it declines."""
 
 
-def answer_call(question: Question, context: str) -> Call:
-    """Ask a question of a context. All systems ask with the same words.
+def answer_call(
+    question: Question, context: str, style: AnswerStyle = "letter"
+) -> Call:
+    """Ask a question of a context. All systems of a run ask with the same words.
 
     Args:
         question: With options it is asked as a multiple-choice question.
         context: What the model may read.
+        style: How the answer is to be written.
     """
     facts = {"question": question.question, "context": context}
     if not question.options:
-        prompt = fill_prompt(QA_PROMPT, **facts)
-        return Call("answer", prompt, facts)
-    options = format_options(question.options)
-    prompt = fill_prompt(CHOICE_PROMPT, options=options, **facts)
-    return Call("choice", prompt, {**facts, "options": question.options})
+        template = BRIEF_PROMPT if style == "brackets" else QA_PROMPT
+        return Call("answer", fill_prompt(template, **facts), facts)
+    options = _written(question.options, style)
+    template = EXPLAINED_PROMPT if style == "brackets" else CHOICE_PROMPT
+    kind: CallKind = "explained_choice" if style == "brackets" else "choice"
+    prompt = fill_prompt(template, options=options, **facts)
+    return Call(kind, prompt, {**facts, "options": question.options})
 
 
-def choice_question(question: Question) -> str:
-    """Give a question as one text, its options, lettered, below it."""
+def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
+    """Give a question as one text, its options below it, as the style writes them."""
     if not question.options:
         return question.question
-    return f"{question.question}\n{format_options(question.options)}"
+    return f"{question.question}\n{_written(question.options, style)}"
 
 
-def read_reply(reply: str) -> Reading:
-    """Say whether a reply answers, by the rules of Self-Route, and what."""
-    detector = DeclineDetector()
+def read_reply(
+    reply: str, question: Question | None = None, style: AnswerStyle = "letter"
+) -> Reading:
+    """Say whether a reply answers, by the rules of Self-Route, and what.
+
+    Args:
+        reply: As the model wrote it; the prediction keeps its explanation.
+        question: What was asked; None: an open question.
+        style: How the answer was asked for. A choice in the style `"brackets"` is
+            read by `decline_rules`.
+    """
+    explained = style == "brackets" and question is not None and question.options
+    rules = decline_rules(reply) if explained else None
+    detector = DeclineDetector(rules=rules)
     released = detector.feed(reply) + detector.finish()
     answered = detector.decision != "declined"
     return Reading(released.strip() if answered else "", answered)
+
+
+def _written(options: Sequence[str], style: AnswerStyle) -> str:
+    return (number_options if style == "brackets" else format_options)(options)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from oprag.evaluation.answer_styles import AnswerStyle, check_answer_style
 from oprag.evaluation.artifacts import Artifacts
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.models import Model
@@ -38,6 +39,11 @@ class Bench:
         cache: Folder for what systems make of a document (trees, pages, gists);
             None: in memory.
         seed: Of everything that is drawn.
+        answer_style: How answers are asked for; reports read it from the run's
+            settings, where it has the same name.
+
+    Raises:
+        InvalidOptionError: There is no such style.
     """
 
     def __init__(
@@ -50,6 +56,7 @@ class Bench:
         window: int | None = None,
         cache: Path | None = None,
         seed: int = 42,
+        answer_style: AnswerStyle = "letter",
     ) -> None:
         self.dataset = dataset
         self.model = model
@@ -58,6 +65,7 @@ class Bench:
         self.window = window
         self.artifacts = Artifacts(cache)
         self.seed = seed
+        self.answer_style = check_answer_style(answer_style)
         self._hits: OrderedDict[Hashable, list[Hit]] = OrderedDict()
         self._matrices: OrderedDict[Hashable, Matrix] = OrderedDict()
         self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.errors import OpragError
+from oprag.evaluation.answer_styles import AnswerStyle
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.models import Call, CallKind, Completion, Model
@@ -25,7 +26,11 @@ __all__ = ["RunEstimate", "SystemEstimate", "estimate_run"]
 
 _OF_DOCUMENTS: frozenset[CallKind] = frozenset({"gist", "page_break", "summary"})
 """Made once for a document, whatever is asked of it."""
-_REPLY_TOKENS: dict[CallKind, int] = {"long_answer": 100, "short_answer": 10}
+_REPLY_TOKENS: dict[CallKind, int] = {
+    "explained_choice": 60,
+    "long_answer": 100,
+    "short_answer": 10,
+}
 _OTHER_REPLY = 20
 _GIST_PARTS = 4
 """A gist is taken to have a quarter of its page's words."""
@@ -74,14 +79,15 @@ async def estimate_run(
     token_counter: TokenizerSpec = None,
     window: int | None = None,
     seed: int = 42,
+    answer_style: AnswerStyle = "letter",
     sample: int = 10,
 ) -> RunEstimate:
     """Estimate what a plan takes. No model is asked; texts are embedded.
 
-    Answers are taken to be short (20 tokens; a long answer of LongRAG 100), summaries
-    as long as they may be, gists a quarter of their pages. What is asked of a question
-    is scaled from the sample to all questions and runs, what is made of a document
-    from the sample's documents to all.
+    Answers are taken to be short (20 tokens; with an explanation 60, a long answer of
+    LongRAG 100), summaries as long as they may be, gists a quarter of their pages.
+    What is asked of a question is scaled from the sample to all questions and runs,
+    what is made of a document from the sample's documents to all.
 
     Args:
         plan: What is asked.
@@ -91,6 +97,7 @@ async def estimate_run(
         token_counter: As `Bench` takes it.
         window: As `Bench` takes it.
         seed: As `Bench` takes it.
+        answer_style: As `Bench` takes it.
         sample: Questions that are gone through, spread evenly over the plan's.
     """
     questions = _spread(plan.questions, sample)
@@ -113,6 +120,7 @@ async def estimate_run(
                 token_counter=token_counter,
                 window=window,
                 seed=seed,
+                answer_style=answer_style,
             )
             counting.count = bench.counter
             failed |= await _go_through(first_runs, questions, bench)

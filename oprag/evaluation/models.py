@@ -14,6 +14,7 @@ __all__ = ["Call", "CallKind", "Completion", "Model"]
 CallKind: TypeAlias = Literal[
     "answer",
     "choice",
+    "explained_choice",
     "long_answer",
     "short_answer",
     "summary",
@@ -27,10 +28,13 @@ CallKind: TypeAlias = Literal[
 - `"answer"`: answer a question. `question`, `context`.
 - `"choice"`: answer it by naming the letter of an option. `question`, `context`,
   `options` (texts).
+- `"explained_choice"`: the same, by an explanation and the number of an option, from
+  1, as `[[n]]`.
 - `"long_answer"`: LongRAG's first call. `question` (its options below it),
   `context`, `options` (empty for open questions).
 - `"short_answer"`: its second. `question`, `long_answer`, `examples` (as written in
-  the prompt). A multiple-choice question is put to the long answer as a `"choice"`.
+  the prompt). A multiple-choice question is put to the long answer as one of
+  the two above.
 - `"summary"`: RAPTOR's. `text`, `max_tokens`.
 - `"page_break"`: where a page of ReadAgent ends. `parts` (sentences or paragraphs),
   `breaks` (parts before each place; places are numbered from 1), `before` (the page

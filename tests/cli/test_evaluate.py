@@ -302,6 +302,53 @@ def test_several_runs_of_some_questions_and_why_they_were_declined(ask, tmp_path
     assert labels.count("long or complex") == 2
 
 
+@pytest.fixture
+def options_of_the_mill(data, tmp_path) -> list[str]:
+    """A question with options, on the same notes."""
+    text = "question,document,option_a,option_b,correct\nWhat is the wheel made of?,"
+    (tmp_path / "choice.csv").write_text(text + "mill.md,iron,oak,B\n")
+    return ["--questions", str(tmp_path / "choice.csv"), *data[2:]]
+
+
+def test_options_asked_for_in_brackets_are_compared_by_them(
+    ask, options_of_the_mill, tmp_path
+):
+    style = [*options_of_the_mill, "--answer-style", "brackets"]
+    out = ["--out", tmp_path / "run"]
+    reply = "A wheel of oak is named: [[2]]"
+    result, requests = ask(lambda _: reply, *style, *out)
+
+    assert result.exit_code == 0, result.output
+    assert len(requests) == ANSWERS // 4
+    assert all("\n1. iron\n2. oak\n" in request.prompt for request in requests)
+    assert all("[[1]]" in request.prompt for request in requests)
+    assert "accuracy, [[n]]" in result.stdout
+    assert "The readings of letters are left out" in result.stdout
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    assert summary["settings"]["answer_style"] == "brackets"
+    assert [arm["measures"]["bracketed_match"]["mean"] for arm in summary["arms"]] == (
+        [1.0] * 5
+    )
+
+    result, requests = ask(lambda _: "B", *options_of_the_mill, *out)
+    assert (result.exit_code, requests) == (1, [])
+    assert "answer_style was 'brackets' and now is 'letter'" in result.stderr
+
+
+def test_the_offline_reader_answers_in_brackets(shared, options_of_the_mill, tmp_path):
+    style = ["--answer-style", "brackets", "--out", tmp_path / "run"]
+    result = run(*shared, *options_of_the_mill, *SYSTEMS, *style)
+
+    assert result.exit_code == 0, result.output
+    assert "accuracy, [[n]]" in result.stdout
+    replies = {
+        json.loads(line)["reply"]
+        for line in (tmp_path / "run" / "answers.jsonl").read_text().splitlines()
+    }
+    assert replies <= {"[[1]]", "[[2]]", "unanswerable"}
+    assert replies != {"unanswerable"}
+
+
 def test_other_settings_need_another_folder(offline, shared):
     result = run(*shared, *SYSTEMS, "--out", offline[0], "--seed", "7")
 

@@ -11,12 +11,14 @@ from rich.console import Console
 from oprag.cli.evaluation_data import data_facts, load_own, restrict
 from oprag.cli.evaluation_display import table_lines
 from oprag.cli.evaluation_options import (
+    Style,
     read_budgets,
     read_price,
     read_specs,
     read_temperature,
 )
 from oprag.cli.evaluation_progress import CountedEmbeddings, answering
+from oprag.evaluation.answer_styles import ANSWER_STYLES
 from oprag.evaluation.running.limits import Spending
 from oprag.usage import Price, TokenUsage
 from tests.evaluation.small import WordVectors, set_of_four
@@ -35,6 +37,10 @@ from tests.evaluation.small import WordVectors, set_of_four
 )
 def test_settings_belong_to_the_system_before_them(written, specs):
     assert read_specs(written) == specs
+
+
+def test_every_style_of_answers_can_be_written():
+    assert tuple(style.value for style in Style) == ANSWER_STYLES
 
 
 def test_budgets_are_ascending_and_each_once():

@@ -40,9 +40,9 @@ def estimated(asked: Plan, **options) -> RunEstimate:
     )
 
 
-def sent(asked: Plan, reply: str) -> int:
+def sent(asked: Plan, reply: str, **options) -> int:
     model = Replies(lambda _: reply)
-    bench = Bench(set_of_four(), model, vectors(), token_counter=words)
+    bench = Bench(set_of_four(), model, vectors(), token_counter=words, **options)
 
     async def ask() -> None:
         for arm, question in asked.tasks():
@@ -65,6 +65,17 @@ def test_prompts_are_as_many_tokens_as_are_sent(runs):
     assert found.low.output_tokens == 20 * len(asked)
     assert found.low.estimated
     assert found.failed == ()
+
+
+def test_answers_with_an_explanation_are_estimated_as_they_are_asked_for():
+    asked = plan("dos-rag", "full-document")
+
+    found = estimated(asked, answer_style="brackets")
+
+    assert found.low.input_tokens == sent(asked, "[[2]]", answer_style="brackets")
+    assert found.low.input_tokens != estimated(asked).low.input_tokens
+    # Two budgets and the full document: one question of four has options.
+    assert found.low.output_tokens == 3 * (3 * 20 + 60)
 
 
 def test_a_ladder_takes_at_least_the_first_step_and_at_most_all():

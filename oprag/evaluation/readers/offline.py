@@ -40,8 +40,9 @@ class OfflineReader(Model):
     - `answer`, `short_answer`: the sentence nearest to the question;
     - `choice`: the letter of the option that, put behind the question, is nearest to
       some sentence;
+    - `explained_choice`: the number of that option as `[[n]]`, without explanation;
     - `long_answer`: the three sentences nearest to the question, as they stand;
-    - these four decline, with the word *unanswerable*, where no sentence is as near
+    - these decline, with the word *unanswerable*, where no sentence is as near
       as `threshold`;
     - `summary`, `gist`: the sentences nearest to the mean of all, as they stand, as
       many as the reply may have tokens; a gist without a limit has a quarter of its
@@ -75,6 +76,7 @@ class OfflineReader(Model):
         self._replies: dict[CallKind, Callable[[Call], str]] = {
             "answer": self._answer,
             "choice": self._choice,
+            "explained_choice": self._explained_choice,
             "long_answer": self._long_answer,
             "short_answer": self._short_answer,
             "summary": self._summary,
@@ -108,6 +110,15 @@ class OfflineReader(Model):
         return _in_order(found, chosen) or SENTINEL
 
     def _choice(self, call: Call) -> str:
+        index = self._option(call)
+        return SENTINEL if index is None else _letter(index)
+
+    def _explained_choice(self, call: Call) -> str:
+        index = self._option(call)
+        return SENTINEL if index is None else f"[[{index + 1}]]"
+
+    def _option(self, call: Call) -> int | None:
+        """The index of the nearest option; None where none is near."""
         question, options = call.facts["question"], call.facts["options"]
         text = call.facts.get("context") or call.facts["long_answer"]
         found = self._sentences.of(text)
@@ -118,7 +129,7 @@ class OfflineReader(Model):
             for option in options
         ]
         index = _best_first(np.asarray(best))[0]
-        return _letter(index) if best[index] > self._threshold else SENTINEL
+        return index if best[index] > self._threshold else None
 
     def _summary(self, call: Call) -> str:
         text = call.facts["text"]

@@ -58,19 +58,27 @@ def measures_in(scores: Iterable[Mapping[str, Any]]) -> list[str]:
     return in_order(found)
 
 
-def main_measure(dataset: Dataset, measures: Sequence[str]) -> str:
+def main_measure(
+    dataset: Dataset, measures: Sequence[str], *, brackets: bool = False
+) -> str:
     """Choose the measure that arms are compared by.
 
     The first of the set's own that scores answers one by one; for options the reading
-    of letters, because our prompt asks for the letter; for a set without answers,
-    whether the context holds the evidence.
+    of what the prompt asked for; for a set without answers, whether the context holds
+    the evidence.
+
+    Args:
+        dataset: The set.
+        measures: Those that there are.
+        brackets: Whether options were asked for as `[[n]]`, and not by letter.
 
     Returns:
         Empty where there is none.
     """
     named = [name for name in dataset.metrics if name in measures]
-    if "choice_match" in named:
-        return "choice_match"
+    of_options = "bracketed_match" if brackets else "choice_match"
+    if of_options in named:
+        return of_options
     of_context = [name for name in _CONTEXT_MEASURES if name in measures]
     return next(iter([*named, *of_context]), "")
 

@@ -30,6 +30,7 @@ from oprag.usage import Price
 __all__ = ["summarize"]
 
 _BRACKETS = "bracketed_match"
+_LETTERS = ("choice_match", "choice_match_official")
 
 
 def summarize(
@@ -66,8 +67,10 @@ def summarize(
     questions = _asked(dataset, [*scores, *errors])
     ids = [question.question_id for question in questions]
     resampling = Resampling(clusters_of(questions), resamples=resamples, seed=seed)
-    measures, left_out = _shown(scores, answers)
-    measure = _main(measure, measures, dataset)
+    settings = directory.settings()
+    brackets = settings.get("answer_style") == "brackets"
+    measures, left_out = _shown(scores, answers, brackets=brackets)
+    measure = _main(measure, measures, dataset, brackets=brackets)
     arms = arms_of(scores)
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
     rows = Rows(dataset, answers, ids, expected, measures, resampling, price)
@@ -94,13 +97,15 @@ def summarize(
         groups=resampling.groups,
         resamples=resamples,
         seed=seed,
-        settings=directory.settings(),
+        settings=settings,
         arms=found,
         comparisons=comparisons(compared, against, resampling) if measure else (),
         sweet_spots=sweet_spots(compared, resampling) if measure else (),
         routing=routing(arms),
         failure_classes=class_counts(read_labels(directory), scores),
-        published=tuple(each for each in published if each.measure == measure),
+        published=tuple(
+            each for each in published if each.measure == _as_published(measure)
+        ),
         notes=tuple(notes),
     )
 
@@ -125,18 +130,32 @@ def _ordered(
     return tuple(sorted(shown, key=lambda name: name != first))
 
 
-def _main(wanted: str, measures: Sequence[str], dataset: Dataset) -> str:
+def _main(
+    wanted: str, measures: Sequence[str], dataset: Dataset, *, brackets: bool
+) -> str:
     if wanted and wanted not in measures:
         message = f"measure={wanted!r}: the run has {', '.join(measures) or 'none'}."
         raise InvalidOptionError(message, option="measure", value=wanted)
-    return wanted or main_measure(dataset, measures)
+    return wanted or main_measure(dataset, measures, brackets=brackets)
 
 
 def _shown(
-    scores: Sequence[Mapping[str, Any]], answers: Sequence[Mapping[str, Any]]
+    scores: Sequence[Mapping[str, Any]],
+    answers: Sequence[Mapping[str, Any]],
+    *,
+    brackets: bool,
 ) -> tuple[list[str], list[str]]:
-    """Leave out the match by brackets where no reply has any: it was not asked for."""
+    """Leave out the reading of options that was not asked for.
+
+    Letters where brackets were: the first word of an explanation may be "A". Brackets
+    where letters were, unless some reply has them.
+    """
     measures = measures_in(scores)
+    if brackets:
+        letters = [name for name in measures if name in _LETTERS]
+        told = "The readings of letters are left out: [[n]] was asked for."
+        shown = [name for name in measures if name not in letters]
+        return shown, [told] if letters else []
     if _BRACKETS not in measures or any(
         bracketed_option(answer["prediction"]) is not None for answer in answers
     ):
@@ -145,3 +164,8 @@ def _shown(
     return measures, [
         "The match of [[n]] is left out: no reply has a number in double brackets."
     ]
+
+
+def _as_published(measure: str) -> str:
+    """Papers' figures of options are accuracy, however it was asked for."""
+    return "choice_match" if measure == _BRACKETS else measure

@@ -23,7 +23,8 @@ def prompt_size(question: Question, bench: Bench, reserved: int) -> PromptSize:
     """
 
     def tokens(context: str) -> int:
-        return bench.counter(answer_call(question, context).prompt)
+        call = answer_call(question, context, bench.answer_style)
+        return bench.counter(call.prompt)
 
     return PromptSize(tokens, bench.window, reserved)
 

@@ -54,7 +54,7 @@ class LongReadingDesk(LongReadDesk):
             return Call("long_answer", fill_prompt(LONG_PROMPT, **values), facts)
         if options:
             key = "context" if call.name == "direct" else "long_answer"
-            return answer_call(self._question, values[key])
+            return answer_call(self._question, values[key], self._bench.answer_style)
         if call.name == "direct":
             return Call("answer", fill_prompt(DIRECT_PROMPT, **values), values)
         return Call("short_answer", fill_prompt(SHORT_PROMPT, **values), values)

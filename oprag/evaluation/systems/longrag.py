@@ -88,7 +88,7 @@ class LongRag(System):
         desk = LongReadingDesk(question, bench, self.reserved)
         steps = read_long(
             context.text,
-            choice_question(question),
+            choice_question(question, bench.answer_style),
             desk,
             ledger=desk.ledger,
             token_counter=bench.counter,
@@ -102,11 +102,12 @@ class LongRag(System):
                 request = steps.send(reply)
         except StopIteration:
             pass
-        reading = read_reply("" if reply is None else reply.text)
+        text = "" if reply is None else reply.text
+        reading = read_reply(text, question, bench.answer_style)
         return Attempt(
             prediction=reading.prediction,
             answered=reading.answered,
-            reply="" if reply is None else reply.text,
+            reply=text,
             pieces=context.pieces,
             context_tokens=context.tokens,
             usage={"answer": desk.ledger.usage},

@@ -72,6 +72,7 @@ class ReadAgent(System):
             for span, gist in zip(memory.pages, memory.gists, strict=True):
                 piece = Piece(document.doc_id, *span)
                 pages.append(_Page(gist, document.text[slice(*span)], piece))
+        # Options stay lettered here, whatever the style: pages have the numbers.
         call = look_up_call(
             choice_question(question),
             question.options,

@@ -36,8 +36,9 @@ async def read(
         usage: Of the stages before, by name.
         calls: Of the stages before, by name.
     """
-    completion = await bench.model.complete(answer_call(question, context.text))
-    reading = read_reply(completion.text)
+    style = bench.answer_style
+    completion = await bench.model.complete(answer_call(question, context.text, style))
+    reading = read_reply(completion.text, question, style)
     return Attempt(
         prediction=reading.prediction,
         answered=reading.answered,

@@ -75,7 +75,7 @@ class SelfRoute(System):
         ledger = Ledger()
         routed = await self._routed(question, self._rungs(budget), ledger, bench)
         outcome = routed.outcome
-        reading = read_reply(outcome.text or "")
+        reading = read_reply(outcome.text or "", question, bench.answer_style)
         alone = ledger.long_context_usage
         return Attempt(
             prediction=reading.prediction,
@@ -128,9 +128,10 @@ class SelfRoute(System):
 
 
 async def _reply(request: Ask, question: Question, bench: Bench) -> Reply:
-    call = answer_call(question, request.context.text)
+    style = bench.answer_style
+    call = answer_call(question, request.context.text, style)
     completion = await bench.model.complete(call)
-    declined = not read_reply(completion.text).answered
+    declined = not read_reply(completion.text, question, style).answered
     # Seconds differ from run to run, and no answer holds them.
     return Reply(completion.text, declined, completion.usage, seconds=0.0)
 

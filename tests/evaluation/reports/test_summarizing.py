@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 
 import pytest
 
@@ -17,6 +18,7 @@ from oprag.evaluation.reports.summarizing import summarize
 from oprag.evaluation.reports.tables import as_markdown, tables_of
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.scoring import score
+from oprag.evaluation.systems.retrieved import dos_rag
 from oprag.usage import Price
 from tests.evaluation.reports.runs import NUMBERS, ask, ledgers
 
@@ -342,6 +344,46 @@ def test_matches_of_brackets_are_left_out_where_no_reply_has_any(tmp_path):
     answers[0]["prediction"] = "It is the second: [[2]]"
     directory.write_lines("answers.jsonl", answers)
     assert "bracketed_match" in summarized(directory, dataset).measures
+
+
+def with_options(directory: RunDirectory, style: str, reply: str) -> Dataset:
+    """Rewrite a run as if its questions had had options, and this were every reply."""
+    dataset = ledgers()
+    chosen = tuple(
+        dataclasses.replace(q, options=("iron", *q.answers), gold_option=1)
+        for q in dataset.questions
+    )
+    directory.write_text("run.json", json.dumps({"answer_style": style}))
+    answers = [a | {"prediction": reply, "answered": True} for a in directory.answers()]
+    directory.write_lines("answers.jsonl", answers)
+    metrics = ("choice_match", "bracketed_match")
+    return dataclasses.replace(dataset, questions=chosen, metrics=metrics)
+
+
+@pytest.mark.parametrize(
+    ("style", "reply", "measure", "mean"),
+    [
+        ("brackets", "A sailor told it: [[2]]", "bracketed_match", 1.0),
+        ("brackets", "A sailor told it.", "bracketed_match", 0.0),  # still asked for
+        ("letter", "B", "choice_match", 1.0),
+        ("letter", "B [[1]]", "choice_match", 1.0),  # not asked for
+    ],
+)
+def test_options_are_compared_by_what_was_asked_for(
+    tmp_path, style, reply, measure, mean
+):
+    directory, _ = ask(tmp_path / "run", [dos_rag(size=15)])
+    dataset = with_options(directory, style, reply)
+    figure = Published("ledgers", "choice_match", "Reader", "Old RAG", 9, 0.5, "Paper")
+    summary = summarized(directory, dataset, published=[figure])
+
+    assert summary.measure == measure
+    assert {arm.measures[measure].mean for arm in summary.arms} == {mean}
+    # What papers publish is accuracy, however they asked for it.
+    assert summary.published == (figure,)
+    letters_left_out = any("letters are left out" in note for note in summary.notes)
+    assert letters_left_out == (style == "brackets")
+    assert ("choice_match" in summary.measures) == (style == "letter")
 
 
 def test_classes_of_declined_questions_are_counted_by_arm(run_of):
