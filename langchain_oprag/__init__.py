@@ -15,13 +15,13 @@ from oprag.optional import require as _require
 _require("langchain_core", extra="langchain", purpose="langchain_oprag")
 
 # ruff: noqa: E402 -- the modules below import the framework that is checked above
-from langchain_oprag.annotating import annotate_positions
 from langchain_oprag.compressors import OrderPreservingCompressor
-from langchain_oprag.documents import document_source
 from langchain_oprag.retrievers import OrderPreservingRetriever
 
 if TYPE_CHECKING:
+    from langchain_oprag.annotating import annotate_positions
     from langchain_oprag.diagnosing import diagnose
+    from langchain_oprag.documents import document_source
     from langchain_oprag.indexing import aindex_documents, index_documents
     from langchain_oprag.long_reader import LongReader
     from langchain_oprag.long_units import LongUnitRetriever
@@ -50,7 +50,9 @@ _LAZY = {
     "OffsetTokenSplitter": "splitters",
     "SelfRouteChain": "self_route",
     "aindex_documents": "indexing",
+    "annotate_positions": "annotating",
     "diagnose": "diagnosing",
+    "document_source": "documents",
     "index_documents": "indexing",
 }
 
@@ -58,7 +60,8 @@ _LAZY = {
 def __getattr__(name: str) -> Any:
     """Import some names when they are used.
 
-    Only the splitters need text-splitters, and only the chains need chat models.
+    Only the splitters need text-splitters, and only the chains need chat models; the
+    rest takes a while to import.
     """
     if name not in _LAZY:
         message = f"module {__name__!r} has no attribute {name!r}"

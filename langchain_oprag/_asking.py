@@ -8,7 +8,6 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
-from langchain_core.runnables.configurable import DynamicRunnable
 from langchain_core.vectorstores import VectorStoreRetriever
 
 from oprag.errors import InvalidOptionError
@@ -127,6 +126,9 @@ class _StoreSearch(NamedTuple):
 
 def _store_search(retriever: Any, config: RunnableConfig) -> _StoreSearch | None:
     """The settings of a vector store's retriever; None for any other."""
+    # Here, so that importing the package does not take as long again.
+    from langchain_core.runnables.configurable import DynamicRunnable
+
     bound: dict[str, Any] = {}
     while not isinstance(retriever, VectorStoreRetriever):
         if isinstance(retriever, RunnableBindingBase):

@@ -6,7 +6,6 @@ as it is goes out as the object that came in; none is ever written to.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -23,18 +22,23 @@ from oprag.metadata import (
     PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
+    named_id,
 )
-from oprag.node_content import read_node
+from oprag.node_content import NODE_CONTENT, read_node
+from oprag.options import ContextOptions
+from oprag.plain_case import plain_case, plain_passage
 from oprag.rendering import marked_texts
 
-__all__ = ["documents_of", "hits_of"]
+__all__ = ["documents_of", "hits_of", "plain_documents"]
 
-
-_SCORE_KEYS = ("relevance_score", "score")
-"""Where LangChain's rerankers and retrievers put a score."""
 
 _ORIGINAL = "original_"
 """Put before a key whose value `rescore` replaced."""
+
+_SCORE_KEYS = tuple(
+    prefix + key for key in ("relevance_score", "score") for prefix in (_ORIGINAL, "")
+)
+"""Where LangChain's rerankers and retrievers put a score, before any `rescore`."""
 
 
 def hits_of(documents: Iterable[Document]) -> list[Hit]:
@@ -47,17 +51,46 @@ def hits_of(documents: Iterable[Document]) -> list[Hit]:
 
 
 def _hit(document: Document) -> Hit:
+    metadata = document.metadata
     hit = Hit(
-        document.page_content,
-        document.metadata,
-        source=document,
-        subject=document,
-        score=_score(document.metadata),
+        document.page_content, metadata, document, document, score=_score(metadata)
     )
-    node = read_node(document.metadata)
+    node = read_node(metadata) if NODE_CONTENT in metadata else None
     if node is None:
         return hit
     return hit._replace(document=node.document, offsets=node.offsets, frame=node.frame)
+
+
+def plain_documents(
+    documents: Sequence[Document], options: ContextOptions, *, rescore: str | None
+) -> tuple[list[Document], bool] | None:
+    """Put documents in order where `plain_case` can tell.
+
+    Args:
+        documents: Best first.
+        options: See `ContextOptions`.
+        rescore: As for `documents_of`.
+
+    Returns:
+        What `hits_of`, `assemble` and `documents_of` make of them, and whether every
+        document is among them; None where these have to be asked.
+    """
+    texts = [document.page_content for document in documents]
+    metadatas = [document.metadata for document in documents]
+    found = plain_case(texts, metadatas, options)
+    if found is None:
+        return None
+    made = []
+    for run, score in zip(found.runs, falling_scores(len(found.runs)), strict=True):
+        first = documents[run[0]]
+        if len(run) > 1:
+            passage = plain_passage(run, texts, metadatas, documents)
+            made.append(_document(passage, passage.text, rescore, score))
+        elif rescore is None:
+            made.append(first)
+        else:
+            made.append(_rescored(first, rescore, score, first.id))
+    return made, found.used_all
 
 
 def documents_of(
@@ -84,26 +117,43 @@ def documents_of(
     texts = marked_texts(passages, gap_mark=gap_mark, separator=separator)
     scores = falling_scores(len(passages))
     return [
-        _document(passage, text, {} if rescore is None else {rescore: score})
+        _document(passage, text, rescore, score)
         for passage, text, score in zip(passages, texts, scores, strict=True)
     ]
 
 
-def _document(passage: Passage, text: str, scores: Mapping[str, float]) -> Document:
+def _document(
+    passage: Passage, text: str, rescore: str | None, score: float
+) -> Document:
     first: Document = passage.chunks[0].source
-    metadata = dict(first.metadata)
-    if text != first.page_content:
-        metadata.update(_place(passage))
-        # They counted the text that is replaced.
-        metadata.pop(TOKEN_COUNT, None)
-        metadata.pop(TOKEN_COUNTER, None)
-    for key, score in scores.items():
-        if key in metadata and metadata[key] != score:
-            metadata.setdefault(_ORIGINAL + key, metadata[key])
-        metadata[key] = score
-    if text == first.page_content and metadata == first.metadata:
-        return first
+    if text == first.page_content:
+        if rescore is None:
+            return first
+        return _rescored(first, rescore, score, _id(passage))
+    metadata = {**first.metadata, **_place(passage)}
+    # They counted the text that is replaced.
+    metadata.pop(TOKEN_COUNT, None)
+    metadata.pop(TOKEN_COUNTER, None)
+    if rescore is not None:
+        _write_score(metadata, rescore, score)
     return Document(text, id=_id(passage), metadata=metadata)
+
+
+def _rescored(
+    document: Document, key: str, score: float, new_id: str | None
+) -> Document:
+    """The document itself where it has this score, else a new one."""
+    metadata = dict(document.metadata)
+    _write_score(metadata, key, score)
+    if metadata == document.metadata:
+        return document
+    return Document(document.page_content, id=new_id, metadata=metadata)
+
+
+def _write_score(metadata: dict[str, Any], key: str, score: float) -> None:
+    if key in metadata and metadata[key] != score:
+        metadata.setdefault(_ORIGINAL + key, metadata[key])
+    metadata[key] = score
 
 
 def _id(passage: Passage) -> str | None:
@@ -115,7 +165,7 @@ def _id(passage: Passage) -> str | None:
         return ids[0] if whole and len(ids) == 1 else None
     if not whole:
         ids += [f"{start}-{end}" for start, end in passage.spans]
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, "\n".join(ids)))
+    return named_id("\n".join(ids))
 
 
 def _place(passage: Passage) -> dict[str, int | str]:
@@ -135,10 +185,12 @@ def _place(passage: Passage) -> dict[str, int | str]:
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:
-    """The score as the retriever or reranker reported it, before any `rescore`."""
+    """The score as the retriever or reranker reported it."""
     for key in _SCORE_KEYS:
-        for name in (_ORIGINAL + key, key):
-            value = metadata.get(name)
-            if type(value) is not bool and isinstance(value, Real):
-                return float(value)
+        value = metadata.get(key)
+        # Most have none, and asking for `Real` takes long.
+        if value is None or type(value) is bool:
+            continue
+        if isinstance(value, Real):
+            return float(value)
     return None

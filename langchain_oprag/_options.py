@@ -18,7 +18,7 @@ from pydantic import (
     field_validator,
 )
 
-from langchain_oprag._convert import documents_of, hits_of
+from langchain_oprag._convert import documents_of, hits_of, plain_documents
 from oprag.assembly import assemble
 from oprag.errors import UnfilledBudgetWarning
 from oprag.fetching import unfilled_message
@@ -148,6 +148,9 @@ class SharedOptions(BaseModel):
         """
         counter = None if self.token_budget is None else self._resolved_counter()
         options = self._context_options(top_n, counter)
+        plain = plain_documents(documents, options, rescore=self.rescore)
+        if plain is not None:
+            return Ordered(*plain)
         assembled = assemble(hits_of(documents), options)
         ordered = documents_of(
             assembled.passages,

@@ -34,6 +34,8 @@ __all__ = ["OffsetSplitter"]
 
 _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
+_FLAT = frozenset({str, int, float, bool, type(None)})
+"""Types of values that never change."""
 
 
 class OffsetSplitter(TextSplitter):
@@ -188,35 +190,48 @@ class OffsetSplitter(TextSplitter):
             spans = [self._spans(texts[part.text_index]) for part in parts]
             placed = [
                 [TextChunk(s + part.offset, e + part.offset, n) for s, e, n in row]
+                if part.offset
+                else row
                 for part, row in zip(parts, spans, strict=True)
             ]
             written = chunk_metadata(name, placed, self._resolved().name)
             for part, row, entries in zip(parts, spans, written, strict=True):
-                text = texts[part.text_index]
-                given = _without_place(metadatas[part.text_index])
-                rows[part.text_index] = [
-                    self._chunk(text[start:end], given, entry, part, number)
-                    for number, ((start, end, _), entry) in enumerate(
-                        zip(row, entries, strict=True)
-                    )
-                ]
+                index = part.text_index
+                given = _without_place(metadatas[index])
+                for entry in entries:
+                    self._complete(entry, part)
+                rows[index] = _documents(texts[index], given, part, row, entries)
         return [chunk for row in rows for chunk in row]
 
-    def _chunk(
-        self,
-        text: str,
-        given: dict[Any, Any],
-        written: dict[str, str | int],
-        part: Part,
-        number: int,
-    ) -> Document:
-        metadata = {**copy.deepcopy(given), **written}
-        metadata.pop(PART_INDEX, None)
+    def _complete(self, written: dict[str, str | int], part: Part) -> None:
+        """Write what LangChain and the part add to a chunk's own metadata."""
+        written.pop(PART_INDEX, None)
         if part.number is not None:
-            metadata[PART_INDEX] = part.number
+            written[PART_INDEX] = part.number
         if self._add_start_index:
-            metadata[_START_INDEX] = written[CHAR_START]
-        return Document(text, id=chunk_id(part.id_name, number), metadata=metadata)
+            written[_START_INDEX] = written[CHAR_START]
+
+
+def _documents(
+    text: str,
+    given: dict[Any, Any],
+    part: Part,
+    spans: Sequence[TextChunk],
+    written: Sequence[dict[str, str | int]],
+) -> list[Document]:
+    """Make the chunks of one text, each with a deep copy of the text's metadata."""
+    # deepcopy takes longer than all the rest; of flat metadata it changes nothing.
+    flat = _FLAT.issuperset(map(type, given.values()))
+    return [
+        Document(
+            text[start:end],
+            id=chunk_id(part.id_name, number),
+            metadata={**(given if flat else copy.deepcopy(given)), **entry},
+        )
+        for number, ((start, end, _), entry) in enumerate(
+            zip(spans, written, strict=True)
+        )
+    ]
 
 
 def _without_place(metadata: Mapping[Any, Any]) -> dict[Any, Any]:

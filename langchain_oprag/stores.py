@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.vectorstores import InMemoryVectorStore, VectorStore
+from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag._chunk_stores.chroma import ChromaChunks
 from langchain_oprag._chunk_stores.faiss import FaissChunks
@@ -17,6 +17,7 @@ from oprag.stored_chunks import ChunkStore
 __all__ = ["chunk_store"]
 
 _KNOWN = {
+    ("langchain_core", "InMemoryVectorStore"): InMemoryChunks,
     ("langchain_chroma", "Chroma"): ChromaChunks,
     ("langchain_community", "FAISS"): FaissChunks,
     ("langchain_qdrant", "QdrantVectorStore"): QdrantChunks,
@@ -43,8 +44,6 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
     """
     if isinstance(vectorstore, ChunkStore):
         return vectorstore
-    if isinstance(vectorstore, InMemoryVectorStore):
-        return InMemoryChunks(vectorstore)
     for base in type(vectorstore).__mro__:
         reader: Any = _KNOWN.get((base.__module__.partition(".")[0], base.__name__))
         if reader is not None:
@@ -54,11 +53,11 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
 
 
 def _unknown(vectorstore: object) -> InvalidOptionError:
-    names = ["InMemoryVectorStore", *(name for _, name in _KNOWN)]
+    known = ", ".join(name for _, name in _KNOWN)
     message = (
         f"How the chunks of a {type(vectorstore).__name__} are read is not known: "
         "LangChain's VectorStore has no call for it, and a search may leave chunks out "
-        f"without a word. Known are {', '.join(names)}. Give the full texts as "
+        f"without a word. Known are {known}. Give the full texts as "
         "documents= by a function of your own, such as\n"
         "    def full_text(name):\n"
         "        return Path(folder, name).read_text(encoding='utf-8')\n"

@@ -7,6 +7,10 @@ retriever of long units, and a synthesizer that reads them in two calls.
 All methods are in `oprag`; here they only meet LlamaIndex's classes.
 """
 
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from oprag.errors import MissingDependencyError as _MissingDependencyError
 
 try:
@@ -22,19 +26,21 @@ except ModuleNotFoundError as _error:
         _message, package="llama_index", extra="llamaindex"
     ) from _error
 
-from llamaindex_oprag.annotator import PositionAnnotator
-from llamaindex_oprag.diagnosing import diagnose
-from llamaindex_oprag.documents import document_source
-from llamaindex_oprag.indexing import aindex_documents, index_documents
-from llamaindex_oprag.long_reader import LongReaderSynthesizer
-from llamaindex_oprag.long_units import LongUnitRetriever
-from llamaindex_oprag.node_parsers import (
-    OffsetSentenceNodeParser,
-    OffsetTokenNodeParser,
-)
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from llamaindex_oprag.self_route import SelfRouteQueryEngine
+
+if _TYPE_CHECKING:
+    from llamaindex_oprag.annotator import PositionAnnotator
+    from llamaindex_oprag.diagnosing import diagnose
+    from llamaindex_oprag.documents import document_source
+    from llamaindex_oprag.indexing import aindex_documents, index_documents
+    from llamaindex_oprag.long_reader import LongReaderSynthesizer
+    from llamaindex_oprag.long_units import LongUnitRetriever
+    from llamaindex_oprag.node_parsers import (
+        OffsetSentenceNodeParser,
+        OffsetTokenNodeParser,
+    )
+    from llamaindex_oprag.self_route import SelfRouteQueryEngine
 
 __all__ = [
     "LongReaderSynthesizer",
@@ -50,3 +56,24 @@ __all__ = [
     "document_source",
     "index_documents",
 ]
+
+_LAZY = {
+    "LongReaderSynthesizer": "long_reader",
+    "LongUnitRetriever": "long_units",
+    "OffsetSentenceNodeParser": "node_parsers",
+    "OffsetTokenNodeParser": "node_parsers",
+    "PositionAnnotator": "annotator",
+    "SelfRouteQueryEngine": "self_route",
+    "aindex_documents": "indexing",
+    "diagnose": "diagnosing",
+    "document_source": "documents",
+    "index_documents": "indexing",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    """Import some names when they are used: all of them together take a while."""
+    if name not in _LAZY:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)

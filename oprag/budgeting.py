@@ -10,13 +10,11 @@ from collections.abc import Callable, Sequence
 
 from oprag.chunk import Chunk, Passage
 from oprag.counting import SentText, context_counter, joint_counter
-from oprag.expanding import expanded_order
 from oprag.merging import merge_neighbours, single_passage
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.options import ContextOptions
 from oprag.ordering import document_order, rank_order
 from oprag.schemes import as_number
-from oprag.segments import segment_order
 from oprag.selection import fill_budget, too_small
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
@@ -80,9 +78,14 @@ class Filler:
             InvalidSpanError: See `cut_into_lines`.
         """
         source_text = self._options.source_text()
+        # Imported here: most contexts need neither.
         if self._options.selection == "expand":
+            from oprag.expanding import expanded_order
+
             return expanded_order(chunks, source_text=source_text)
         if self._options.selection == "segments":
+            from oprag.segments import segment_order
+
             return segment_order(
                 chunks,
                 budget,

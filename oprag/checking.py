@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from oprag.chunk import Chunk
@@ -77,20 +78,22 @@ def check_positions(
 
 def _contradiction(document: str, chunks: Sequence[Chunk]) -> PositionError | None:
     placed = [chunk for chunk in chunks if chunk.position is not None]
-    placed.sort(key=lambda chunk: (chunk.position or (), chunk.rank))
+    placed.sort(key=attrgetter("position", "rank"))
     reach: Chunk | None = None
+    end = 0
     for before, chunk in zip([None, *placed], placed, strict=False):
         if before is not None and before.position == chunk.position:
             return _same_place(document, before, chunk)
-        if chunk.span is None or not chunk.exact:
+        span = chunk.span
+        if span is None or not chunk.exact:
             continue
-        if reach is None or reach.span is None or reach.part != chunk.part:
-            reach = chunk
+        if reach is None or reach.part != chunk.part:
+            reach, end = chunk, span[1]
             continue
-        if _disagree(reach, chunk):
+        if span[0] < end and _disagree(reach, chunk):
             return _conflict(document, reach, chunk)
-        if chunk.span[1] > reach.span[1]:
-            reach = chunk
+        if span[1] > end:
+            reach, end = chunk, span[1]
     return None
 
 

@@ -65,9 +65,10 @@ class Chunk(NamedTuple):
         window, a summary), where it was joined over a gap, and where there is no
         span.
         """
+        span = self.span
         return (
-            self.span is not None
-            and self.span[1] - self.span[0] == len(self.text)
+            span is not None
+            and span[1] - span[0] == len(self.text)
             and CHAR_SPANS not in self.metadata
         )
 

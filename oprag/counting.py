@@ -24,7 +24,7 @@ SentText: TypeAlias = Callable[[Chunk, str], str]
 """The text that the application sends for a chunk: given a passage's first chunk
 and the passage's text, that text with whatever the framework puts around it."""
 
-_PLAIN_END = re.compile(r"[0-9A-Za-z][!-/:-@\[-`{-~]?\Z")
+_PLAIN_END = re.compile(r"[0-9A-Za-z][!-/:-@\[-`{-~‘’“”…–—]{0,3}\Z")
 _PLAIN_START = re.compile(r" ?[^\s/]")  # o200k takes "/" to line breaks before it
 
 
@@ -155,16 +155,16 @@ def joint_counter(counter: NamedTokenCounter, joint: str) -> Callable[[str, str]
     def added(left: str, right: str) -> int:
         if additive and additive.match(left[-1:] + right[:1]):
             return 0
-        # Between a letter or digit, perhaps one mark after it, and anything but white
+        # Between a letter or digit, perhaps with marks after it, and anything but white
         # space, a joint that begins and ends with a line break takes the same tokens
         # whatever is there: no pattern goes on behind line breaks but these two.
-        mark = _mark_at_end(left[-2:]) if plain else None
-        space = None if mark is None else _space_at_start(right[:2])
-        if mark is None or space is None:
+        marks = _marks_at_end(left[-4:]) if plain else None
+        space = None if marks is None else _space_at_start(right[:2])
+        if marks is None or space is None:
             return exactly(_tail(left), _head(right))
-        if (mark, space) not in seen:
-            seen[mark, space] = exactly(f"a{mark}", f"{space}b")
-        return seen[mark, space]
+        if (marks, space) not in seen:
+            seen[marks, space] = exactly(f"a{marks}", f"{space}b")
+        return seen[marks, space]
 
     def exactly(left: str, right: str) -> int:
         return counter(left + joint + right) - counter(left) - counter(right)
@@ -173,8 +173,8 @@ def joint_counter(counter: NamedTokenCounter, joint: str) -> Callable[[str, str]
 
 
 @lru_cache(maxsize=4096)
-def _mark_at_end(end: str) -> str | None:
-    """What stands behind the last letter or digit; None where more than a mark does."""
+def _marks_at_end(end: str) -> str | None:
+    """What stands behind the last letter or digit; None where it is not just marks."""
     found = _PLAIN_END.search(end)
     return found and end[found.start() + 1 :]
 

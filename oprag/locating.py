@@ -78,6 +78,9 @@ def locate(
         One location per chunk, in the order of the chunks.
     """
     bodies = [chunk.strip() for chunk in chunks]
+    starts = chain(source, [body for body in bodies if body]) if complete else None
+    if starts is not None:
+        return _chained(source, chunks, bodies, iter(starts))
     places = _places(source, [body for body in bodies if body], complete=complete)
     return [
         _location(source, chunk, body, next(places)) if body else _BLANK
@@ -85,15 +88,28 @@ def locate(
     ]
 
 
+def _chained(
+    source: str, chunks: Sequence[str], bodies: Sequence[str], starts: Iterator[int]
+) -> list[Location]:
+    """Locate chunks whose bodies that are not empty start at the places of a chain."""
+    locations = []
+    for chunk, body in zip(chunks, bodies, strict=True):
+        if not body:
+            locations.append(_BLANK)
+            continue
+        start = next(starts)
+        end = start + len(body)
+        if len(chunk) == len(body):
+            locations.append(Location(Span(start, end), "exact"))
+        else:
+            locations.append(_location(source, chunk, body, (start, end)))
+    return locations
+
+
 def _places(
     source: str, bodies: Sequence[str], *, complete: bool
 ) -> Iterator[tuple[int, int] | Location]:
     """Find where each body starts and ends in the source, or what to report."""
-    starts = chain(source, bodies) if complete else None
-    if starts is not None:
-        for start, body in zip(starts, bodies, strict=True):
-            yield start, start + len(body)
-        return
     squeezed = SqueezedText(source)
     pieces = [squeeze(body) for body in bodies]
     ranges = _ranges(squeezed.flat, pieces, complete=complete)

@@ -7,9 +7,9 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Sequence
-from typing import Protocol
+from functools import lru_cache
+from typing import Any, Protocol
 
 __all__ = [
     "CHAR_END",
@@ -27,6 +27,7 @@ __all__ = [
     "chunk_id",
     "chunk_metadata",
     "document_key",
+    "named_id",
 ]
 
 DOC_KEY = "doc_key"
@@ -65,6 +66,11 @@ OWN_KEYS = (
 )
 """All keys that oprag writes, in writing order."""
 
+_NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
+"""uuid.NAMESPACE_OID, without importing `uuid` for it."""
+_VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
+"""A digit of a hash as the one of a UUID that says which kind of UUID it is."""
+
 
 class CountedSpan(Protocol):
     """What a splitter yields for each chunk."""
@@ -97,7 +103,30 @@ def chunk_id(name: str, chunk_index: int) -> str:
     Indexing the same document twice gives the same ids, so a store replaces
     instead of doubling. UUIDs are the one form that every store accepts.
     """
-    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{document_key(name)}/{chunk_index}"))
+    # named_id(f"{key}/{index}"), which would hash the key for every chunk.
+    hashed = _hashed_key(name).copy()
+    hashed.update(b"%d" % chunk_index)
+    return _as_uuid(hashed.hexdigest())
+
+
+def named_id(name: str) -> str:
+    """Stable id of anything that has a name: `uuid.uuid5`, several times as fast."""
+    hashed = hashlib.sha1(_NAMESPACE + name.encode(), usedforsecurity=False)
+    return _as_uuid(hashed.hexdigest())
+
+
+def _as_uuid(digits: str) -> str:
+    return (
+        f"{digits[:8]}-{digits[8:12]}-5{digits[13:16]}-"
+        f"{_VARIANT[digits[16]]}{digits[17:20]}-{digits[20:32]}"
+    )
+
+
+@lru_cache(maxsize=64)
+def _hashed_key(name: str) -> Any:
+    """The SHA-1 that an id of a document's chunks begins with."""
+    named = f"{document_key(name)}/".encode()
+    return hashlib.sha1(_NAMESPACE + named, usedforsecurity=False)
 
 
 def chunk_metadata(

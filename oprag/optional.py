@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from oprag.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["bundled_folder", "require"]
 
@@ -45,6 +48,9 @@ def bundled_folder(package: str, *parts: str) -> Path | None:
     Returns:
         The folder, or None where the package or the folder is not there.
     """
+    # Here, so that `import oprag` does not take as long again.
+    from pathlib import Path
+
     try:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):  # no parent package; a parent without a spec

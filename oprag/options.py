@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeAlias
@@ -119,6 +118,8 @@ class ContextOptions:
         options = with_preset(given.pop("preset", None), given)
         for option, value in options.items():
             if option not in known:
+                import difflib  # here, because this is hardly ever needed
+
                 near = difflib.get_close_matches(option, [*known, "preset"], n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else ""
                 message = (

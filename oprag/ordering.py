@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError
@@ -53,15 +54,13 @@ def document_order(
     groups = group_by_document(chunks)
     documents = _documents_in_order(groups, document_order)
     return [
-        chunk
-        for document in documents
-        for chunk in sorted(groups[document], key=_reading_key)
+        chunk for document in documents for chunk in _in_reading_order(groups[document])
     ]
 
 
 def rank_order(chunks: Iterable[Chunk]) -> list[Chunk]:
     """Put chunks best first, as plain retrieval does (`order="score"`)."""
-    return sorted(chunks, key=lambda chunk: chunk.rank)
+    return sorted(chunks, key=attrgetter("rank"))
 
 
 def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
@@ -72,8 +71,12 @@ def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
     return groups
 
 
-def _reading_key(chunk: Chunk) -> tuple[bool, tuple[float, ...], int]:
-    return chunk.position is None, chunk.position or (), chunk.rank
+def _in_reading_order(chunks: Sequence[Chunk]) -> list[Chunk]:
+    placed = [chunk for chunk in chunks if chunk.position is not None]
+    placed.sort(key=attrgetter("position", "rank"))
+    if len(placed) == len(chunks):
+        return placed
+    return placed + rank_order(chunk for chunk in chunks if chunk.position is None)
 
 
 def _documents_in_order(groups: dict[str, list[Chunk]], how: str) -> list[str]:

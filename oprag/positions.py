@@ -151,7 +151,7 @@ def _read_scheme(
     hits: Sequence[Hit], scheme: Scheme, document: str, *, lenient: bool = False
 ) -> Sequence[_Place | None]:
     """Places by one scheme; None where a chunk does not follow it."""
-    values = [_raw(hit, scheme) for hit in hits]
+    values = _raw(hits, scheme.start)
     starts = [as_number(value) for value in values]
     nothing: list[_Place | None] = [None] * len(hits)
     if None in starts and (not lenient or not any(s is not None for s in starts)):
@@ -180,12 +180,12 @@ def _place(
     return (part or 0, start, end), Span(start, end), part
 
 
-def _raw(hit: Hit, scheme: Scheme) -> Any:
-    if not scheme.start:
-        return None if hit.offsets is None else hit.offsets[0]
-    if "." in scheme.start:
-        return look_up(hit.metadata, None, scheme.start)
-    return hit.metadata.get(scheme.start)
+def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
+    if not key:
+        return [None if hit.offsets is None else hit.offsets[0] for hit in hits]
+    if "." in key:
+        return [look_up(hit.metadata, None, key) for hit in hits]
+    return [hit.metadata.get(key) for hit in hits]
 
 
 def _end(hit: Hit, scheme: Scheme, start: int, document: str) -> int:

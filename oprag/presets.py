@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -26,6 +25,8 @@ def check_preset(name: Any) -> None:
     """
     if name is None or (isinstance(name, str) and name in PRESETS):
         return
+    import difflib  # here, because this is hardly ever needed
+
     near = difflib.get_close_matches(str(name), PRESETS, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     known = ", ".join(map(repr, PRESETS))

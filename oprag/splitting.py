@@ -190,17 +190,12 @@ def _packed(
     counts = PartCounts(text, bounds, counter)
     first, n_sentences = 0, len(bounds) - 1
     while first < n_sentences:
-        last = first + 1
-        tokens = counts.count(first, last)
-        if tokens > chunk_size:
-            yield from _pieces(text, bounds[first], bounds[last], chunk_size, counter)
-        else:
-            while last < n_sentences:
-                more = counts.count(first, last + 1)
-                if more > chunk_size:
-                    break
-                last, tokens = last + 1, more
+        last, tokens = counts.reach(first, chunk_size)
+        if last > first:
             yield TextChunk(bounds[first], bounds[last], tokens)
+        else:
+            last = first + 1
+            yield from _pieces(text, bounds[first], bounds[last], chunk_size, counter)
         first = last
 
 

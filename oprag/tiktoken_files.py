@@ -6,17 +6,17 @@ import hashlib
 import os
 import re
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from oprag.errors import MissingDependencyError, TokenizerError
 from oprag.optional import bundled_folder, require
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import tiktoken
 
 __all__ = [
@@ -144,6 +144,10 @@ def _tiktoken(module: str = "tiktoken") -> Any:
 
 def _own_folder() -> Path | None:
     """Where tiktoken itself would read; None when it is told to cache nothing."""
+    # Here, so that `import oprag` does not take as long again.
+    import tempfile
+    from pathlib import Path
+
     for variable in (_CACHE_VARIABLE, "DATA_GYM_CACHE_DIR"):
         if variable in os.environ:
             named = os.environ[variable]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.graphemes import boundary_after, boundary_at_or_before
-from oprag.joints import SPACE_JOINT, last_joint
+from oprag.space_joints import SPACE_JOINT, last_joint
 from oprag.tokenizing import TokenizedText, TokenStart, tokenize
 from oprag.tokens import NamedTokenCounter
 
@@ -61,42 +61,30 @@ def token_windows(
     """
     tokenized = tokenize(text, counter.tokenizer)
     n_tokens = tokenized.n_tokens
-    windows = _windows_of_tokens(n_tokens, chunk_size, chunk_overlap)
-    inner = sorted({token for window in windows for token in window} - {0, n_tokens})
+    if not n_tokens:
+        return [TextChunk(0, len(text), 0)]
+    begins = range(0, max(n_tokens - chunk_overlap, 1), chunk_size - chunk_overlap)
+    ends = [*(begin + chunk_size for begin in begins[:-1]), n_tokens]
+    inner = sorted({*begins, *ends} - {0, n_tokens})
     cuts = _cuts(text, tokenized, inner, counter)
-    first = _Cut(0, 0, 0, 0)
-    last = _Cut(n_tokens, len(text), len(text), len(text))
+    cuts[0] = _Cut(0, 0, 0, 0)
+    cuts[n_tokens] = _Cut(n_tokens, len(text), len(text), len(text))
     chunks: list[TextChunk] = []
-    for begin, end in windows:
-        opening, closing = cuts.get(begin, first), cuts.get(end, last)
-        if chunks and closing.position == chunks[-1].end:
+    started = ended = -1
+    for opening, closing in zip(begins, ends, strict=True):
+        first, start, _, right, _, beginning = cuts[opening]
+        last, end, left, _, ending, _ = cuts[closing]
+        if end == ended:
             continue  # moved cuts left nothing new in it
-        if chunks and opening.position == chunks[-1].start:
+        if start == started:
             chunks.pop()
-        chunks.append(_chunk(text, opening, closing, counter))
+        if right <= left:
+            tokens = last - first + beginning + ending
+        else:  # what is at one edge cannot be told apart from what is at the other
+            tokens = counter(text[start:end])
+        chunks.append(TextChunk(start, end, tokens))
+        started, ended = start, end
     return chunks
-
-
-def _windows_of_tokens(
-    n_tokens: int, chunk_size: int, chunk_overlap: int
-) -> list[tuple[int, int]]:
-    starts = range(0, max(n_tokens - chunk_overlap, 1), chunk_size - chunk_overlap)
-    return [(start, min(start + chunk_size, n_tokens)) for start in starts]
-
-
-def _chunk(
-    text: str, opening: _Cut, closing: _Cut, counter: NamedTokenCounter
-) -> TextChunk:
-    """Make the chunk between two cuts, with the count of its own text.
-
-    From the tokens of the whole text where those at its two edges can be told apart
-    from the others, else counted anew.
-    """
-    start, end = opening.position, closing.position
-    if opening.right > closing.left:
-        return TextChunk(start, end, counter(text[start:end]))
-    counted = closing.token - opening.token + opening.beginning + closing.ending
-    return TextChunk(start, end, counted)
 
 
 def _cuts(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from langchain_core.vectorstores import InMemoryVectorStore
+from typing import TYPE_CHECKING
 
 from oprag.metadata import DOC_KEY
 from oprag.stored_chunks import ChunkStore, StoredChunk
+
+if TYPE_CHECKING:  # importing it imports numpy
+    from langchain_core.vectorstores import InMemoryVectorStore
 
 __all__ = ["InMemoryChunks"]
 

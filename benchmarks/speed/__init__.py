@@ -1,0 +1,1 @@
+"""Speed beside the frameworks' own, measured in one run: `make bench`."""

@@ -1,0 +1,86 @@
+"""`python -m benchmarks.speed`: measure, write the table, compare with the bounds."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.speed.bounds import BOUNDS
+from benchmarks.speed.groups import GROUPS, measure
+from benchmarks.speed.machine import machine, versions
+from benchmarks.speed.plot import plot_growth
+from benchmarks.speed.setup import FULL, Setup
+from benchmarks.speed.table import as_markdown, checks, shown
+from benchmarks.speed.texts import default_text, read_text
+from benchmarks.speed.timing import Measured
+
+_HERE = Path(__file__).resolve().parents[1]
+_BOUNDS = {bound.key: bound for bound in BOUNDS}
+_SIZE = 1_500_000  # characters of the usual text, so that a run takes minutes
+
+
+def main() -> None:
+    """Run the benchmark."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed")
+    parser.add_argument("--text", type=Path, help="a text file, or a folder of them")
+    parser.add_argument("--out", type=Path, default=_HERE)
+    parser.add_argument("--full", action="store_true", help="all texts, up to 100 MB")
+    parser.add_argument("--check", action="store_true", help="fail below a bound")
+    parser.add_argument("--groups", nargs="*", choices=GROUPS, default=GROUPS)
+    given = parser.parse_args()
+    if given.text:
+        text = read_text(given.text)
+    else:
+        text = default_text(None if given.full else _SIZE)
+    setup = Setup(text, **FULL) if given.full else Setup(text)
+    made_with = {**machine(), "characters": len(text), **versions()}
+    rows = _measured(given.groups, setup)
+    _write(rows, made_with, given.out)
+    if given.check:
+        sys.exit(_compare(rows, given.groups))
+
+
+def _measured(groups: list[str], setup: Setup) -> list[Measured]:
+    rows = []
+    for group in groups:
+        start = time.monotonic()
+        try:
+            for row in measure(group, setup):
+                bound = _BOUNDS[row.key]
+                print(f"{row.key:34} {shown(bound, row.value)}", flush=True)
+                rows.append(row)
+        except RuntimeError as error:  # the others are measured all the same
+            print(error, flush=True)
+        print(f"({group}: {time.monotonic() - start:.0f} s)", flush=True)
+    return rows
+
+
+def _write(rows: list[Measured], made_with: Mapping[str, object], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "speed.md").write_text(as_markdown(rows, made_with), "utf-8")
+    found = {"made_with": made_with, "rows": [row._asdict() for row in rows]}
+    (out / "speed.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    plot_growth(rows, out / "growth.svg")
+
+
+def _compare(rows: list[Measured], groups: list[str]) -> int:
+    """Say of each row whether it reached its bound; 1 when one did not."""
+    missed = 0
+    for bound, row, reached in checks(rows):
+        if bound.key.partition(".")[0] in groups:
+            missed += not reached
+            sign = "≥" if bound.at_least else "≤"
+            found = shown(bound, row.value if row else None)
+            print(
+                f"{'reached' if reached else 'NOT    '}  {bound.key:34} {found:>12}"
+                f"  ({sign} {shown(bound, bound.limit)})"
+            )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""400 retrieved chunks through the frameworks' components, and many more."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+from typing import Any
+
+from benchmarks.speed.retrieved import FRAMEWORKS, Retrieved, retrieved
+from benchmarks.speed.setup import Setup
+from benchmarks.speed.timing import Measured, race, seconds, share
+from oprag.errors import UnfilledBudgetWarning
+
+__all__ = ["measure"]
+
+_N_CHUNKS = 400
+_BUDGET = 100_000
+"""Tokens; all 400 fit, so that all are counted, and nothing is left out."""
+_SMALL_BUDGET = 10_000
+_TURNS = 31
+_KINDS: dict[str, dict[str, Any]] = {
+    "passed": {},
+    "merged": {"merge": True},
+    "rebuilt": {"rescore": "score"},
+}
+
+
+def measure(setup: Setup) -> Iterator[Measured]:
+    """Measure all rows of the group."""
+    # It says that a budget was not filled, which is the case here by design.
+    warnings.simplefilter("ignore", UnfilledBudgetWarning)
+    for framework in FRAMEWORKS:
+        found = retrieved(framework, setup.text)
+        yield from _kinds(framework, found)
+        if framework == "langchain":
+            yield _uncounted(found)
+            yield _growth(found, setup.n_many)
+
+
+def _kinds(framework: str, found: Retrieved) -> Iterator[Measured]:
+    apart, pairs = _every_other(found.objects), _half_in_pairs(found.objects)
+    functions: dict[str, Callable[[], object]] = {}
+    for kind, options in _KINDS.items():
+        component = found.component(token_budget=_BUDGET, **options)
+        objects = pairs if kind == "merged" else apart
+        functions[kind] = lambda c=component, o=objects: c(o)  # type: ignore[misc]
+    times = race(functions, _TURNS)
+    after = race({"query": found.query, **functions}, _TURNS)
+    for kind in _KINDS:
+        key = f"assembling.{framework}.{kind}"
+        yield seconds(f"{key}.time", times[kind], scale=1000)
+        yield share(f"{key}.query", after[kind], after["query"])
+
+
+def _uncounted(found: Retrieved) -> Measured:
+    """Without stored counts: only what a budget holds has to be counted."""
+    objects = [
+        found.without(each, "token_count", "token_counter")
+        for each in _every_other(found.objects)
+    ]
+    component = found.component(token_budget=_SMALL_BUDGET)
+    times = race({"oprag": lambda: component(objects)}, _TURNS)
+    return seconds("assembling.uncounted", times["oprag"], scale=1000)
+
+
+def _growth(found: Retrieved, many: int) -> Measured:
+    """How many times as long as a hundredth of the chunks all of them take."""
+    component = found.component(token_budget=100 * many)
+    copies = _copied(found, many)
+    few = copies[: many // 100]
+    times = race({"few": lambda: component(few), "many": lambda: component(copies)}, 5)
+    turns = zip(times["few"].cpu, times["many"].cpu, strict=True)
+    ratios = [b / a for a, b in turns]
+    points = [
+        (len(some), median(times[name].cpu))
+        for name, some in (("few", few), ("many", copies))
+    ]
+    return Measured(
+        "assembling.growth",
+        median(ratios),
+        min(ratios),
+        max(ratios),
+        {"points": points},
+    )
+
+
+def _copied(found: Retrieved, many: int) -> list[Any]:
+    """As many chunks, of as many documents as it takes."""
+    own = found.objects
+    return [
+        found.renamed(own[number % len(own)], number // len(own))
+        for number in range(many)
+    ]
+
+
+def _every_other(objects: Sequence[Any]) -> list[Any]:
+    """Chunks of which none touches another, in the order of a ranking."""
+    return _ranked(objects[::2])
+
+
+def _half_in_pairs(objects: Sequence[Any]) -> list[Any]:
+    """Of eight chunks two neighbours and two alone."""
+    kept = {0, 1, 3, 5}
+    return _ranked([each for i, each in enumerate(objects) if i % 8 in kept])
+
+
+def _ranked(objects: Sequence[Any]) -> list[Any]:
+    chosen = list(objects[:_N_CHUNKS])
+    random.Random(0).shuffle(chosen)  # noqa: S311 -- not for security
+    return chosen

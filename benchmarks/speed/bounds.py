@@ -1,0 +1,191 @@
+"""The rows of the table and what each is to reach."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+__all__ = ["BOUNDS", "Bound"]
+
+
+class Bound(NamedTuple):
+    """One row, and its bound."""
+
+    key: str
+    work: str
+    against: str
+    limit: float | None
+    """None for rows that are only shown."""
+    unit: Literal["×", "MB/s", "ms", "%", "slope", "MB", "characters"] = "×"
+    threads: int = 1
+
+    @property
+    def at_least(self) -> bool:
+        """Whether more is better: a ratio to a peer, a throughput."""
+        return self.unit in {"×", "MB/s"} and self.key not in _AT_MOST
+
+    def reached(self, value: float | None) -> bool | None:
+        """Whether a value reaches the bound; None without a bound or a value."""
+        if self.limit is None or value is None:
+            return None
+        return value >= self.limit if self.at_least else value <= self.limit
+
+
+_AT_MOST = {"assembling.growth", "importing.langchain", "importing.llamaindex"}
+
+_TIKTOKEN = "token windows of 128, tiktoken"
+_HF = "token windows of 128, Hugging Face tokenizer"
+_SENTENCES = "whole-sentence chunks of up to 128"
+_FIND = "locating the chunks of a recursive splitter"
+_400 = "400 chunks in and out"
+_CHROMA = "the Chroma query that fetched them"
+_SIZE = "size of the text (1: linear)"
+
+BOUNDS = (
+    Bound("windows.bare.numpy", f"{_TIKTOKEN}, with numpy", "bare `encode`", 0.95),
+    Bound("windows.bare.pure", f"{_TIKTOKEN}, without numpy", "bare `encode`", 0.8),
+    Bound(
+        "windows.bare.threads",
+        f"{_TIKTOKEN}, two texts at once",
+        "bare `encode`, one thread",
+        None,
+        threads=2,
+    ),
+    Bound(
+        "windows.langchain.token",
+        f"{_TIKTOKEN}, Documents",
+        "LangChain `TokenTextSplitter`, with offsets",
+        1.2,
+    ),
+    Bound(
+        "windows.langchain.recursive",
+        f"{_TIKTOKEN}, Documents",
+        "LangChain `from_tiktoken_encoder`, with offsets",
+        5,
+    ),
+    Bound("windows.llamaindex", _TIKTOKEN, "LlamaIndex `TokenTextSplitter`", 25),
+    Bound("windows.chonkie", _TIKTOKEN, "chonkie `TokenChunker`", 1.7),
+    Bound("huggingface.encode", _HF, "one `encode` and the same windows", 1.3),
+    Bound(
+        "huggingface.encode.threads",
+        _HF,
+        "one `encode` and the same windows",
+        2.2,
+        threads=2,
+    ),
+    Bound(
+        "huggingface.langchain",
+        f"{_HF}, Documents",
+        "LangChain `from_huggingface_tokenizer`, with offsets",
+        7,
+    ),
+    Bound(
+        "huggingface.langchain.threads",
+        f"{_HF}, Documents",
+        "LangChain `from_huggingface_tokenizer`, with offsets",
+        13,
+        threads=2,
+    ),
+    Bound("sentences.llamaindex", _SENTENCES, "LlamaIndex `SentenceSplitter`", 5),
+    Bound("sentences.semchunk", _SENTENCES, "semchunk, `memoize=False`", 2.3),
+    Bound(
+        "sentences.semchunk.threads",
+        f"{_SENTENCES}, two texts at once",
+        "semchunk, `memoize=False`, one thread",
+        3,
+        threads=2,
+    ),
+    Bound("sentences.nltk", _SENTENCES, "LangChain `NLTKTextSplitter`", 2.5),
+    Bound("locating.exact", f"{_FIND}, 1,000/200", "size of the text", 150, "MB/s"),
+    Bound("locating.short", f"{_FIND}, 500/50", "size of the text", None, "MB/s"),
+    Bound(
+        "locating.whitespace",
+        f"{_FIND}, all white space made one blank",
+        "size of the text",
+        8,
+        "MB/s",
+    ),
+    Bound("locating.growth.prose", f"{_FIND}, prose", _SIZE, 1.15, "slope"),
+    Bound("locating.growth.line", f"{_FIND}, one repeated line", _SIZE, 1.15, "slope"),
+    Bound("locating.growth.altered", f"{_FIND}, 10 % altered", _SIZE, 1.15, "slope"),
+    *(
+        Bound(f"assembling.{framework}.{kind}.{against}", work, peer, limit, unit)
+        for framework, name in (
+            ("langchain", "LangChain"),
+            ("llamaindex", "LlamaIndex"),
+        )
+        for kind, what, in_ms, in_percent in (
+            ("passed", "passed through", 1, 7),
+            ("merged", "half merged", 1, 7),
+            ("rebuilt", "every output rebuilt", 2.5, 15),
+        )
+        for work in (f"{_400}, {name}, {what}",)
+        for against, peer, limit, unit in (
+            ("time", "time", in_ms, "ms"),
+            ("query", _CHROMA, in_percent, "%"),
+        )
+    ),
+    Bound(
+        "assembling.uncounted",
+        f"{_400}, LangChain, no stored counts, 10,000 tokens",
+        "time",
+        None,
+        "ms",
+    ),
+    Bound("assembling.growth", "100,000 chunks in and out", "1,000 chunks", 300),
+    Bound(
+        "neighbours.memory",
+        "1,000 nodes and two neighbours on each side, in order",
+        "LlamaIndex `PrevNextNodePostprocessor`",
+        300,
+    ),
+    Bound(
+        "neighbours.docstore",
+        "the same with a docstore",
+        "LlamaIndex `PrevNextNodePostprocessor`",
+        50,
+    ),
+    Bound(
+        "rebuilding",
+        "rebuilding a text of 20,000 chunks",
+        "fetching them from Chroma",
+        5,
+        "%",
+    ),
+    Bound(
+        "rebuilding.overlap",
+        "the same with overlaps of a quarter",
+        "fetching them from Chroma",
+        5,
+        "%",
+    ),
+    Bound("importing.core", "`import oprag`", "the bare interpreter", 40, "ms"),
+    Bound(
+        "importing.langchain",
+        "`import langchain_oprag`",
+        "`import langchain_core.retrievers`",
+        1.1,
+    ),
+    Bound(
+        "importing.llamaindex",
+        "`import llamaindex_oprag`",
+        "`import llama_index.core`",
+        1.1,
+    ),
+    Bound(
+        "streaming.first",
+        "Self-Route's first visible character, held back longer than",
+        "the refusal rules require",
+        0,
+        "characters",
+    ),
+    Bound(
+        "memory.chroma",
+        "indexing into Chroma: memory grown in the second half",
+        "the size of that half",
+        50,
+        "%",
+    ),
+)
+"""All rows in the order of the table. A `×` is how many times as long the peer takes,
+but for growth and imports, where it is how many times as long as the peer oprag
+takes."""

@@ -1,0 +1,57 @@
+"""The text of a document of many chunks, out of Chroma."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.speed.setup import Setup
+from benchmarks.speed.texts import longer
+from benchmarks.speed.timing import Measured, race, share
+
+__all__ = ["measure"]
+
+_NAME = "long.txt"
+_BATCH = 4_000
+
+
+def measure(setup: Setup) -> Iterator[Measured]:
+    """Measure all rows of the group: chunks with and without overlap."""
+    for ending, overlap in (("", 0), (".overlap", 16)):
+        yield _measured(f"rebuilding{ending}", setup, overlap)
+
+
+def _measured(key: str, setup: Setup, overlap: int) -> Measured:
+    import chromadb
+    from langchain_chroma import Chroma
+
+    from langchain_oprag import OffsetTokenSplitter
+    from langchain_oprag.stores import chunk_store
+    from oprag.metadata import document_key
+    from oprag.rebuilding import rebuild
+
+    text = longer(setup.text, setup.n_chunks * 400)
+    splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=overlap)
+    chunks = splitter.create_documents([text], [{"source": _NAME}])[: setup.n_chunks]
+    for chunk in chunks:
+        chunk.metadata["n_chunks"] = len(chunks)
+    store = Chroma(key.replace(".", "-"), client=chromadb.EphemeralClient())
+    for first in range(0, len(chunks), _BATCH):
+        batch = chunks[first : first + _BATCH]
+        store._collection.add(  # noqa: SLF001 -- with vectors of our own
+            ids=[chunk.id for chunk in batch],
+            documents=[chunk.page_content for chunk in batch],
+            metadatas=[chunk.metadata for chunk in batch],
+            embeddings=[[1.0, 0.0]] * len(batch),
+        )
+    reader = chunk_store(store)
+    stored = reader.fetch(document_key(_NAME))
+    assert len(stored) == len(chunks)
+    assert rebuild(_NAME, stored).text == text[: chunks[-1].metadata["char_end"]]
+    times = race(
+        {
+            "fetch": lambda: reader.fetch(document_key(_NAME)),
+            "oprag": lambda: rebuild(_NAME, stored),
+        },
+        setup.repeats,
+    )
+    return share(key, times["oprag"], times["fetch"])

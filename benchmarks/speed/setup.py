@@ -1,0 +1,35 @@
+"""What a run is given."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+__all__ = ["FULL", "Setup"]
+
+
+class Setup(NamedTuple):
+    """The text and how much is done with it."""
+
+    text: str
+    repeats: int = 5
+    """Turns of every comparison."""
+    sizes: tuple[int, ...] = (2_000_000, 4_000_000, 8_000_000, 16_000_000)
+    """Characters, where growth is measured."""
+    growth_repeats: int = 3
+    """Runs of every size."""
+    n_chunks: int = 20_000
+    """Chunks of the document that is rebuilt."""
+    n_many: int = 100_000
+    """Chunks that are put in order at once."""
+    megabytes: int = 8
+    """Text that is indexed where memory is measured."""
+    imports: int = 11
+    """Times that every package is imported."""
+
+
+FULL: dict[str, Any] = {
+    "sizes": (1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000),
+    "growth_repeats": 1,
+    "megabytes": 100,
+}
+"""What the long run does otherwise."""

@@ -1,0 +1,116 @@
+"""Times functions in turns, so that a busy machine is busy for all of them."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from statistics import median
+from typing import Any, NamedTuple
+
+__all__ = [
+    "Measured",
+    "Times",
+    "medians",
+    "race",
+    "ratio",
+    "seconds",
+    "share",
+    "throughput",
+]
+
+
+class Times(NamedTuple):
+    """What one function took, run by run."""
+
+    wall: list[float]
+    """Seconds on the clock."""
+    cpu: list[float]
+    """Seconds of processor time, all threads of the process together."""
+
+
+class Measured(NamedTuple):
+    """One row of the table."""
+
+    key: str
+    """The row, see `bounds.BOUNDS`."""
+    value: float | None
+    """The median; None where it could not be measured, `facts` then says why."""
+    low: float | None = None
+    """The lowest of all runs."""
+    high: float | None = None
+    """The highest."""
+    facts: Mapping[str, Any] = {}
+    """What stands behind it: medians in seconds, sizes, counts, points of a plot."""
+
+
+def race(
+    functions: Mapping[str, Callable[[], object]], repeats: int
+) -> dict[str, Times]:
+    """Run functions in turns, each once before for what is loaded the first time.
+
+    Objects that are there before are frozen: none pays for collecting what the
+    others, or the packages that are loaded, left behind.
+
+    Args:
+        functions: By name.
+        repeats: Turns that are measured, at least 1.
+    """
+    for function in functions.values():
+        function()
+    gc.collect()
+    gc.freeze()
+    times = {name: Times([], []) for name in functions}
+    for _ in range(repeats):
+        for name, function in functions.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            function()
+            times[name].cpu.append(time.process_time() - cpu)
+            times[name].wall.append(time.perf_counter() - wall)
+    gc.unfreeze()
+    return times
+
+
+def ratio(key: str, peer: Times, ours: Times, *, threads: int = 1) -> Measured:
+    """How many times as long as ours the peer took, turn by turn.
+
+    Args:
+        key: The row.
+        peer: What the peer took.
+        ours: What oprag took.
+        threads: With one, processor time is compared, which a busy machine disturbs
+            less and which is the same as time on the clock on an idle one. With
+            more, time on the clock.
+    """
+    clock = "cpu" if threads == 1 else "wall"
+    pairs = zip(getattr(peer, clock), getattr(ours, clock), strict=True)
+    ratios = [theirs / own for theirs, own in pairs]
+    facts = {"clock": clock, "peer": medians(peer), "oprag": medians(ours)}
+    return Measured(key, median(ratios), min(ratios), max(ratios), facts)
+
+
+def seconds(key: str, times: Times, *, scale: float = 1.0) -> Measured:
+    """The processor time of one function, times a scale (1,000 for milliseconds)."""
+    scaled = [scale * taken for taken in times.cpu]
+    return Measured(key, median(scaled), min(scaled), max(scaled), medians(times))
+
+
+def share(key: str, ours: Times, whole: Times) -> Measured:
+    """Per cent that ours takes of something else, by the clock, turn by turn.
+
+    By the clock because Chroma has threads of its own.
+    """
+    shares = [100 * a / b for a, b in zip(ours.wall, whole.wall, strict=True)]
+    facts = {"whole": medians(whole), "oprag": medians(ours)}
+    return Measured(key, median(shares), min(shares), max(shares), facts)
+
+
+def throughput(key: str, times: Times, amount: float) -> Measured:
+    """An amount (megabytes) by the processor time of one function."""
+    rates = [amount / taken for taken in times.cpu]
+    return Measured(key, median(rates), min(rates), max(rates), medians(times))
+
+
+def medians(times: Times) -> dict[str, float]:
+    """The medians in seconds, by clock."""
+    return {"wall": median(times.wall), "cpu": median(times.cpu)}

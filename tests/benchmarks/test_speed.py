@@ -1,0 +1,114 @@
+"""The arithmetic of the speed benchmark, by hand. Nothing here is timed."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.speed.bounds import BOUNDS, Bound
+from benchmarks.speed.groups import GROUPS
+from benchmarks.speed.growth import slope
+from benchmarks.speed.table import as_markdown, checks, shown
+from benchmarks.speed.texts import default_text, longer, read_text
+from benchmarks.speed.threads import at_once, halves
+from benchmarks.speed.timing import Measured, Times, race, ratio, throughput
+
+
+def test_a_ratio_is_taken_turn_by_turn():
+    # 4/2, 9/3 and 8/2; their median is 3, not the ratio of the medians 8/2.
+    peer = Times(wall=[9, 9, 9], cpu=[4, 9, 8])
+    ours = Times(wall=[1, 1, 1], cpu=[2, 3, 2])
+    row = ratio("windows.chonkie", peer, ours)
+    assert row[:4] == ("windows.chonkie", 3, 2, 4)
+    assert row.facts["clock"] == "cpu"
+
+
+def test_two_threads_are_compared_by_the_clock_on_the_wall():
+    peer = Times(wall=[6, 6, 6], cpu=[1, 1, 1])
+    ours = Times(wall=[2, 3, 1], cpu=[9, 9, 9])
+    row = ratio("huggingface.encode.threads", peer, ours, threads=2)
+    assert (row.value, row.low, row.high) == (3, 2, 6)
+
+
+def test_a_throughput_is_an_amount_by_seconds():
+    row = throughput("locating.exact", Times([1, 1, 1], [0.5, 0.25, 1]), 10)
+    assert (row.value, row.low, row.high) == (20, 10, 40)
+
+
+def test_functions_run_in_turns_after_one_run_that_does_not_count():
+    calls = []
+    functions = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}
+    times = race(functions, 2)
+    assert calls == ["a", "b"] * 3
+    assert all(len(runs) == 2 for pair in times.values() for runs in pair)
+
+
+@pytest.mark.parametrize("power", [0.5, 1, 2])
+def test_the_slope_is_the_power_of_the_size(power):
+    points = [(size, 3 * size**power) for size in (10, 100, 1000)]
+    assert slope(points) == pytest.approx(power)
+
+
+def test_a_bound_knows_which_side_is_better():
+    assert Bound("windows.chonkie", "", "", 1.7).reached(1.7)
+    assert not Bound("windows.chonkie", "", "", 1.7).reached(1.69)
+    assert Bound("importing.core", "", "", 40, "ms").reached(39.0)
+    assert not Bound("importing.core", "", "", 40, "ms").reached(41.0)
+    # Here × says how many times as long as the peer oprag takes.
+    assert not Bound("importing.langchain", "", "", 1.1).reached(1.2)
+    assert Bound("locating.short", "", "", None, "MB/s").reached(1.0) is None
+
+
+def test_what_was_not_measured_was_not_reached():
+    found = checks([Measured("windows.chonkie", 2.0), Measured("rebuilding", None)])
+    reached = {bound.key: ok for bound, _, ok in found}
+    assert reached["windows.chonkie"]
+    assert not reached["rebuilding"]
+    assert not reached["windows.llamaindex"]
+
+
+def test_every_row_is_measured_by_a_group_and_stands_once():
+    keys = [bound.key for bound in BOUNDS]
+    assert len(keys) == len(set(keys))
+    assert {key.partition(".")[0] for key in keys} == set(GROUPS)
+
+
+def test_the_table_shows_value_spread_bound_and_whether_it_was_reached():
+    rows = [Measured("windows.chonkie", 1.5, 1.25, 2.0)]
+    line = next(
+        line for line in as_markdown(rows, {}).splitlines() if "chonkie" in line
+    )
+    assert line.endswith("| 1 | 1.5 × | 1.25 × – 2 × | ≥ 1.7 × | **no** |")
+
+
+def test_values_are_shown_with_three_digits():
+    bound = Bound("locating.exact", "", "", 150, "MB/s")
+    assert [shown(bound, value) for value in (1234.5, 12.34, None)] == [
+        "1234 MB/s",
+        "12.3 MB/s",
+        "–",
+    ]
+
+
+def test_a_text_is_made_longer_without_being_repeated():
+    text = "one two three\n\nfour five six seven eight"
+    made = longer(text, 200)
+    assert len(made) == 200
+    assert made.startswith(text)
+    assert made == longer(text, 200)
+    assert made.count(text) == 1
+
+
+def test_a_folder_is_read_in_the_order_of_its_names(tmp_path):
+    (tmp_path / "b.txt").write_text("second", "utf-8")
+    (tmp_path / "a.txt").write_text("first", "utf-8")
+    assert read_text(tmp_path) == "first\n\nsecond"
+
+
+def test_there_is_always_a_text():
+    assert 900 <= len(default_text(1000)) <= 1010
+
+
+def test_a_text_is_halved_between_paragraphs_and_worked_on_at_once():
+    text = "aaaa\n\nbbbb\n\ncccc"
+    assert halves(text) == ["aaaa\n\nbbbb", "\n\ncccc"]
+    assert at_once(len, halves(text)) == [10, 6]
