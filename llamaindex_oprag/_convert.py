@@ -117,11 +117,14 @@ def _plain(
         return None
     arranged = []
     for run, value in zip(found.runs, falling_scores(len(found.runs)), strict=True):
-        if len(run) == 1 and rescore is None:
-            arranged.append(nodes[run[0]])
-        else:
+        first = nodes[run[0]]
+        if len(run) > 1:
             passage = plain_passage(run, texts, metadatas, nodes)
             arranged.append(_output(passage, passage.text, rescore, value))
+        elif rescore is None:
+            arranged.append(first)
+        else:
+            arranged.append(_rescored(first, rescore, value))
     return Arranged(arranged, found.used_all)
 
 
@@ -197,15 +200,38 @@ def _output(
     score = best.score
     hidden: list[str] = []
     if rescore is not None:
-        original = metadata.get(rescore)
-        if rescore == "score" and score is not None:
-            original = score
-        # None too: it says that there was none, so that another run keeps that.
-        metadata.setdefault(_ORIGINAL + rescore, original)
-        metadata[rescore] = value
-        score = value if rescore == "score" else score
-        hidden = [rescore, _ORIGINAL + rescore]
+        score, hidden = _write_score(metadata, rescore, value, score)
     node = _new_node(passage, text, metadata, hidden, changed=changed)
+    return _scored(first, node, score)
+
+
+def _rescored(first: NodeWithScore, rescore: str, value: float) -> NodeWithScore:
+    """What `_output` makes of a single chunk of the usual case."""
+    metadata = dict(first.node.metadata)
+    score, hidden = _write_score(metadata, rescore, value, first.score)
+    changes = {
+        "metadata": metadata,
+        **_excluded(first.node, hidden, metadata),
+        "start_char_idx": metadata[CHAR_START],
+        "end_char_idx": metadata[CHAR_END],
+    }
+    return _scored(first, first.node.model_copy(update=changes), score)
+
+
+def _write_score(
+    metadata: dict[str, Any], rescore: str, value: float, score: float | None
+) -> tuple[float | None, list[str]]:
+    """Write a falling score; give the node's own, and the keys that were written."""
+    original = metadata.get(rescore)
+    if rescore == "score" and score is not None:
+        original = score
+    # None too: it says that there was none, so that another run keeps that.
+    metadata.setdefault(_ORIGINAL + rescore, original)
+    metadata[rescore] = value
+    return value if rescore == "score" else score, [rescore, _ORIGINAL + rescore]
+
+
+def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
     if type(first) is NodeWithScore:  # a third of the time that a copy takes
         return NodeWithScore(node=node, score=score)
     return first.model_copy(update={"node": node, "score": score})
@@ -244,13 +270,7 @@ def _new_node(
     nodes: list[BaseNode] = [chunk.source.node for chunk in passage.chunks]
     first = nodes[0]
     changes: dict[str, Any] = {"metadata": metadata}
-    llm, embed = first.excluded_llm_metadata_keys, first.excluded_embed_metadata_keys
-    for_llm = excluding([*llm, *hidden], metadata)
-    changes["excluded_llm_metadata_keys"] = for_llm
-    # Mostly both are the same.
-    changes["excluded_embed_metadata_keys"] = (
-        for_llm.copy() if embed == llm else excluding([*embed, *hidden], metadata)
-    )
+    changes.update(_excluded(first, hidden, metadata))
     if changed:
         changes["embedding"] = None
     # A slice has metadata of its own; other slices of the node have other ids.
@@ -266,6 +286,20 @@ def _new_node(
         changes["start_char_idx"] = passage.spans[0].start
         changes["end_char_idx"] = passage.spans[-1].end
     return _copy(first, text, changes)
+
+
+def _excluded(
+    node: BaseNode, hidden: Sequence[str], metadata: dict[str, Any]
+) -> dict[str, list[str]]:
+    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
+    for_llm = excluding([*llm, *hidden], metadata)
+    # Mostly both are the same.
+    same = embed == llm
+    for_embed = [*for_llm] if same else excluding([*embed, *hidden], metadata)
+    return {
+        "excluded_llm_metadata_keys": for_llm,
+        "excluded_embed_metadata_keys": for_embed,
+    }
 
 
 def _relationships(

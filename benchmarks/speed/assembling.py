@@ -46,7 +46,12 @@ def _kinds(framework: str, found: Retrieved) -> Iterator[Measured]:
         component = found.component(token_budget=_BUDGET, **options)
         objects = pairs if kind == "merged" else apart
         functions[kind] = lambda c=component, o=objects: c(o)  # type: ignore[misc]
-    times = race(functions, _TURNS)
+    bare: dict[str, Callable[[], object]] = {
+        "bare": lambda: [found.without(each) for each in apart]
+    }
+    times = race({**functions, **bare}, _TURNS)
+    # What the framework itself takes for as many objects, on this machine.
+    yield seconds(f"assembling.{framework}.bare", times["bare"], scale=1000)
     after = race({"query": found.query, **functions}, _TURNS)
     for kind in _KINDS:
         key = f"assembling.{framework}.{kind}"

@@ -125,6 +125,16 @@ BOUNDS = (
         )
     ),
     Bound(
+        "assembling.langchain.bare", "400 times `Document()` alone", "time", None, "ms"
+    ),
+    Bound(
+        "assembling.llamaindex.bare",
+        "400 times `NodeWithScore()` and a copy of its node alone",
+        "time",
+        None,
+        "ms",
+    ),
+    Bound(
         "assembling.uncounted",
         f"{_400}, LangChain, no stored counts, 10,000 tokens",
         "time",

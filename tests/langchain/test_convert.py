@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.documents import Document
 
-from langchain_oprag import OrderPreservingCompressor
+from langchain_oprag import OffsetTokenSplitter, OrderPreservingCompressor
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from tests.corpora import STYLES, Retrieval, retrievals
 from tests.langchain.corpus import chunk
@@ -287,3 +287,24 @@ def test_the_spans_of_a_result_are_slices_of_the_source(retrieval, style):
         end = metadata.get("char_end", start + len(document.page_content))
         assert "char_spans" not in metadata
         assert retrieval.sources[metadata[name]][start:end] == document.page_content
+
+
+SPLIT = OffsetTokenSplitter(chunk_size=3).create_documents(
+    [SOURCE * 3, SOURCE * 2], [{"source": name} for name in ("a.txt", "b.txt")]
+)
+
+
+@given(
+    st.permutations(SPLIT),
+    st.integers(1, 40),
+    st.booleans(),
+    st.sampled_from([None, "score"]),
+)
+def test_the_usual_case_gives_what_the_general_one_gives(found, count, merge, rescore):
+    options = {"merge": merge, "rescore": rescore}
+
+    usual = OrderPreservingCompressor(**options)(found[:count])
+    # Without a budget nothing overflows; but the short way is not taken then.
+    general = OrderPreservingCompressor(overflow="skip", **options)(found[:count])
+
+    assert usual == general

@@ -23,7 +23,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag import OrderPreservingPostprocessor
+from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -557,6 +557,30 @@ def test_merging_reads_what_the_document_says(hits):
     for node in merged:
         span = slice(node.node.start_char_idx, node.node.end_char_idx)
         assert node.get_content() == TEXT[span]
+
+
+PARSED = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
+    [Document(text=TEXT[:400], id_=name) for name in ("a.txt", "b.txt")]
+)
+
+
+@given(
+    st.permutations(PARSED),
+    st.integers(1, 40),
+    st.booleans(),
+    st.sampled_from([None, "score", "relevance_score"]),
+)
+def test_the_usual_case_gives_what_the_general_one_gives(nodes, count, merge, rescore):
+    found = with_scores(*nodes[:count])
+    options = {"merge": merge, "rescore": rescore}
+
+    usual = order(found, **options)
+    # Without a budget nothing overflows; but the short way is not taken then.
+    general = order(found, overflow="skip", **options)
+
+    assert [each.model_dump() for each in usual] == [
+        each.model_dump() for each in general
+    ]
 
 
 def numbers_in(nodes: list[NodeWithScore]) -> str:
