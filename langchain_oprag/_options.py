@@ -16,6 +16,7 @@ from pydantic import (
     SkipValidation,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from langchain_oprag._convert import documents_of, hits_of, plain_documents
@@ -23,6 +24,7 @@ from oprag.assembly import assemble
 from oprag.errors import UnfilledBudgetWarning
 from oprag.fetching import unfilled_message
 from oprag.identity import DocumentKey, MissingDocument
+from oprag.near_names import refuse_misspelt
 from oprag.options import ContextOptions, Order, SourceTexts
 from oprag.positions import MissingPosition, PositionKeys
 from oprag.presets import with_preset
@@ -106,6 +108,12 @@ class SharedOptions(BaseModel):
 
     _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
     _warned: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        refuse_misspelt(given, cls.model_fields)
+        return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator
     # of the whole model refuses.

@@ -14,6 +14,7 @@ from langchain_oprag.splitters import OffsetSentenceSplitter
 from langchain_oprag.stores import chunk_store
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.flat_metadata import UnsupportedMetadata, check_unsupported_metadata
+from oprag.given_documents import check_documents
 from oprag.index_updating import ChunkWriter, Snapshot, aupdate_index, update_index
 from oprag.indexing import WantedChunk
 from oprag.indexing_steps import IndexingReport, Readable
@@ -126,6 +127,12 @@ async def aindex_documents(
 
 def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore:
     """The store's chunks, if the store can be indexed into at all."""
+    if not isinstance(vectorstore, VectorStore):
+        message = (
+            f"vectorstore={type(vectorstore).__name__} is no VectorStore of LangChain. "
+            "The documents come first, the vector store second."
+        )
+        raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     if type(vectorstore).delete is VectorStore.delete:
         message = (
             f"{type(vectorstore).__name__} has no delete, so that documents in it "
@@ -143,6 +150,7 @@ def _wanted(
     splitter: BaseDocumentTransformer | None,
     unsupported_metadata: UnsupportedMetadata,
 ) -> Iterator[Readable]:
+    check_documents(documents, Document)
     check_unsupported_metadata(unsupported_metadata)
     if splitter is None:
         splitter = OffsetSentenceSplitter()

@@ -13,11 +13,13 @@ from llama_index.core.bridge.pydantic import (
     Field,
     ValidationInfo,
     field_validator,
+    model_validator,
 )
 
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from oprag.fetching import unfilled_message
 from oprag.identity import MissingDocument
+from oprag.near_names import refuse_misspelt
 from oprag.options import ContextOptions, Order
 from oprag.positions import MissingPosition
 from oprag.presets import check_preset, with_preset
@@ -142,6 +144,12 @@ class ContextFields(BaseModel):
             "applications that sort by it afterwards; score also is the node's score."
         ),
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        refuse_misspelt(given, cls.model_fields)
+        return given
 
     # By field, because a rule for the whole would leave a wrong value assigned.
     @field_validator(*_NAMES, mode="after")

@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core import VectorStoreIndex
 from llama_index.core.indices.utils import async_embed_nodes
 from llama_index.core.node_parser import NodeParser
-from llama_index.core.schema import BaseNode
+from llama_index.core.schema import BaseNode, Document
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
@@ -19,6 +19,7 @@ from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.flat_metadata import UnsupportedMetadata, check_unsupported_metadata
+from oprag.given_documents import check_documents
 from oprag.index_updating import ChunkWriter, Snapshot, aupdate_index, update_index
 from oprag.indexing import WantedChunk
 from oprag.indexing_steps import IndexingReport, Readable
@@ -131,7 +132,8 @@ def _readable(
     if not isinstance(index, VectorStoreIndex):
         message = (
             f"index={type(index).__name__} is no VectorStoreIndex. Over a vector store "
-            "make one with VectorStoreIndex.from_vector_store(vector_store)."
+            "make one with VectorStoreIndex.from_vector_store(vector_store). The "
+            "documents come first, the index second."
         )
         raise InvalidOptionError(message, option="index", value=index)
     vector_store = index.vector_store
@@ -160,6 +162,7 @@ def _wanted(
     node_parser: NodeParser | None,
     unsupported_metadata: UnsupportedMetadata,
 ) -> Iterator[Readable]:
+    check_documents(documents, Document)
     check_unsupported_metadata(unsupported_metadata)
     if node_parser is None:
         node_parser = OffsetSentenceNodeParser()

@@ -16,7 +16,7 @@ from oprag.budgeting import Filler, finish
 from oprag.checking import check_positions, without_duplicates
 from oprag.chunk import Chunk, Passage
 from oprag.counting import SentText
-from oprag.errors import InputMismatchError
+from oprag.errors import InputMismatchError, InvalidOptionError
 from oprag.hit import Hit
 from oprag.identity import read_documents
 from oprag.options import ContextOptions
@@ -69,7 +69,8 @@ def order_context(
 
     Raises:
         InputMismatchError: The lists differ in length.
-        InvalidOptionError: An option is unknown or its value is not possible.
+        InvalidOptionError: An option is unknown or its value is not possible; or
+            `texts` is a single text, or an entry is no text or no mapping.
         MissingDocumentError: A text does not say which document it is from.
         PositionError: Positions are missing or contradict each other.
         BudgetTooSmallError: Not even the best chunk fits.
@@ -83,6 +84,9 @@ def order_context(
         ['the beginning', 'the end']
     """
     checked = ContextOptions.from_options(options)
+    if isinstance(texts, str):
+        message = "texts is a single text, and its letters are none. Give a list."
+        raise InvalidOptionError(message, option="texts", value=texts)
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
     scores = [None] * len(texts) if scores is None else scores
     lengths = {
@@ -96,6 +100,8 @@ def order_context(
             f"{lengths}. Give one metadata mapping and one score per text."
         )
         raise InputMismatchError(message, lengths=lengths)
+    _check_entries("texts", texts, str, "a text")
+    _check_entries("metadatas", metadatas, Mapping, "a mapping; {} for none")
     hits = [
         Hit(text, metadata, score=score)
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
@@ -178,6 +184,15 @@ def falling_scores(count: int) -> list[float]:
     For applications that sort by a score afterwards (`rescore=`).
     """
     return [(count - index) / count for index in range(count)]
+
+
+def _check_entries(name: str, entries: Sequence[Any], kind: type, wanted: str) -> None:
+    """Reject an entry of another type, and say which it is."""
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, kind):
+            place = f"{name}[{index}]"
+            message = f"{place} is {entry!r:.60}. It has to be {wanted}."
+            raise InvalidOptionError(message, option=place, value=entry)
 
 
 def _unmarked(hit: Hit, options: ContextOptions) -> Hit:

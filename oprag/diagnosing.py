@@ -107,7 +107,8 @@ def plan_repair(
     """Say what to write so that the positions of an index are the proved ones.
 
     Nothing is written. Chunks that have no proved place keep what they have, but for
-    a position that the source disproves; they get the name of their document. Once
+    a position that the source disproves; they get the name of their document. Where
+    the source holds not one chunk of a document, that stays as it is altogether. Once
     the changes are written, a second plan is empty; so is that of an index whose
     repair was broken off and done again.
 

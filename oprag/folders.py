@@ -16,6 +16,8 @@ from oprag.sources import DocumentSource, document_source
 
 __all__ = ["FolderFile", "read_folder"]
 
+_PDF_MAGIC = "%PDF-"
+
 FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError
 """Name and text of a file; or why it is no text, as an error that is not raised."""
 
@@ -25,8 +27,9 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
 
     Files come sorted by name, those of a folder before the folders in it, with the
     text as it lies in the file (line breaks included). Hidden files and folders and
-    links to folders are passed over. A file that is no text in UTF-8 comes as an
-    `UnreadableFileError` whose `path` is its name.
+    links to folders are passed over. HTML comes as it is, with its tags. A file that
+    is no text in UTF-8, or is a PDF, comes as an `UnreadableFileError` whose `path` is
+    its name.
 
     Args:
         folder: An existing folder. It is looked at when iteration begins.
@@ -36,10 +39,12 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
         error that says why it has none.
 
     Raises:
-        InvalidOptionError: There is no such folder.
+        InvalidOptionError: There is no such folder, or it is a file.
         UnreadableFileError: A folder inside cannot be opened: which files it holds
             is not known.
     """
+    if not Path(folder).is_dir():
+        raise _no_folder(folder)
     source = document_source(Path(folder))
     root = Path(folder).resolve()
     for parent, folders, files in os.walk(root, onerror=_closed):
@@ -48,6 +53,17 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
             path = Path(parent, file)
             if not file.startswith("."):
                 yield _read(source, path.relative_to(root).as_posix())
+
+
+def _no_folder(folder: str | Path) -> InvalidOptionError:
+    shown = str(folder)
+    message = f"There is no folder {shown!r} to read text files from."
+    if Path(folder).exists():
+        message = (
+            f"{shown!r} is a file, not a folder. Give the folder that it lies in, or "
+            "the file's text as a document in a list."
+        )
+    return InvalidOptionError(message, option="documents", value=shown)
 
 
 def _closed(error: OSError) -> None:
@@ -71,8 +87,9 @@ def _read(source: DocumentSource, name: str) -> FolderFile:
         return _unreadable(name, "is a link that leads out of the folder or nowhere")
     except OSError as error:
         return _unreadable(name, f"cannot be read ({error.strerror or error})")
-    if "\0" in text:
-        return _unreadable(name, "is binary, not text")
+    if "\0" in text or text.startswith(_PDF_MAGIC):
+        kind = "binary" if "\0" in text else "a PDF"
+        return _unreadable(name, f"is {kind}, not text")
     return name, text
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from oprag.errors import InvalidOptionError
 from oprag.identity import DocumentKey, MissingDocument
 from oprag.merging import SourceText
+from oprag.near_names import did_you_mean
 from oprag.positions import MissingPosition, PositionKeys
 from oprag.presets import with_preset
 from oprag.selection import Overflow, Selection
@@ -118,12 +119,9 @@ class ContextOptions:
         options = with_preset(given.pop("preset", None), given)
         for option, value in options.items():
             if option not in known:
-                import difflib  # here, because this is hardly ever needed
-
-                near = difflib.get_close_matches(option, [*known, "preset"], n=1)
-                hint = f"Did you mean {near[0]!r}?" if near else ""
                 message = (
-                    f"There is no option {option!r}. {hint} Known options: "
+                    f"There is no option {option!r}."
+                    f"{did_you_mean(option, [*known, 'preset'])} Known options: "
                     f"{', '.join(known)}, preset."
                 )
                 raise InvalidOptionError(message, option=option, value=value)

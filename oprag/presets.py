@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from oprag.errors import InvalidOptionError
+from oprag.near_names import did_you_mean
 
 __all__ = ["PRESETS", "check_preset", "with_preset"]
 
@@ -25,10 +26,7 @@ def check_preset(name: Any) -> None:
     """
     if name is None or (isinstance(name, str) and name in PRESETS):
         return
-    import difflib  # here, because this is hardly ever needed
-
-    near = difflib.get_close_matches(str(name), PRESETS, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(str(name), PRESETS)
     known = ", ".join(map(repr, PRESETS))
     message = f"There is no preset {name!r}.{hint} Known presets: {known}."
     raise InvalidOptionError(message, option="preset", value=name)

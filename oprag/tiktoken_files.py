@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TIKTOKEN_NAMES",
+    "encoding_name",
     "is_encoding",
-    "is_tiktoken_name",
     "joints_of",
     "load_tiktoken",
     "loads_offline",
@@ -40,6 +40,8 @@ TIKTOKEN_NAMES = frozenset(
     }
 )
 """The encodings that tiktoken itself defines."""
+
+_SHORT_NAMES = {"cl100k": "cl100k_base", "o200k": "o200k_base"}
 
 _HOST = "https://openaipublic.blob.core.windows.net/encodings/"
 _CL100K = (
@@ -70,14 +72,30 @@ def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
     return package is not None and isinstance(value, package.Encoding)
 
 
-def is_tiktoken_name(name: str) -> bool:
-    """Whether a tokenizer's name is an encoding of tiktoken or of its plugins."""
+def encoding_name(name: str) -> str | None:
+    """Give the encoding of tiktoken that a name stands for; no network is asked.
+
+    Args:
+        name: An encoding of tiktoken or of its plugins, `"cl100k"` or `"o200k"`, or
+            a model that tiktoken knows (`"gpt-4o"`).
+
+    Returns:
+        The encoding's own name; None where tiktoken knows none by this name, and for
+        all but its own encodings where it is not installed.
+    """
+    name = _SHORT_NAMES.get(name, name)
     if name in TIKTOKEN_NAMES:
-        return True
+        return name
     try:
-        return name in _tiktoken().list_encoding_names()
+        package = _tiktoken()
     except MissingDependencyError:
-        return False
+        return None
+    if name in package.list_encoding_names():
+        return name
+    try:
+        return cast("str", package.encoding_name_for_model(name))
+    except KeyError:
+        return None
 
 
 def joints_of(encoding: tiktoken.Encoding) -> re.Pattern[str] | None:

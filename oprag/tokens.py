@@ -18,8 +18,8 @@ from oprag.huggingface import (
     private_copy,
 )
 from oprag.tiktoken_files import (
+    encoding_name,
     is_encoding,
-    is_tiktoken_name,
     joints_of,
     load_tiktoken,
     loads_offline,
@@ -121,8 +121,10 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
 
             - None: cl100k through tiktoken when that can be loaded without the
               network, else the approximation, with one warning per process;
-            - an encoding of tiktoken (`"cl100k_base"`, `"o200k_base"`, …), which
-              tiktoken may fetch when it is not on this machine;
+            - an encoding of tiktoken (`"cl100k_base"`, `"o200k_base"`, …), or a
+              model whose encoding it knows (`"gpt-4o"`); tiktoken may fetch it when
+              it is not on this machine. `"cl100k"` and `"o200k"` are short for
+              those with `_base`;
             - `"approximate"`: a quarter of the UTF-8 bytes, rounded up;
             - the name or folder of a Hugging Face tokenizer (names of tiktoken go
               first);
@@ -186,8 +188,11 @@ def _counter_by_name(name: str) -> NamedTokenCounter:
         return NamedTokenCounter(
             _approximate_count, name, subadditive=True, by_name=True
         )
-    if is_tiktoken_name(name):
-        return _tiktoken_counter(load_tiktoken(name), by_name=True)
+    encoding = encoding_name(name)
+    if encoding is not None and encoding != name:
+        return _counter_by_name(encoding)  # stored counts know it by this name
+    if encoding is not None:
+        return _tiktoken_counter(load_tiktoken(encoding), by_name=True)
     return _huggingface_counter(load_huggingface(name), name, by_name=True)
 
 

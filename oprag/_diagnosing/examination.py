@@ -99,7 +99,8 @@ class Examination:
         for document in self.proved:
             for i, verdict in zip(document.members, document.verdicts, strict=True):
                 if verdict in {"ambiguous", "not_found", "blank"}:
-                    listed.append((i, document.name, verdict))
+                    why = "other_source" if document.foreign else verdict
+                    listed.append((i, document.name, why))
         return tuple(
             Example(self._chunks[i].id or str(i), name, verdict)
             for i, name, verdict in sorted(listed)
@@ -148,23 +149,11 @@ class Examination:
         for i in self._without_source:
             findings.add("no_source", i, "")
         for document in self.proved:
-            found = zip(
-                document.members,
-                document.verdicts,
-                document.placement.locations,
-                document.holds,
-                strict=True,
-            )
-            for i, verdict, location, holds in found:
-                kind = _PROBLEMS.get(verdict)
-                if verdict == "ambiguous" and holds:
-                    kind = "unproved_position"
-                if kind is not None:
-                    span = location.span
-                    detail = f"it stands at {span[0]}-{span[1]}" if span else ""
-                    findings.add(kind, i, document.name, detail)
-                if holds is False and verdict != "moved":
-                    findings.add("wrong_position", i, document.name)
+            if document.foreign:
+                for i in document.members:
+                    findings.add("other_source", i, document.name)
+            else:
+                _compare_document(document, findings)
 
     def _verdict(self, *, ordered: bool) -> tuple[Verdict, Options]:
         given = self._keys is not None or self._document_key is not None
@@ -196,6 +185,26 @@ class Examination:
             no_source=len(self._without_source),
             documents=tuple(map(_proof_of, self.proved)),
         )
+
+
+def _compare_document(document: ProvedDocument, findings: Findings) -> None:
+    found = zip(
+        document.members,
+        document.verdicts,
+        document.placement.locations,
+        document.holds,
+        strict=True,
+    )
+    for i, verdict, location, holds in found:
+        kind = _PROBLEMS.get(verdict)
+        if verdict == "ambiguous" and holds:
+            kind = "unproved_position"
+        if kind is not None:
+            span = location.span
+            detail = f"it stands at {span[0]}-{span[1]}" if span else ""
+            findings.add(kind, i, document.name, detail)
+        if holds is False and verdict != "moved":
+            findings.add("wrong_position", i, document.name)
 
 
 def _proof_of(document: ProvedDocument) -> DocumentProof:

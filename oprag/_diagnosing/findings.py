@@ -33,6 +33,8 @@ MESSAGES = {
     "places that are possible: neither proved nor disproved.",
     "ambiguous_place": "The source has the text in more than one possible place.",
     "not_found": "The source does not hold the text: it was altered, or is another.",
+    "other_source": "The source holds not one chunk of these documents: it seems to be "
+    "another text than the one that was indexed, and proves nothing.",
 }
 """What each kind of problem means, in the order in which they are told."""
 

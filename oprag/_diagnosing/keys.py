@@ -8,7 +8,7 @@ from typing import Any, Literal
 from oprag._diagnosing.examined import Examined
 from oprag._diagnosing.report import KeyUse
 from oprag.identity import PART_KEYS, SECTION_KEYS, look_up
-from oprag.metadata import DOC_KEY, DOC_URI
+from oprag.metadata import DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.schemes import SCHEMES, as_number
 
 __all__ = ["count_keys"]
@@ -85,7 +85,9 @@ def _numbers(chunks: Sequence[Examined], known: dict[str, Any]) -> list[str]:
     keys = [
         key
         for key, value in first.hit.metadata.items()
-        if key not in known and as_number(value) is not None
+        if key not in known
+        and key not in OWN_KEYS  # those that remain count, and say no position
+        and as_number(value) is not None
     ]
     return sorted(
         key

@@ -25,18 +25,19 @@ class Sources:
 
     Args:
         documents: The texts. A mapping, a folder, and a source with a `names()`
-            method can be searched for chunks that carry no name.
+            method can be searched for chunks that carry no name. A source with a
+            `readings(name)` method may give several texts of one document, such as
+            an HTML file as it is and as it is shown.
     """
 
     def __init__(self, documents: SourceLike) -> None:
         self._source: DocumentSource = document_source(documents)
         self._documents = documents
-        self._texts: dict[str, str | None] = {}
+        self._texts: dict[str, tuple[str, ...]] = {}
 
-    def text(self, name: str) -> str:
-        """The text of a document that was found."""
-        text = self._texts[name]
-        return text or ""
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The texts that a document may be, the likeliest first; none if unknown."""
+        return self._texts[name]
 
     def group(
         self, chunks: Sequence[Examined], document_key: DocumentKey | None
@@ -65,35 +66,32 @@ class Sources:
         for name in _names(hit, document_key):
             if name not in self._texts:
                 self._texts[name] = self._find(name)
-            if self._texts[name] is not None:
+            if self._texts[name]:
                 return name
         return None
 
-    def _find(self, name: str) -> str | None:
+    def _find(self, name: str) -> tuple[str, ...]:
+        readings = getattr(self._documents, "readings", None)
         try:
-            return self._source.get(name)
+            return tuple(readings(name)) if readings else (self._source.get(name),)
         except DocumentNotFoundError:
-            return None
+            return ()
 
-    def _listed_text(self, name: str) -> str | None:
+    def _listed_texts(self, name: str) -> tuple[str, ...]:
         try:
             return self._find(name)
         except InvalidOptionError:  # a file of a folder that is no text
-            return None
+            return ()
 
     def _by_text(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
         pieces = [squeeze(text) for text in texts]
-        solid = [piece for piece in pieces if piece]
         holders: list[list[str]] = [[] for _ in texts]
-        for name in self._listed() if solid else ():
+        for name in self._listed() if any(pieces) else ():
             if name not in self._texts:
-                self._texts[name] = self._listed_text(name)
-            flat = squeeze(self._texts[name] or "")
-            seeds = Seeds(flat, solid)
-            for i, piece in enumerate(pieces):
-                at = seeds.only(piece) if piece else ABSENT
-                if at >= 0 or (at == UNKNOWN and piece in flat):
-                    holders[i].append(name)
+                self._texts[name] = self._listed_texts(name)
+            held = [_held(squeeze(text), pieces) for text in self._texts[name]]
+            for i in set().union(*held):
+                holders[i].append(name)
         for i, names in enumerate(holders):
             if len(names) == 1:
                 yield i, names[0]
@@ -109,6 +107,17 @@ class Sources:
             return sorted(str(path.relative_to(folder)) for path in files)
         names = getattr(documents, "names", None)
         return sorted(names()) if callable(names) else []
+
+
+def _held(flat: str, pieces: Sequence[str]) -> set[int]:
+    """Numbers of the pieces that a text holds, both without white space."""
+    seeds = Seeds(flat, [piece for piece in pieces if piece])
+    held = set()
+    for i, piece in enumerate(pieces):
+        at = seeds.only(piece) if piece else ABSENT
+        if at >= 0 or (at == UNKNOWN and piece in flat):
+            held.add(i)
+    return held
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:

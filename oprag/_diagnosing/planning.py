@@ -54,8 +54,11 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
 
     Returns:
         One change per chunk that differs from what is proved, in reading order where
-        that is known. None for a document that is right already.
+        that is known. None for a document that is right already, or whose source
+        seems to be another text.
     """
+    if document.foreign:
+        return []
     group = [chunks[i] for i in document.members]
     hits = [chunk.hit for chunk in group]
     order = document.placement.order

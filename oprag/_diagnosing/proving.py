@@ -37,6 +37,14 @@ class ProvedDocument(NamedTuple):
     """Whether the recorded span holds the text, one per chunk; None where no span of
     the whole document is recorded."""
 
+    @property
+    def foreign(self) -> bool:
+        """Whether the source holds not one chunk, so that it proves nothing."""
+        return "not_found" in self.verdicts and {*self.verdicts} <= {
+            "not_found",
+            "blank",
+        }
+
 
 def prove(
     chunks: Sequence[Examined],
@@ -54,15 +62,38 @@ def prove(
     groups, without = sources.group(chunks, document_key)
     documents = []
     for name, members in groups:
-        source = sources.text(name)
         group = [chunks[i] for i in members]
-        texts = [chunk.hit.text for chunk in group]
-        placement = place(source, texts, list(_orders(group)))
         recorded = _recorded([chunk.hit for chunk in group], name, position_keys)
-        verdicts = _compared(source, recorded, placement.locations)
-        holds = [_holds(source, chunk) for chunk in recorded]
-        documents.append(ProvedDocument(name, members, placement, verdicts, holds))
+        orders = list(_orders(group))
+        read = [
+            _proved(name, members, source, recorded, orders)
+            for source in sources.texts(name)
+        ]
+        documents.append(max(read, key=_fit))  # the first of equals
     return documents, without
+
+
+def _proved(
+    name: str,
+    members: list[int],
+    source: str,
+    recorded: Sequence[Chunk],
+    orders: Sequence[Order],
+) -> ProvedDocument:
+    placement = place(source, [chunk.text for chunk in recorded], orders)
+    verdicts = _compared(source, recorded, placement.locations)
+    holds = [_holds(source, chunk) for chunk in recorded]
+    return ProvedDocument(name, members, placement, verdicts, holds)
+
+
+def _fit(document: ProvedDocument) -> tuple[bool, int, int]:
+    """How well a text fits the chunks: whole, where recorded, and how many are in it.
+
+    Words between two tags are in the page as it is and as it is shown; a cover
+    without a gap, or what is recorded, tells which of the two was indexed.
+    """
+    found = sum(verdict != "not_found" for verdict in document.verdicts)
+    return document.placement.order is not None, document.holds.count(True), found
 
 
 def _orders(group: Sequence[Examined]) -> Iterator[Order]:

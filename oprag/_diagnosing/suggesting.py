@@ -17,6 +17,7 @@ from oprag._diagnosing.report import Options
 from oprag.chunk import Chunk, Span
 from oprag.errors import PositionError
 from oprag.identity import DocumentKey
+from oprag.metadata import N_CHUNKS, TOKEN_COUNT
 from oprag.positions import PositionKeys
 from oprag.schemes import as_number
 
@@ -27,6 +28,9 @@ _LIKE_A_POSITION = re.compile(
     r"|slide|row|section|chapter|verse|act|scene|time",
     re.IGNORECASE,
 )
+_COUNTS = (N_CHUNKS, TOKEN_COUNT)
+"""Own numbers that say no position."""
+
 _LIKE_A_NAME = re.compile(
     r"doc|file|source|path|url|uri|title|name|book|work|article", re.IGNORECASE
 )
@@ -91,7 +95,9 @@ def _position_keys(chunks: Sequence[Examined]) -> Iterator[PositionKeys | None]:
     keys = sorted(
         key
         for key, value in chunks[0].hit.metadata.items()
-        if _LIKE_A_POSITION.search(key) and as_number(value) is not None
+        if _LIKE_A_POSITION.search(key)
+        and key not in _COUNTS
+        and as_number(value) is not None
     )
     keys = [
         key

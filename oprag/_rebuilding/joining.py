@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag._rebuilding.pieces import NO_PLACE, Piece
-from oprag._rebuilding.refusing import gap_too_wide, inconsistent
+from oprag._rebuilding.refusing import REPAIR, gap_too_wide, inconsistent
 from oprag.errors import ConflictingTextError, InvalidSpanError
 
 __all__ = ["Joined", "join_pieces"]
@@ -64,8 +64,8 @@ def _check_order(name: str, last: Piece | None, piece: Piece) -> None:
     if end < start:
         message = (
             f"Document {name!r}: chunk {index} claims characters {start}-{end}, which "
-            "end before they begin. Repair the positions with `oprag doctor --repair`, "
-            "or index the document again."
+            "end before they begin. Index the document again, or repair the "
+            f"positions: {REPAIR}."
         )
         raise InvalidSpanError(message, document=name, start=start, end=end)
     if last is not None and start < last[2]:
@@ -135,7 +135,7 @@ def _beyond(name: str, before: Piece, piece: Piece) -> str:
         f"Document {name!r}: chunks {first} and {second} claim characters {left}-"
         f"{left_end} and {start}-{end}, but their texts differ where these overlap. "
         "Positions are wrong, or the chunks are of two versions of the document: "
-        "repair them with `oprag doctor --repair`, or index the document again."
+        f"index the document again, or repair them: {REPAIR}."
     )
     raise ConflictingTextError(message, document=name, spans=spans)
 

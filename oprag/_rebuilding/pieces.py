@@ -7,7 +7,7 @@ from operator import itemgetter
 from types import NoneType
 from typing import Any, TypeAlias
 
-from oprag._rebuilding.refusing import inconsistent
+from oprag._rebuilding.refusing import REPAIR, inconsistent
 from oprag.errors import AmbiguousPositionError, MissingPositionError
 from oprag.metadata import (
     CHAR_END,
@@ -97,9 +97,9 @@ def _with_numbers(name: str, rank: int, row: tuple[Any, ...]) -> Piece:
     which = "a chunk" if index is None else f"chunk {index}"
     message = (
         f"Document {name!r}: {which} has no usable {' and '.join(lacking)}, without "
-        "which the text cannot be put together. Repair the positions with `oprag "
-        "doctor --repair`, annotate_positions or PositionAnnotator, or index the "
-        "document again with oprag's splitters."
+        "which the text cannot be put together. Index the document again with oprag's "
+        "splitters, annotate_positions or PositionAnnotator, or repair the positions: "
+        f"{REPAIR}."
     )
     keys = tuple(k for k in sorted(_NAMES) if k not in lacking)
     raise MissingPositionError(message, document=name, rank=rank, keys=keys)

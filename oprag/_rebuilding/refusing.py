@@ -10,7 +10,12 @@ from oprag.errors import (
     InconsistentChunksError,
 )
 
-__all__ = ["gap_too_wide", "inconsistent", "missing_chunks", "no_chunks"]
+__all__ = ["REPAIR", "gap_too_wide", "inconsistent", "missing_chunks", "no_chunks"]
+
+REPAIR = (
+    "in Chroma by `oprag doctor --repair`, elsewhere by `oprag.diagnosing.plan_repair`"
+)
+"""How positions are repaired: the command line writes to Chroma only."""
 
 _LISTED = 10
 """Ranges of missing chunks, and chunks, that an error names."""
@@ -22,8 +27,8 @@ def no_chunks(name: str, where: str) -> DocumentNotFoundError:
         f"There is no document {name!r} in {where}: no chunk there has the doc_key of "
         "this name. Either the store does not hold it, or its chunks were indexed "
         "without oprag's metadata, or under another name (doc_uri). Index it with "
-        "index_documents, or write the positions into the index as it is with `oprag "
-        "doctor --repair`."
+        "index_documents, or write the positions into the index as it is: "
+        f"{REPAIR}."
     )
     return DocumentNotFoundError(message, document=name)
 
@@ -99,7 +104,7 @@ def inconsistent(
     message = (
         f"Document {name!r}: {what}. The store holds chunks of several versions of the "
         "document, or positions that are wrong. Delete the document's chunks and index "
-        "it again, or repair the positions with `oprag doctor --repair`."
+        f"it again, or repair the positions: {REPAIR}."
     )
     return InconsistentChunksError(
         message, document=name, chunks=tuple(chunks[:_LISTED])

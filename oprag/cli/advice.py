@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oprag.evaluation.counting import number_of
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import (
     ArmSummary,
@@ -28,27 +29,41 @@ _NO_MEASURE = (
     "No advice: there is nothing to measure by. Give answers, options or evidence to "
     "all questions."
 )
+_ONE_ARM = (
+    "No advice: only {arm} was answered, and there is nothing to compare it with. Give "
+    "several budgets or systems."
+)
+_ALL_ZERO = (
+    "No advice: nothing did better than 0 by {measure}. Look at the answers in the "
+    "report, and whether the questions and their answers fit the documents."
+)
+_STOPPED = (
+    "No advice: the run was stopped before everything was asked. Give the same command "
+    "with a higher cap: it goes on there."
+)
 _FEW = 30
 """Questions below which an interval says little."""
 
 
-def advice_lines(summary: Summary) -> list[str]:
+def advice_lines(summary: Summary, stopped: bool = False) -> list[str]:
     """Say what to use and what speaks for it.
 
     Args:
         summary: Of the sweep.
+        stopped: Whether a cap ended it: some arms may then have had easier questions.
 
     Returns:
-        A few lines; one that says why not where nothing was measured.
+        A few lines; one that says why not where the sweep is no ground for advice.
     """
+    if stopped:
+        return ["", _STOPPED]
     spot = _over_all(summary)
     if spot is None:
-        return [
-            "",
-            _NO_MEASURE,
-        ]
+        return ["", _why_not(summary)]
     arms = {arm.label: arm for arm in summary.arms}
     chosen, best = arms[spot.chosen], arms[spot.best]
+    if best.measures[summary.measure].mean <= 0:
+        return ["", _ALL_ZERO.format(measure=title_of(summary.measure))]
     return [
         "",
         _headline(chosen),
@@ -60,6 +75,12 @@ def advice_lines(summary: Summary) -> list[str]:
 def _over_all(summary: Summary) -> SweetSpotSummary | None:
     """Of all systems; with one system only, of that."""
     return summary.sweet_spots[-1] if summary.sweet_spots else None
+
+
+def _why_not(summary: Summary) -> str:
+    if summary.measure and len(summary.arms) == 1:
+        return _ONE_ARM.format(arm=summary.arms[0].label)
+    return _NO_MEASURE
 
 
 def _headline(chosen: ArmSummary) -> str:
@@ -81,7 +102,7 @@ def _evidence(
     measure, behind = summary.measure, spot.difference
     name = title_of(measure)
     figure = chosen.measures[measure]
-    asked = f"{figure.questions:,} questions about {figure.documents:,} documents"
+    asked = _asked(summary, figure)
     lines = [f"  Why: {name} {_told(figure)} on {asked}."]
     if spot.chosen == spot.best:
         cheaper = any(arm.tokens * AS_CHEAP < chosen.tokens for arm in summary.arms)
@@ -100,11 +121,21 @@ def _evidence(
                 f"  Up to {-behind.low:.3f} may be lost: more questions narrow this."
             )
     if figure.questions < _FEW:
+        are = "is" if figure.questions == 1 else "are"
         lines.append(
-            f"  {figure.questions} questions are few: take this for a first hint, and "
-            f"sweep again with {_FEW} or more."
+            f"  {number_of(figure.questions, 'question')} {are} few: take this for a "
+            f"first hint, and sweep again with {_FEW} or more."
         )
     return lines
+
+
+def _asked(summary: Summary, figure: Figure) -> str:
+    """Documents are the summary's: a figure's are groups, "all of them" being one."""
+    measured = (
+        "" if figure.questions == summary.questions else f"{figure.questions:,} of "
+    )
+    questions = number_of(summary.questions, "question")
+    return f"{measured}{questions} about {number_of(summary.documents, 'document')}"
 
 
 def _told(figure: Figure) -> str:

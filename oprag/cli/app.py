@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperGroup
 
 from oprag.cli.ask import ask
 from oprag.cli.context import context
@@ -38,7 +38,9 @@ class _OneLineErrors(TyperGroup):
         except BrokenPipeError:  # the reader had enough: no error
             raise
         except ModuleNotFoundError as error:
-            raise told(_install_hint(error)) from error
+            raise told(_install_hint(error, ctx.invoked_subcommand)) from error
+        except typer.BadParameter as error:
+            raise _in_plain_words(error) from error.__cause__
         except BudgetTooSmallError as error:
             raise told(_larger_budget(error)) from error
         except OpragError as error:
@@ -47,12 +49,36 @@ class _OneLineErrors(TyperGroup):
             raise told(str(error).removeprefix(f"[Errno {error.errno}] ")) from error
 
 
-def _install_hint(error: ModuleNotFoundError) -> str:
+_PYDANTIC = "Value error, "
+"""How pydantic, which newer Typers read values with, begins what it says of one."""
+
+_OF_RUNS = ("evaluate", "sweep")
+"""Commands that need the extra `eval` as well."""
+
+
+def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
+    extras = "demo,eval" if command in _OF_RUNS else "demo"
     package = (error.name or str(error)).partition(".")[0]
     return (
         f"This command needs the package {package!r}, which is not installed. "
-        'Install it with: pip install "oprag[demo]"'
+        f'Install it with: pip install "oprag[{extras}]"'
     )
+
+
+def _in_plain_words(error: typer.BadParameter) -> typer.BadParameter:
+    """The error of a wrong call, as someone who knows no Python reads it."""
+    if error.param is not None and error.ctx is not None and not error.message:
+        # One argument was given, and Typer takes the last for the question.
+        named = {
+            param.name: param
+            for param in error.ctx.command.params
+            if isinstance(param, TyperArgument)
+        }
+        if error.param.name == "files" and "question" in named:
+            error.param = named["question"]
+            error.message = "Put it after the files, in quotes."
+    error.message = error.message.removeprefix(_PYDANTIC)
+    return error
 
 
 def _larger_budget(error: BudgetTooSmallError) -> str:

@@ -80,8 +80,9 @@ def doctor(
     the files at hand every position is proved; a repair writes only proved ones, and
     only metadata: texts and embeddings stay as they are.
 
-    Exit codes: 0, the index is in order; 1, there are problems, or it cannot be read;
-    2, the command is wrong or names nothing that is there.
+    Exit codes: 0, the index is in order, or a backup was given back; 1, there are
+    problems, or it cannot be read; 2, the command is wrong or names nothing that is
+    there.
 
     \b
       oprag doctor chroma/
@@ -119,7 +120,8 @@ def doctor(
         typer.echo(json.dumps(_values(store, diagnosis, plan, backup), indent=2))
     else:
         _show(store, diagnosis, plan, backup)
-    if not diagnosis.healthy:
+    # What was given back is as it was, and may well be what the repair was for.
+    if not diagnosis.healthy and (restore is None or repair):
         raise typer.Exit(1)
 
 
@@ -153,14 +155,14 @@ def _show(
     backup: Path | None,
 ) -> None:
     from oprag.cli.display import make_console
-    from oprag.cli.doctor_display import diagnosis_lines, plan_lines
+    from oprag.cli.doctor_display import advice_lines, diagnosis_lines, plan_lines
 
+    lines = list(diagnosis_lines(diagnosis, f"Collection {store.name!r}"))
+    lines += advice_lines(diagnosis, repairing=plan is not None)
+    if plan is not None:
+        lines += plan_lines(plan, written=backup is not None)
     console = make_console()
-    for line in diagnosis_lines(diagnosis, f"Collection {store.name!r}"):
-        console.print(line, soft_wrap=True)
-    if plan is None:
-        return
-    for line in plan_lines(plan, written=backup is not None):
+    for line in lines:
         console.print(line, soft_wrap=True)
 
 

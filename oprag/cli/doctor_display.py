@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from oprag.cli.doctor_advice import advice
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
 
-__all__ = ["diagnosis_lines", "plan_lines"]
+__all__ = ["advice_lines", "diagnosis_lines", "plan_lines"]
 
 _COLOURS = {
     "ordered": "bold green",
@@ -41,6 +42,15 @@ def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
         yield Text("\nPass", "bold")
         yield Text(f"  {diagnosis.options.code('langchain')}")
         yield Text(f"  {diagnosis.options.code('llamaindex')}")
+
+
+def advice_lines(diagnosis: Diagnosis, *, repairing: bool) -> Iterator[Text]:
+    """What to do about it; nothing for an index that is healthy."""
+    lines = list(advice(diagnosis, repairing=repairing))
+    if lines:
+        yield Text("\nWhat to do", "bold")
+    for line in lines:
+        yield Text(f"  {line}")
 
 
 def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:

@@ -143,8 +143,8 @@ def evaluate(
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
     money, warmth = read_price(price), read_temperature(temperature)
-    if bool(data) == bool(questions) or bool(questions) != bool(documents):
-        raise told(_NO_DATA, code=2)
+    if wrong := _wrong_data(data, questions, documents):
+        raise told(wrong, code=2)
     if out is None and not dry_run:
         raise told("No folder is named for the run: give --out FOLDER.", code=2)
 
@@ -152,7 +152,7 @@ def evaluate(
     from oprag.cli.evaluation_run import perform
     from oprag.cli.evaluation_setup import RunOptions, check_options, make_systems
     from oprag.evaluation.published import published_for
-    from oprag.evaluation.sweeping import sweep_measure
+    from oprag.evaluation.sweeping import sweep_measure, with_answer_recall
 
     options = RunOptions(
         model=model,
@@ -172,16 +172,36 @@ def evaluate(
     check_options(options)
     chosen = make_systems(specs)
     if questions is not None:
-        dataset = load_own(documents or [], questions)
+        dataset = load_own(documents or [], questions, out)
     else:
         dataset = load_data(data, split)
+    dataset = restrict(dataset, limit_questions)
+    measure = sweep_measure(dataset, offline=options.offline)
+    if options.offline:  # its answers say little: show what contexts hold
+        dataset = with_answer_recall(dataset)
     perform(
-        restrict(dataset, limit_questions),
+        dataset,
         chosen,
         tokens,
         options,
         None if dry_run else out,
         label=label_declined,
         published=published_for(dataset.name) if published else (),
-        measure=sweep_measure(dataset, offline=options.offline),
+        measure=measure,
     )
+
+
+def _wrong_data(
+    data: str, questions: Path | None, documents: list[Path] | None
+) -> str | None:
+    """What is wrong with the options that name the data; None: nothing."""
+    if data and (questions or documents):
+        return (
+            "--data is given beside --questions or --documents: give a set of the "
+            "papers, or questions and documents of your own."
+        )
+    if questions and not documents:
+        return "--documents is missing: the files or folders the questions are about."
+    if documents and not questions:
+        return "--questions is missing: a CSV or JSON Lines file."
+    return None if data or questions else _NO_DATA

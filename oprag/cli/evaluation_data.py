@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from oprag.cli.files import read_files
-from oprag.cli.full_texts import full_texts
-from oprag.cli.telling import note
+from oprag.cli.own_documents import check_out, own_documents
 from oprag.evaluation.data import Dataset, load, read_own
 
 __all__ = ["data_facts", "load_data", "load_own", "restrict"]
@@ -28,17 +26,24 @@ def load_data(spec: str, split: str) -> Dataset:
     return load(name.strip(), path.strip() or None, split=split)
 
 
-def load_own(paths: Sequence[Path], questions: Path) -> Dataset:
+def load_own(
+    paths: Sequence[Path], questions: Path, out: Path | None = None
+) -> Dataset:
     """Read one's own questions on text, Markdown, HTML and PDF files.
 
-    A file is named by its path in the folder that was given, or by its name.
+    Args:
+        paths: Files and folders; see `own_documents` for their names.
+        questions: A CSV or JSON Lines file. It is no document, wherever it lies.
+        out: The folder of the run, which holds no documents either; None: none.
+
+    Raises:
+        InvalidOptionError: See `check_out`.
+        UnreadableFileError: See `own_documents` and `read_own`.
+        DuplicateDocumentError: See `own_documents`.
+        MalformedDataError: See `read_own`.
     """
-    read = read_files(paths)
-    for error in read.skipped:
-        note(f"Skipped: {error.message}")
-    texts = full_texts(read.documents)
-    texts = {_name(name, paths): text for name, text in texts.items()}
-    return read_own(questions, texts)
+    check_out(paths, out)
+    return read_own(questions, own_documents(paths, questions, out))
 
 
 def restrict(dataset: Dataset, most: int | None) -> Dataset:
@@ -49,8 +54,11 @@ def restrict(dataset: Dataset, most: int | None) -> Dataset:
 
 
 def data_facts(dataset: Dataset) -> dict[str, Any]:
-    """Say which set it is, so that no run is resumed with another."""
-    digest = hashlib.sha256()
+    """Say which set it is, so that no run is resumed with another.
+
+    Every text is read for it.
+    """
+    asked, read = hashlib.sha256(), hashlib.sha256()
     for question in dataset.questions:
         fields = (
             question.question_id,
@@ -60,20 +68,17 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
             question.options,
             question.gold_option,
             question.evidence,
+            question.evidence_kind,
         )
-        digest.update(json.dumps(fields).encode("ascii"))
-    digest.update(json.dumps(list(dataset.documents)).encode("ascii"))
+        asked.update(json.dumps(fields).encode("ascii"))
+    for document in dataset.documents.values():
+        of_text = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
+        parts = (document.doc_id, document.title, of_text.hexdigest())
+        read.update(json.dumps(parts).encode("ascii"))
     return {
         "name": dataset.name,
         "questions": len(dataset.questions),
         "documents": len(dataset.documents),
-        "sha256": digest.hexdigest(),
+        "questions_sha256": asked.hexdigest(),
+        "documents_sha256": read.hexdigest(),
     }
-
-
-def _name(name: str, paths: Sequence[Path]) -> str:
-    path = Path(name)
-    for folder in paths:
-        if folder.is_dir() and path.is_relative_to(folder):
-            return path.relative_to(folder).as_posix()
-    return path.name if sum(p.name == path.name for p in paths) == 1 else name

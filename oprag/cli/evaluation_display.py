@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from oprag.evaluation.counting import number_of
 from oprag.evaluation.estimating import RunEstimate
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import ArmSummary, Figure, Summary
@@ -19,7 +20,8 @@ def estimate_lines(
 ) -> Iterator[str]:
     """Tell what a run takes, system by system."""
     yield (
-        f"{answers:,} answers to {estimate.questions:,} questions, estimated from "
+        f"{number_of(answers, 'answer')} to "
+        f"{number_of(estimate.questions, 'question')}, estimated from "
         f"{estimate.sampled}:"
     )
     yield ""
@@ -43,8 +45,8 @@ def result_lines(summary: Summary) -> Iterator[str]:
     shown = {name for arm in summary.arms for name in arm.measures}
     measures += [n for n in _CONTEXT_MEASURES if n in shown and n != summary.measure]
     yield (
-        f"{summary.dataset}: {summary.questions:,} questions on "
-        f"{summary.documents:,} documents"
+        f"{summary.dataset}: {number_of(summary.questions, 'question')} on "
+        f"{number_of(summary.documents, 'document')}"
     )
     yield ""
     head = ("system", "budget", *map(title_of, measures), "tokens", "declined")

@@ -20,11 +20,13 @@ from oprag.cli.evaluation_setup import (
     make_evaluation,
 )
 from oprag.cli.telling import note, told
+from oprag.evaluation.counting import number_of
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.estimating import estimate_run
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
 from oprag.evaluation.reports.summary import Summary
+from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport
 from oprag.evaluation.systems.system import System
@@ -38,6 +40,9 @@ CAPPED = 4
 """Exit code where a cap stopped the run."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+
+_NAMED = 5
+"""Questions that a note names at most."""
 
 _OFFLINE = (
     "The reader was offline: it gives the best-matching sentence and is no language "
@@ -65,8 +70,11 @@ def perform(
         **more: See `carry_out`.
 
     Raises:
+        MissingDependencyError: The report could not be written.
         typer.Exit: See `carry_out`.
     """
+    if out is not None:
+        require_libraries()
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
     embeddings = load_embeddings(options.embedding_model)
@@ -74,12 +82,34 @@ def perform(
     if out is None:
         _show_estimate(evaluation, options)
         return
+    _tell_without_answers(dataset)
     directory = RunDirectory(out)
     directory.begin(evaluation.settings)
     if not options.offline:
         _show_estimate(evaluation, options)
         typer.echo("")
     carry_out(evaluation, options, embeddings, directory, **more)
+
+
+def _tell_without_answers(dataset: Dataset) -> None:
+    """Tell, before anything is asked, that nothing will be measured, and why."""
+    if dataset.metrics or any(question.evidence for question in dataset.questions):
+        return
+    lacking = [
+        question.question_id
+        for question in dataset.questions
+        if not question.answers and question.gold_option is None
+    ]
+    if not lacking:
+        return
+    more = len(lacking) - _NAMED
+    named = ", ".join(lacking[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    of = number_of(len(dataset.questions), "question")
+    have = "has" if len(lacking) == 1 else "have"
+    note(
+        f"Nothing will be measured: {len(lacking):,} of {of} {have} no answer (by id: "
+        f"{named}). Give answers to all, or leave these out."
+    )
 
 
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
@@ -118,7 +148,7 @@ def carry_out(
     label: bool = False,
     published: tuple[Published, ...] = (),
     measure: str = "",
-    conclude: Callable[[Summary], list[str]] = lambda _: [],
+    conclude: Callable[[Summary, bool], list[str]] = lambda _, __: [],
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
@@ -130,7 +160,8 @@ def carry_out(
         label: Whether the model says why questions were declined.
         published: Figures of papers that are drawn beside.
         measure: What systems are compared by; empty: the set's own.
-        conclude: Gives lines that are printed below the table.
+        conclude: Gives lines that are printed below the table; told whether a cap
+            stopped the run.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
@@ -156,19 +187,23 @@ def carry_out(
             measure=measure,
             seed=options.seed,
         )
-        lines = [*result_lines(summary), *asking.spent(), *conclude(summary)]
+        lines = [*result_lines(summary), *asking.spent()]
+        lines += conclude(summary, report.stopped is not None)
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
-        raise _incomplete(report, out)
+        raise _incomplete(report, asking, out)
 
 
-def _incomplete(report: RunReport, out: Path) -> typer.Exit:
+def _incomplete(report: RunReport, asking: Asking, out: Path) -> typer.Exit:
     """Tell what is missing; give the exit code."""
     if report.stopped is not None:
-        return told(report.stopped.message, code=CAPPED)
+        message = " ".join([report.stopped.message, *asking.spent()])
+        return told(message, code=CAPPED)
     first = report.errors[0]
+    missing = number_of(len(report.errors), "answer")
+    are = "is" if len(report.errors) == 1 else "are"
     message = (
-        f"{len(report.errors):,} answers are missing. The first: {first['system']}, "
+        f"{missing} {are} missing. The first: {first['system']}, "
         f"question {first['question_id']}. {first['message']} All are in "
         f"{out / 'errors.jsonl'}; the same command asks them again."
     )

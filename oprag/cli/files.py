@@ -35,7 +35,7 @@ class FilesRead(NamedTuple):
         return list(dict.fromkeys(str(d.metadata["source"]) for d in self.documents))
 
 
-def read_files(paths: Sequence[Path]) -> FilesRead:
+def read_files(paths: Sequence[Path], *, if_missing: str = "") -> FilesRead:
     """Read text, Markdown, HTML and PDF files, and folders of them.
 
     Anything that is not called HTML and is no PDF is read as text in UTF-8. Folders
@@ -44,6 +44,7 @@ def read_files(paths: Sequence[Path]) -> FilesRead:
 
     Args:
         paths: Files and folders. Not empty.
+        if_missing: What to do about a path that is not there, for the error.
 
     Raises:
         UnreadableFileError: A file that was named is missing, unreadable, empty or
@@ -62,6 +63,9 @@ def read_files(paths: Sequence[Path]) -> FilesRead:
             try:
                 documents += _read(found)
             except UnreadableFileError as error:
+                if isinstance(error.__cause__, FileNotFoundError) and if_missing:
+                    reason = f"{error.reason}; {if_missing}"
+                    raise _unreadable(found, reason) from error
                 if found is path:
                     raise
                 skipped.append(error)
@@ -122,7 +126,7 @@ def _name(path: Path) -> str:
 
 def _said(error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
-        return "is not there; if it belongs to the question, put that in quotes, last"
+        return "is not there"
     return f"cannot be read ({error.strerror or error})"
 
 

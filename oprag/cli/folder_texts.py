@@ -12,7 +12,8 @@ from oprag.sources import DocumentSource
 
 __all__ = ["FolderTexts"]
 
-_READ_BY_FORMAT = (".pdf", ".html", ".htm", ".xhtml")
+_HTML = (".html", ".htm", ".xhtml")
+_READ_BY_FORMAT = (".pdf", *_HTML)
 _PAGE_BREAK = "\n\n"
 
 
@@ -48,6 +49,31 @@ class FolderTexts(DocumentSource):
             DocumentNotFoundError: No file agrees, two do as well as each other, or
                 the file holds no text.
         """
+        return self._read(document_id, self._path(document_id))
+
+    def readings(self, document_id: str) -> list[str]:
+        """The texts that may have been indexed of a file.
+
+        Returns:
+            Of HTML first what a reader sees, then the page as it is, with its tags;
+            of any other file its text.
+
+        Raises:
+            DocumentNotFoundError: As `get`.
+        """
+        path = self._path(document_id)
+        if path.suffix.lower() not in _HTML:
+            return [self._read(document_id, path)]
+        try:
+            raw = _raw(document_id, path)
+        except DocumentNotFoundError:  # not in UTF-8; the page may say in what it is
+            return [self._read(document_id, path)]
+        try:
+            return [self._read(document_id, path), raw]
+        except DocumentNotFoundError:  # nothing to see on it
+            return [raw]
+
+    def _path(self, document_id: str) -> Path:
         parts = PurePosixPath(document_id).parts
         if not parts or parts[-1] not in self._paths:
             parts = PureWindowsPath(document_id).parts  # of a machine with Windows
@@ -63,18 +89,29 @@ class FolderTexts(DocumentSource):
             )
             message = f"No document {document_id!r} in {self._folder}: {found}."
             raise DocumentNotFoundError(message, document=document_id)
-        return self._read(document_id, self._folder / best[0])
+        return self._folder / best[0]
 
     def _read(self, document_id: str, path: Path) -> str:
+        if path.suffix.lower() not in _READ_BY_FORMAT:
+            return _raw(document_id, path)
         try:
-            if path.suffix.lower() not in _READ_BY_FORMAT:
-                # Every character as it is, a byte order mark included.
-                return path.read_bytes().decode("utf-8")
             pages = read_files([path]).documents
-        except (UnreadableFileError, UnicodeDecodeError) as error:
-            message = f"No text for {document_id!r}: {error}"
-            raise DocumentNotFoundError(message, document=document_id) from error
+        except UnreadableFileError as error:
+            raise _no_text(document_id, error) from error
         return _PAGE_BREAK.join(page.page_content for page in pages)
+
+
+def _raw(document_id: str, path: Path) -> str:
+    """Every character of a file as it is, a byte order mark included."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _no_text(document_id, error) from error
+
+
+def _no_text(document_id: str, error: Exception) -> DocumentNotFoundError:
+    message = f"No text for {document_id!r}: {error}"
+    return DocumentNotFoundError(message, document=document_id)
 
 
 def _agreeing(path: Sequence[str], name: Sequence[str]) -> int:

@@ -80,7 +80,9 @@ def search(
     """
     notes = make_console(stderr=True)
     with working(notes, "Reading the files …"):
-        files = read_files(paths)
+        files = read_files(
+            paths, if_missing="if it belongs to the question, put that in quotes, last"
+        )
     for error in files.skipped:
         note(f"Skipped: {error}")
     count = len(files.names)

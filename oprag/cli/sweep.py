@@ -131,7 +131,7 @@ def sweep(
     )
     check_options(options)
     chosen = make_systems(specs)
-    dataset = restrict(load_own(files, questions), limit_questions)
+    dataset = restrict(load_own(files, questions, out), limit_questions)
     dataset = with_answer_recall(dataset)
     perform(
         dataset,

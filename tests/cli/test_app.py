@@ -65,6 +65,44 @@ def test_a_wrong_call_is_told_and_exits_with_2(arguments, hint):
     assert result.stdout == ""
 
 
+@pytest.mark.parametrize("command", ["context", "ask"])
+def test_a_forgotten_question_is_what_is_missing(command):
+    result = RUNNER.invoke(app, [command, "report.pdf"])
+
+    assert result.exit_code == 2
+    assert "Missing argument 'QUESTION'. Put it after the files" in result.stderr
+
+
+def test_a_value_that_is_no_choice_is_told_in_plain_words():
+    result = RUNNER.invoke(app, ["context", "a.txt", "Why?", "--order", "scroe"])
+
+    assert result.exit_code == 2
+    assert "'scroe' is not one of 'document', 'score'" in result.stderr
+    assert "Value error" not in result.stderr
+
+
+def test_a_missing_file_is_taken_for_the_question_only_where_there_is_one(tmp_path):
+    missing = str(tmp_path / "nothere")
+    questions = ["--questions", missing, "--out", str(tmp_path / "run")]
+
+    asked = RUNNER.invoke(app, ["context", missing, "Why?"])
+    swept = RUNNER.invoke(app, ["sweep", missing, *questions])
+
+    assert "is not there; if it belongs to the question" in asked.stderr
+    assert "is not there" in swept.stderr
+    assert "belongs to the question" not in swept.stderr
+
+
+def test_python_runs_the_package_as_the_command():
+    command = [sys.executable, "-m", "oprag", "--help"]
+
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=ROOT
+    )
+
+    assert result.stdout.startswith("Usage: oprag ")
+
+
 def test_the_shell_completes_commands():
     environment = {
         "_OPRAG_COMPLETE": "complete_bash",
@@ -160,6 +198,19 @@ def test_without_chroma_the_demo_says_what_to_install():
     assert run.stderr.startswith("Error: This command needs the package 'chromadb',")
     assert 'pip install "oprag[demo]"' in run.stderr
     assert run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "extras"), [("run", "demo"), ("sweep", "demo,eval")]
+)
+def test_the_extras_that_are_named_are_those_of_the_command(command, extras):
+    def does() -> None:
+        raise ModuleNotFoundError(name="numpy")
+
+    made = command_that(does)
+    made.command("sweep")(does)
+
+    assert f'pip install "oprag[{extras}]"' in RUNNER.invoke(made, [command]).stderr
 
 
 def test_importing_the_packages_does_not_import_the_command_line():

@@ -110,7 +110,9 @@ def test_an_offline_run_ends_with_a_table_and_a_report(offline):
     assert files(folder).keys() >= KEPT
     lines = result.stdout.splitlines()
     assert lines[0] == "q: 4 questions on 2 documents"
-    assert lines[2].split() == ["system", "budget", "F1", "tokens", "declined"]
+    assert lines[2].split() == [
+        *("system", "budget", "F1", "answer", "recall", "tokens", "declined")
+    ]
     assert [line.split()[0] for line in lines[3:8]] == [
         *["vanilla-rag"] * 2,
         *["small"] * 2,
@@ -254,6 +256,8 @@ def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tm
     assert "Note: That is more than the cap" in result.stderr
     assert 0 < len(few) < ANSWERS
     assert "max_tokens=2000 could be passed" in result.stderr
+    (spent,) = re.findall(r"^Spent: .*$", result.stdout, re.MULTILINE)
+    assert result.stderr.endswith(f" {spent}\n")
     result, rest = ask(lambda _: "in May", *out, "--max-tokens", "100000")
     assert result.exit_code == 0
     assert len(few) + len(rest) == ANSWERS
@@ -296,7 +300,7 @@ def test_several_runs_of_some_questions_and_why_they_were_declined(ask, tmp_path
     result, requests = ask(decline, *out, *more, systems=["--systems", "full-document"])
 
     assert result.exit_code == 0, result.output
-    assert "q: 2 questions on 1 documents" in result.stdout
+    assert "q: 2 questions on 1 document\n" in result.stdout
     assert len(requests) == 3 * 2 + 2
     labels = (tmp_path / "run" / "failure_classes.jsonl").read_text()
     assert labels.count("long or complex") == 2
@@ -349,6 +353,19 @@ def test_the_offline_reader_answers_in_brackets(shared, options_of_the_mill, tmp
     assert replies != {"unanswerable"}
 
 
+@pytest.mark.parametrize("library", ["matplotlib", "jinja2"])
+def test_what_the_report_needs_is_asked_for_before_the_model_is(
+    ask, tmp_path, monkeypatch, library
+):
+    monkeypatch.setitem(sys.modules, library, None)
+    result, requests = ask(lambda _: "in May", "--out", tmp_path / "run")
+
+    assert (result.exit_code, requests) == (1, [])
+    assert f"needs the package {library!r}" in result.stderr
+    assert "oprag[eval]" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
 def test_other_settings_need_another_folder(offline, shared):
     result = run(*shared, *SYSTEMS, "--out", offline[0], "--seed", "7")
 
@@ -360,8 +377,10 @@ def test_other_settings_need_another_folder(offline, shared):
     ("arguments", "told"),
     [
         ([], "No questions are named"),
-        (["--data", "qasper", "--questions", "q.csv"], "No questions are named"),
-        (["--questions", "q.csv"], "No questions are named"),
+        (["--data", "qasper", "--questions", "q.csv"], "--data is given beside"),
+        (["--data", "qasper", "--documents", "notes"], "--data is given beside"),
+        (["--questions", "q.csv"], "--documents is missing"),
+        (["--documents", "notes"], "--questions is missing"),
         (["--data", "passkey/literal"], "give --out FOLDER"),
         (["--data", "passkey/literal", "--budgets", "1k"], "such as 500,1000"),
         (["--data", "passkey/literal", "--budgets", "0"], "such as 500,1000"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 
 import pytest
@@ -90,7 +91,29 @@ def test_another_set_has_other_facts():
     assert len(part.questions) == 3
     assert restrict(whole, 9) is whole
     assert data_facts(whole) == data_facts(set_of_four())
-    assert data_facts(whole)["sha256"] != data_facts(part)["sha256"]
+    facts, of_part = data_facts(whole), data_facts(part)
+    different = {key for key in facts if facts[key] != of_part[key]}
+    assert different == {"questions", "questions_sha256"}
+
+
+def test_another_text_and_another_kind_of_evidence_are_another_set():
+    whole = set_of_four()
+    facts = data_facts(whole)
+    documents = {
+        doc_id: dataclasses.replace(document, text=document.text + "!")
+        for doc_id, document in whole.documents.items()
+    }
+    first, *rest = whole.questions
+    kind = dataclasses.replace(first, evidence_kind="any")
+    changed = {
+        "documents_sha256": dataclasses.replace(whole, documents=documents),
+        "questions_sha256": dataclasses.replace(whole, questions=(kind, *rest)),
+    }
+
+    assert first.evidence_kind == "all"
+    for name, other in changed.items():
+        of_other = data_facts(other)
+        assert {key for key in facts if facts[key] != of_other[key]} == {name}
 
 
 def test_columns_stand_below_one_another():

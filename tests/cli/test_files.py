@@ -44,9 +44,13 @@ def test_the_same_file_named_by_itself_is_an_error(folder, name):
         read_files([folder / "lease.md", folder / name])
 
 
-def test_a_missing_file_is_an_error_with_a_hint_about_quotes(folder):
-    with pytest.raises(UnreadableFileError, match=r"'What' is not there.*in quotes"):
-        read_files([type(folder)("What")])
+def test_a_missing_file_is_an_error_with_the_hint_of_the_command(folder):
+    missing = [type(folder)("What")]
+
+    with pytest.raises(UnreadableFileError, match=r"^'What' is not there\.$"):
+        read_files(missing)
+    with pytest.raises(UnreadableFileError, match=r"^'What' is not there; quote it\.$"):
+        read_files(missing, if_missing="quote it")
 
 
 def test_text_keeps_every_character(folder):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.advice import advice_lines
 from oprag.cli.app import app
+from oprag.cli.evaluation_run import CAPPED
 from oprag.evaluation.reports.summary import (
     ArmSummary,
     Difference,
@@ -197,5 +199,64 @@ def test_few_questions_are_no_proof():
     )
 
 
+def test_documents_are_the_runs_own_and_not_the_groups_that_are_drawn():
+    # Five documents and a question about all of them: six groups.
+    one = arm("dos-rag", 500, 600.0, Figure(0.9, 0.5, 1.0, None, 1, 6))
+    held = summary([one], spot(one, one, 0.0, 0.0, 0.0))
+
+    lines = advice_lines(dataclasses.replace(held, questions=1, documents=5))
+    assert "on 1 question about 5 documents." in "\n".join(lines)
+    assert "  1 question is few: " in lines[-1]
+    lines = advice_lines(dataclasses.replace(held, questions=9, documents=1))
+    assert "on 1 of 9 questions about 1 document." in "\n".join(lines)
+
+
 def test_without_a_measure_there_is_no_advice():
-    assert "nothing to measure by" in advice_lines(summary([SMALL]))[1]
+    held = dataclasses.replace(summary([SMALL]), measure="")
+
+    assert "nothing to measure by" in advice_lines(held)[1]
+
+
+def test_one_arm_alone_is_no_ground_for_advice():
+    (_, line) = advice_lines(summary([SMALL]))
+
+    assert line.startswith("No advice: only recall, 1,000 was answered")
+    assert "several budgets or systems" in line
+
+
+def test_nothing_but_zeros_and_a_run_cut_off_are_no_ground_for_advice():
+    none = arm("dos-rag", 500, 600.0, figure(0.0, 0.0, 0.0))
+    (_, zeros) = advice_lines(summary([none, SMALL], spot(none, none, 0.0, 0.0, 0.0)))
+    better = summary([SMALL, LARGE], spot(SMALL, LARGE, -0.03, -0.08, 0.01))
+    (_, cut_off) = advice_lines(better, stopped=True)
+
+    assert zeros.startswith("No advice: nothing did better than 0 by evidence recall.")
+    assert cut_off.startswith("No advice: the run was stopped")
+
+
+def test_a_sweep_that_a_cap_stops_ends_without_advice(shared, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ScriptedServer(lambda _: Reply("900")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        model = ["--model", "openai:scripted", "--systems", "dos-rag"]
+        cap = ["--budgets", "120,250", "--max-reply", "10", "--max-tokens", "800"]
+        result = run(*shared, *model, *cap, "--out", tmp_path / "run")
+
+    assert result.exit_code == CAPPED, result.output
+    assert "No advice: the run was stopped" in result.stdout
+    assert "\nUse " not in result.stdout
+
+
+def test_questions_without_an_answer_are_named_before_anything_is_asked(
+    shared, notes, tmp_path
+):
+    (tmp_path / "q.csv").write_text(
+        "question,document,answer\nHow heavy is the bell?,Aby,900\nWho rings it?,Aby,\n"
+    )
+    options = ["--questions", tmp_path / "q.csv", "--budgets", "120,200"]
+    result = run(*shared, *options, "--systems", "dos-rag", "--out", tmp_path / "run")
+
+    assert result.exit_code == 0, result.output
+    told = "Note: Nothing will be measured: 1 of 2 questions has no answer (by id: 2)."
+    assert told in result.stderr
+    assert "No advice: there is nothing to measure by." in result.stdout

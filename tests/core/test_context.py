@@ -96,6 +96,20 @@ def test_values_that_an_option_cannot_have_are_errors(options):
     assert isinstance(caught.value, ValueError)
 
 
+@pytest.mark.parametrize(
+    ("texts", "metadatas", "named"),
+    [
+        ("ab", None, "texts is a single text"),
+        (["a", None], [{}, {}], r"texts\[1\] is None"),
+        (["a", "b"], [{}, None], r"metadatas\[1\] is None"),
+        (["a"], [[("source", "s")]], r"metadatas\[0\] is \["),
+    ],
+)
+def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):
+    with pytest.raises(InvalidOptionError, match=named):
+        order_context(texts, metadatas)
+
+
 def test_an_unknown_option_names_the_nearest_known_one():
     with pytest.raises(InvalidOptionError, match="Did you mean 'token_budget'"):
         order_context(TEXTS, METADATAS, token_buget=5)

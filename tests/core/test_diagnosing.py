@@ -85,6 +85,17 @@ def test_the_keys_are_counted_by_role_with_those_that_are_usable():
     }
 
 
+def test_own_counts_are_no_positions():
+    counts = {"n_chunks": [1] * 4, "token_count": [3, 4, 5, 6]}
+
+    diagnosis = diagnose(days(**counts, line=[1, 2, 3, 4]))
+    alone = diagnose(stored(["One day."], [{"source": "a", "n_chunks": 1}]))
+
+    assert [use.key for use in diagnosis.keys] == ["source", "line"]
+    assert diagnosis.options.position_keys == ("line",)
+    assert alone.verdict == "not ordered"
+
+
 @pytest.mark.parametrize(
     ("columns", "kind", "chunks"),
     [
@@ -394,6 +405,19 @@ def test_an_unproved_chunk_keeps_its_document_and_loses_a_disproved_position():
     }
     assert (second["char_start"], second["start_index"]) == (9, 9)
     assert [(c.chunk, c.detail) for c in plan.unproved] == [("id-0", "ambiguous")]
+
+
+def test_a_source_that_holds_not_one_chunk_takes_no_position_away():
+    chunks = own()
+    other = {"days.txt": "Quite another text, of the same name."}
+
+    plan = plan_repair(chunks, other)
+
+    assert plan.changes == ()
+    assert {chunk.detail for chunk in plan.unproved} == {"other_source"}
+    assert kinds(plan.diagnosis) == {"other_source": 4}
+    assert plan.diagnosis.verdict == "ordered"
+    assert not plan.diagnosis.healthy
 
 
 def test_a_position_that_can_neither_be_proved_nor_disproved_is_told_and_kept():

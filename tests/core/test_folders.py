@@ -43,6 +43,7 @@ def test_files_are_read_when_they_are_asked_for(tmp_path):
     [
         (b"latin", "ü".encode("latin-1"), "is not UTF-8 text"),
         (b"zeros", b"a\0", "is binary, not text"),
+        (b"a.pdf", b"%PDF-1.4\n1 0 obj", "is a PDF, not text"),
         (b"n\xff", b"text", "has a name that is not UTF-8"),
     ],
 )
@@ -80,5 +81,9 @@ def test_a_folder_that_cannot_be_opened_stops_the_reading(tmp_path):
 
 
 def test_a_folder_has_to_be_there(tmp_path):
-    with pytest.raises(InvalidOptionError, match="is no folder"):
+    (tmp_path / "a.md").write_text("text")
+
+    with pytest.raises(InvalidOptionError, match=r"There is no folder '.*missing'"):
         list(read_folder(tmp_path / "missing"))
+    with pytest.raises(InvalidOptionError, match=r"a\.md' is a file, not a folder"):
+        list(read_folder(str(tmp_path / "a.md")))

@@ -134,6 +134,21 @@ def test_an_encoding_object_counts_as_its_name():
     assert resolve_token_counter(encoding).name == "tiny"
 
 
+@pytest.mark.parametrize(
+    ("name", "encoding"),
+    [
+        ("cl100k", "cl100k_base"),
+        ("o200k", "o200k_base"),
+        ("gpt-4", "cl100k_base"),
+        ("gpt-4o", "o200k_base"),
+        ("gpt-4o-2024-08-06", "o200k_base"),
+        ("text-embedding-3-small", "cl100k_base"),
+    ],
+)
+def test_short_names_and_models_stand_for_their_encoding(name, encoding):
+    assert resolve_token_counter(name) is resolve_token_counter(encoding)
+
+
 def test_a_named_counter_is_returned_as_it_is():
     named = NamedTokenCounter(words, name="words")
 

@@ -14,8 +14,6 @@ from tests.examples import load_example
 
 
 def _readme() -> dict[str, Any]:
-    from langchain_classic.chains import create_retrieval_chain
-    from langchain_classic.chains.combine_documents import create_stuff_documents_chain
     from langchain_core.documents import Document
     from langchain_core.messages import AIMessage
     from langchain_core.prompts import ChatPromptTemplate
@@ -40,8 +38,6 @@ def _readme() -> dict[str, Any]:
     atexit.register(shutil.rmtree, folder)
     (folder / "lease.txt").write_text(contract.CONTRACT)
     return {
-        "create_retrieval_chain": create_retrieval_chain,
-        "create_stuff_documents_chain": create_stuff_documents_chain,
         "documents": [document],
         "folder": folder,
         "index": VectorStoreIndex.from_documents(

@@ -331,7 +331,7 @@ def test_the_given_documents_are_not_changed(store):
         ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),
         ([document(start_index=7)], UnscopedPositionError, "is a chunk"),
         (["text"], InvalidOptionError, "holds a str"),
-        (document(), InvalidOptionError, "holds a tuple"),
+        (document(), InvalidOptionError, "is one Document"),
     ],
 )
 def test_what_cannot_be_indexed_is_refused(store, given, error, said):
@@ -421,6 +421,17 @@ def test_killed_anywhere_the_next_run_repairs_chroma(tmp_path):
         halves += incomplete_documents(chunks)
         assert_repaired(chunks, lambda index=index: index(tmp_path / "texts"))
     assert halves  # or the processes were not killed in the middle
+
+
+def test_what_is_no_list_of_documents_or_no_store_is_told_by_its_type(store):
+    letter = Document("Dear Sir.", metadata={"source": "letter.txt"})
+
+    with pytest.raises(InvalidOptionError, match=r"is one Document.*\[document\]"):
+        index_documents(letter, store)
+    with pytest.raises(InvalidOptionError, match="is of type int"):
+        index_documents(3, store)
+    with pytest.raises(InvalidOptionError, match="come first, the vector store second"):
+        index_documents(store, [letter])
 
 
 def test_folders_are_named_as_document_source_names_them(tmp_path, store):

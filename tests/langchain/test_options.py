@@ -72,6 +72,11 @@ def test_an_unknown_option_is_rejected(make):
         make(token_limit=100)
 
 
+def test_a_misspelt_option_names_the_one_that_was_meant(make):
+    with pytest.raises(ValidationError, match="Did you mean 'token_budget'"):
+        make(token_buget=100)
+
+
 def test_options_are_plain_json_values(make):
     options = {
         "token_budget": 100,

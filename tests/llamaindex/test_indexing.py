@@ -350,6 +350,15 @@ class WithoutDelete(SimpleVectorStore):
     delete_nodes = BasePydanticVectorStore.delete_nodes
 
 
+def test_what_is_no_list_of_documents_or_no_index_is_told_by_its_type(index):
+    with pytest.raises(InvalidOptionError, match=r"is one Document.*\[document\]"):
+        index_documents(document(), index)
+    with pytest.raises(InvalidOptionError, match="is of type int"):
+        index_documents(3, index)
+    with pytest.raises(InvalidOptionError, match="come first, the index second"):
+        index_documents(index, [document()])
+
+
 def test_stores_that_cannot_be_indexed_into_are_refused(tmp_path):
     storage = StorageContext.from_defaults(vector_store=WithoutDelete())
     index = VectorStoreIndex(

@@ -84,6 +84,10 @@ class TestOptions:
         assert isinstance(caught.value, ValueError)
         assert next(iter(options)) in str(caught.value)
 
+    def test_a_misspelt_option_names_the_one_that_was_meant(self):
+        with pytest.raises(ValidationError, match="Did you mean 'token_budget'"):
+            OrderPreservingPostprocessor(token_buget=100)
+
     def test_options_can_be_assigned_and_are_checked_then_too(self, hits):
         postprocessor = OrderPreservingPostprocessor()
 

@@ -15,6 +15,7 @@ from oprag.evaluation.data.rows import HeldRows, Row, malformed
 __all__ = ["JsonlRows", "csv_rows", "read_json", "read_text", "zip_rows"]
 
 _BOM = b"\xef\xbb\xbf"
+_OTHER_SEPARATORS = {";": "';'", "\t": "tabs"}
 _LONGEST_FIELD = 2**31 - 1
 """Characters; the reader's own limit of 128 Ki is less than a long text."""
 
@@ -65,7 +66,8 @@ def zip_rows(path: Path, member: str) -> HeldRows:
         with zipfile.ZipFile(path) as archive:
             lines = archive.read(member).split(b"\n")
     except (KeyError, zipfile.BadZipFile) as error:
-        raise _unreadable(path, f"{member} cannot be read from it ({error})") from error
+        reason = f"has no {member} that can be read ({error})"
+        raise _unreadable(path, reason) from error
     return HeldRows(
         name,
         [
@@ -81,7 +83,8 @@ def csv_rows(path: Path) -> HeldRows:
 
     Raises:
         UnreadableFileError: It is not there, not UTF-8, or has no heading.
-        MalformedDataError: A line has more or fewer fields than the heading.
+        MalformedDataError: A line has more or fewer fields than the heading, or the
+            fields seem to be separated by something else than commas.
     """
     _check_file(path)
     limit = csv.field_size_limit(_LONGEST_FIELD)
@@ -89,7 +92,7 @@ def csv_rows(path: Path) -> HeldRows:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return HeldRows(str(path), list(_csv_lines(path, file)))
     except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it is not UTF-8 ({error.reason})") from error
+        raise _unreadable(path, f"is not UTF-8 ({error.reason})") from error
     finally:
         csv.field_size_limit(limit)
 
@@ -98,8 +101,12 @@ def _csv_lines(path: Path, file: Iterable[str]) -> Iterator[tuple[int, dict[str,
     reader = csv.DictReader(file, strict=True)
     try:
         if not reader.fieldnames:
-            raise _unreadable(path, "it is empty")
+            raise _unreadable(path, "is empty")
         size = len(reader.fieldnames)
+        for mark, called in _OTHER_SEPARATORS.items():
+            if size == 1 and mark in reader.fieldnames[0]:
+                reason = f"its fields seem to be separated by {called}, not by commas"
+                raise malformed(str(path), 1, reason)
         for values in reader:
             if None in values or None in values.values():
                 reason = f"it does not have the {size} fields of line 1"
@@ -135,7 +142,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_bytes().removeprefix(_BOM).decode()
     except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it is not UTF-8 ({error.reason})") from error
+        raise _unreadable(path, f"is not UTF-8 ({error.reason})") from error
 
 
 def _row(line: bytes, path: str, number: int | None, place: int) -> Row:
@@ -159,5 +166,5 @@ def _check_file(path: Path) -> None:
 
 def _unreadable(path: Path, reason: str) -> UnreadableFileError:
     return UnreadableFileError(
-        f"{str(path)!r}: {reason}.", path=str(path), reason=reason
+        f"{str(path)!r} {reason}.", path=str(path), reason=reason
     )

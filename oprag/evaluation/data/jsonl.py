@@ -44,8 +44,9 @@ def read_jsonl(folder: Path) -> Dataset:
     `question_id`, `question`, `doc_id` (or `doc_ids`, a list; `[]` or neither: all
     documents) and, where known, `answers` (a list), `options` with `gold_option`
     (index, 0 = first), `evidence` (spans `[start, end)` of the document's characters)
-    with `evidence_kind` (`"any"` or `"all"`) and `evidence_text`, which must equal
-    the text at the spans. Other fields go into `Question.metadata`.
+    with `evidence_kind` (`"any"`, or `"all"`, which it is where absent) and
+    `evidence_text`, which must equal the text at the spans. Other fields go into
+    `Question.metadata`.
 
     Args:
         folder: Holds the two files.
@@ -149,7 +150,7 @@ def _evidence(
     values = row.values.get("evidence")
     if not values:
         return (), "all"
-    kind = row.get("evidence_kind")
+    kind = row.values.get("evidence_kind", "all")
     if kind not in ("any", "all"):
         raise row.error(f'\'evidence_kind\' is {kind!r}, not "any" or "all"')
     if len(doc_ids) != 1 or doc_ids[0] not in documents:

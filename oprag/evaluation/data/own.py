@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.data.counts import finish
+from oprag.evaluation.data.fields import own_fields
 from oprag.evaluation.data.files import JsonlRows, csv_rows, read_text
 from oprag.evaluation.data.jsonl import fitting_metrics, question_of
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments
@@ -16,6 +18,9 @@ from oprag.evaluation.data.rows import Row
 __all__ = ["read_own"]
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ANSWER = re.compile(r"answer(_\d+)?")
+_OPTION = re.compile(r"option_[a-z]")
+_ENDINGS = (".csv", ".jsonl")
 _DOCUMENT = ("document", "doc_id", "file")
 
 
@@ -34,30 +39,34 @@ def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
       Lines also `options`, a list, and `gold_option`, an index from 0;
     - `question_id`; absent: the number of the question, from 1.
 
-    What else a line has goes into `Question.metadata`; `evidence` is read as in the
-    project's own format.
+    The names may be written with capitals and with spaces for `_`. What else a line
+    has goes into `Question.metadata`, and a note says that it is not used; a name that
+    looks like one of these misspelt is an error. In JSON Lines `evidence` is read as
+    in the project's own format (`read_jsonl`); its spans count in the text that is
+    read, which of HTML and PDF files is the rendered one.
 
     Args:
         questions: The file.
         documents: A folder, read with the folders inside it, without hidden files,
             in the order of their names; or texts by name, for PDF files and the
-            like. Files that are no UTF-8 text are skipped, and the notes name them.
+            like. The questions and files that are no UTF-8 text are left out, and the
+            notes name them.
 
     Raises:
-        MalformedDataError: A line has no question, names a document that is not
-            there, or has no right option; with file and line.
-        UnreadableFileError: The file or the folder is not there, or the folder holds
-            no text.
+        MalformedDataError: A line has no question, a misspelt name, names a document
+            that is not there, or has no right option; with file and line.
+        UnreadableFileError: The file or the folder is not there, the folder holds no
+            text, or the file no questions; or its name ends in neither.
     """
     is_csv = questions.suffix.lower() == ".csv"
-    rows = csv_rows(questions) if is_csv else JsonlRows(questions)
-    notes: list[str] = []
+    rows, unused = own_fields(_rows(questions), is_csv=is_csv)
+    notes = [f"the field {name!r} is not used" for name in unused]
     if isinstance(documents, Mapping):
         held: Mapping[str, Document] = {
             name: Document(name, name, text) for name, text in documents.items()
         }
     else:
-        held = _folder(documents, notes)
+        held = _folder(documents, questions, notes)
     names = _names(held)
     asked = [
         question_of(_native(row, number, names), held)
@@ -67,33 +76,41 @@ def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
         questions.stem,
         asked,
         held,
-        path=rows.path,
+        path=str(questions),
         metrics=fitting_metrics(asked),
         notes=notes,
     )
 
 
-def _folder(folder: Path, notes: list[str]) -> LazyDocuments[Path]:
+def _rows(questions: Path) -> list[Row]:
+    ending = questions.suffix.lower()
+    found = csv_rows(questions) if ending == ".csv" else JsonlRows(questions)
+    if ending not in _ENDINGS:
+        takes = f"is no file of questions; oprag takes {' or '.join(_ENDINGS)}"
+        raise _unreadable(questions, takes)
+    rows = list(found)
+    if not rows:
+        raise _unreadable(questions, "holds no questions")
+    return rows
+
+
+def _folder(folder: Path, questions: Path, notes: list[str]) -> LazyDocuments[Path]:
     if not folder.is_dir():
-        reason = "is not a folder"
-        message = f"{str(folder)!r} {reason}."
-        raise UnreadableFileError(message, path=str(folder), reason=reason)
+        raise _unreadable(folder, "is not a folder")
     found = {}
-    for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(parent, name)
-            if name.startswith(".") or not path.is_file():
-                continue
-            try:
-                text = read_text(path)
-            except UnreadableFileError as error:
-                notes.append(f"skipped {error.message}")
-                continue
-            if text.strip():
-                found[path.relative_to(folder).as_posix()] = path
-            else:
-                notes.append(f"skipped {str(path)!r}: it is empty.")
+    for path in _files(folder):
+        if path.resolve() == questions.resolve():
+            notes.append(f"left out: {str(path)!r} holds the questions.")
+            continue
+        try:
+            text = read_text(path)
+        except UnreadableFileError as error:
+            notes.append(f"skipped: {error.message}")
+            continue
+        if text.strip():
+            found[path.relative_to(folder).as_posix()] = path
+        else:
+            notes.append(f"skipped: {str(path)!r} is empty.")
     if not found:
         reason = "holds no text file"
         message = f"{str(folder)!r} {reason}. {' '.join(notes)}".rstrip()
@@ -101,6 +118,15 @@ def _folder(folder: Path, notes: list[str]) -> LazyDocuments[Path]:
     return LazyDocuments(
         found, lambda doc_id, path: Document(doc_id, path.stem, read_text(path))
     )
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(parent, name)
+            if not name.startswith(".") and path.is_file():
+                yield path
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
@@ -116,17 +142,19 @@ def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
 def _native(row: Row, number: int, names: Mapping[str, str | None]) -> Row:
     """The same line with the field names of the project's own format."""
     values = {
-        key: value for key, value in row.values.items() if value not in (None, "")
+        key: value
+        for key, value in row.values.items()
+        if value not in (None, "") or key == "question"
     }
     values.setdefault("question_id", str(number))
     for key in _DOCUMENT:
         if key in values:
             values["doc_id"] = _doc_id(row, str(values.pop(key)), names)
             break
-    answers = [key for key in values if key == "answer" or key.startswith("answer_")]
+    answers = [key for key in values if _ANSWER.fullmatch(key)]
     if answers:
         values.setdefault("answers", [values.pop(key) for key in answers])
-    options = sorted(key for key in values if key.startswith("option_"))
+    options = sorted(key for key in values if _OPTION.fullmatch(key))
     if options:
         values["options"] = [values.pop(key) for key in options]
         values["gold_option"] = _gold(row, str(values.pop("correct", "")), options)
@@ -148,3 +176,9 @@ def _gold(row: Row, correct: str, options: list[str]) -> int:
     if len(letter) != 1 or letter not in _LETTERS or wanted not in options:
         raise row.error(f"'correct' is {correct!r}, not the letter of one of {options}")
     return options.index(wanted)
+
+
+def _unreadable(path: Path, reason: str) -> UnreadableFileError:
+    return UnreadableFileError(
+        f"{str(path)!r} {reason}.", path=str(path), reason=reason
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from oprag.evaluation.counting import number_of
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.metrics import meteor_unavailable
 from oprag.evaluation.reports.summary import ArmSummary
@@ -66,7 +67,8 @@ def notes_of(
         yield "Some tokens were counted here and not reported by the provider."
     declined = sum(row.declined for row in rows)
     if declined:
+        said = "decline. They count" if declined > 1 else "declines. It counts"
         yield (
-            f"{declined:,} answers decline. They count as wrong, except where the set "
+            f"{number_of(declined, 'answer')} {said} as wrong, except where the set "
             "itself says that the question is unanswerable."
         )

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from oprag.evaluation.counting import number_of
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.plots import Plot
 from oprag.evaluation.reports.summary import Summary
@@ -54,6 +55,8 @@ def as_page(
     style = (_FOLDER / "report.css").read_text("utf-8")
     page: str = environment.get_template("report.html.jinja").render(
         summary=summary,
+        questions_asked=number_of(summary.questions, "question"),
+        documents_asked=number_of(summary.documents, "document"),
         measure=title_of(summary.measure),
         settings={
             key: json.dumps(value, ensure_ascii=False, sort_keys=True)

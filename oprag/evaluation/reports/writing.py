@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from oprag.evaluation.counting import number_of
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports.page import as_page
@@ -22,9 +23,19 @@ from oprag.evaluation.scoring import score
 from oprag.optional import require
 from oprag.usage import Price
 
-__all__ = ["write_reports"]
+__all__ = ["require_libraries", "write_reports"]
 
 _DIGITS = 6
+
+
+def require_libraries() -> None:
+    """Make sure, before a run asks anything, that its report can be written.
+
+    Raises:
+        MissingDependencyError: matplotlib or jinja2 is not installed.
+    """
+    for library in ("jinja2", "matplotlib"):
+        require(library, extra="eval", purpose="The report")
 
 
 def write_reports(
@@ -66,8 +77,7 @@ def write_reports(
             installed.
         UnreadableFileError: A file of the run is damaged.
     """
-    for library in ("jinja2", "matplotlib"):  # before the work, not after it
-        require(library, extra="eval", purpose="The report")
+    require_libraries()  # before the work, not after it
     answers = directory.answers()
     scores = score(directory, dataset, answers=answers)
     summary = summarize(
@@ -120,10 +130,12 @@ def _rounded(value: Any) -> Any:
 
 
 def _as_markdown(summary: Summary) -> str:
+    questions = number_of(summary.questions, "question")
+    documents = number_of(summary.documents, "document")
     head = [
         f"# {summary.dataset}",
         "",
-        f"{summary.questions:,} questions on {summary.documents:,} documents.",
+        f"{questions} on {documents}.",
         "",
         *(f"- {note}" for note in summary.notes),
         *([""] if summary.notes else []),

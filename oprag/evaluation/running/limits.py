@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from dataclasses import replace
@@ -60,16 +61,26 @@ class Spending:
         """Money spent; None without a price."""
         return None if self._price is None else self._price.cost(self.usage)
 
-    def reserve(self, call: Call) -> TokenUsage:
+    def reserve(self, call: Call) -> TokenUsage | None:
         """Keep free what a call can take at most.
 
+        Returns:
+            What was kept free, for `settle`. None where calls under way may take what
+            is left: these mostly take less than they can, so ask again once one of
+            them is settled.
+
         Raises:
-            SpendingCapError: With it, a cap could be passed.
+            SpendingCapError: With it, a cap could be passed, whatever the calls under
+                way take.
         """
         reply = _REPLY if call.max_output_tokens is None else call.max_output_tokens
         most = TokenUsage(self._count(call.prompt), reply)
         with self._lock:
-            self._check(self.usage + self._under_way + most)
+            passed = self._passed(self.usage + most)
+            if passed is not None:
+                raise passed
+            if self._passed(self.usage + self._under_way + most) is not None:
+                return None
             self._under_way += most
         return most
 
@@ -82,14 +93,16 @@ class Spending:
                 with self._record.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(usage.to_dict()) + "\n")
 
-    def _check(self, wanted: TokenUsage) -> None:
+    def _passed(self, wanted: TokenUsage) -> SpendingCapError | None:
+        """The error of the cap that this would pass; None where it passes none."""
         if self._max_tokens is not None and _tokens(wanted) > self._max_tokens:
-            raise _reached("max_tokens", self._max_tokens, self.tokens, "tokens")
+            return _reached("max_tokens", self._max_tokens, self.tokens)
         if self._max_cost is None or self._price is None:
-            return
+            return None
         if self._price.cost(wanted) > self._max_cost:
             spent = self._price.cost(self.usage)
-            raise _reached("max_cost", self._max_cost, spent, "spent")
+            return _reached("max_cost", self._max_cost, spent)
+        return None
 
 
 class CappedModel(Model):
@@ -109,19 +122,42 @@ class CappedModel(Model):
         self._longest_reply = longest_reply
         self._model = model
         self._spending = spending
+        self._waiting: list[asyncio.Future[None]] = []
 
     async def complete(self, call: Call) -> Completion:
-        """Reply, if the cap allows it."""
+        """Reply, if the cap allows it.
+
+        Where it does only if calls under way take less than they can, it waits for
+        them.
+
+        Raises:
+            SpendingCapError: A cap could be passed.
+        """
         if call.max_output_tokens is None:
             call = replace(call, max_output_tokens=self._longest_reply)
-        reserved = self._spending.reserve(call)
+        reserved = await self._reserve(call)
         used = _NO_TOKENS
         try:
             completion = await self._model.complete(call)
             used = completion.usage
         finally:
             self._spending.settle(reserved, used)
+            self._wake()
         return completion
+
+    async def _reserve(self, call: Call) -> TokenUsage:
+        while (reserved := self._spending.reserve(call)) is None:
+            settled = asyncio.get_running_loop().create_future()
+            self._waiting.append(settled)
+            await settled
+        return reserved
+
+    def _wake(self) -> None:
+        """Let all who wait ask again, in the order in which they came."""
+        waiting, self._waiting = self._waiting, []
+        for settled in waiting:
+            if not settled.done():  # it is, where the call was cancelled
+                settled.set_result(None)
 
 
 def _recorded(record: Path | None) -> TokenUsage:
@@ -144,9 +180,10 @@ def _minus(usage: TokenUsage, other: TokenUsage) -> TokenUsage:
     )
 
 
-def _reached(option: str, cap: float, spent: float, unit: str) -> SpendingCapError:
+def _reached(option: str, cap: float, spent: float) -> SpendingCapError:
+    # What was spent is not told here: calls that are under way will add to it.
     message = (
-        f"{option}={cap:g} could be passed by the next call; {spent:g} {unit} so far. "
-        "What is answered is kept: run it again with a higher cap to go on."
+        f"{option}={cap:.10g} could be passed by the next call. What is answered is "
+        "kept: run it again with a higher cap to go on."
     )
     return SpendingCapError(message, cap=cap, spent=spent)

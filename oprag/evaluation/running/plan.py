@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from oprag.errors import InvalidOptionError
+from oprag.evaluation.counting import number_of
 from oprag.evaluation.data import Question
 from oprag.evaluation.running.run_directory import AnswerKey
 from oprag.evaluation.systems.system import System
@@ -60,8 +61,10 @@ class Plan:
         )
         if not self.arms or not self.questions:
             message = (
-                f"There is nothing to run: {len(names)} systems, {len(budgets)} "
-                f"budgets, {len(self.questions)} questions, {runs} runs."
+                f"There is nothing to run: {number_of(len(names), 'system')}, "
+                f"{number_of(len(budgets), 'budget')}, "
+                f"{number_of(len(self.questions), 'question')}, "
+                f"{number_of(runs, 'run')}."
             )
             raise InvalidOptionError(message, option="systems", value=names)
 

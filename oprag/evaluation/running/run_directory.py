@@ -24,6 +24,14 @@ _SETTINGS = "run.json"
 _ANSWERS = "answers.jsonl"
 _ERRORS = "errors.jsonl"
 _TIMINGS = "timings.jsonl"
+_OF_A_RUN = {"data", "systems", "budgets"}
+_CHANGED = {
+    "questions": "the questions changed",
+    "questions_sha256": "the questions changed",
+    "documents": "the documents changed",
+    "documents_sha256": "the documents changed",
+}
+"""What it means that one of the facts on the data is another."""
 
 
 class AnswerKey(NamedTuple):
@@ -46,6 +54,14 @@ class RunDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the folder holds a run: a `run.json` with the settings of one."""
+        try:
+            return self.settings().keys() >= _OF_A_RUN
+        except (AttributeError, UnreadableFileError):  # no object, or not there
+            return False
 
     @property
     def answers_path(self) -> Path:
@@ -83,10 +99,11 @@ class RunDirectory:
             if found.get(key) != wanted.get(key)
         ]
         if different:
-            key = different[0]
+            # Other documents have other budgets too: the cause is said first.
+            key = "data" if "data" in different else different[0]
             message = (
-                f"{self.path} holds a run with other settings: {key} was "
-                f"{found.get(key)!r} and now is {wanted.get(key)!r}. Give another "
+                f"{self.path} holds a run with other settings: "
+                f"{_difference(key, found.get(key), wanted.get(key))}. Give another "
                 "folder, or remove that one."
             )
             raise InvalidOptionError(message, option=key, value=wanted.get(key))
@@ -187,6 +204,18 @@ def key_of(answer: Mapping[str, Any]) -> AnswerKey:
     return AnswerKey(
         answer["system"], answer["budget"], answer["run"], answer["question_id"]
     )
+
+
+def _difference(key: str, was: Any, now: Any) -> str:
+    """Say how a setting differs; of the data, in words."""
+    if key != "data" or not isinstance(was, dict) or not isinstance(now, dict):
+        return f"{key} was {was!r} and now is {now!r}"
+    parts = [
+        _CHANGED.get(fact, f"{fact} was {was.get(fact)!r} and now is {now.get(fact)!r}")
+        for fact in sorted({*was, *now})
+        if was.get(fact) != now.get(fact)
+    ]
+    return " and ".join(dict.fromkeys(parts))
 
 
 def _line(values: Mapping[str, Any]) -> str:

@@ -147,20 +147,21 @@ def folder(tmp_path):
 
 
 def own_csv(write_csv, folder, *rows):
-    with pytest.warns(DatasetCountWarning, match=r"skipped .*picture\.png"):
+    with pytest.warns(DatasetCountWarning, match=r"skipped: .*picture\.png"):
         return read_own(write_csv("mine.csv", rows), folder)
 
 
 def test_questions_in_csv_on_a_folder(write_csv, folder):
     row = {"question": "Who?", "document": "eli", "answer": "Eli", "answer_2": "He",
            "topic": "lamps"}  # fmt: skip
-    found = own_csv(
-        write_csv,
-        folder,
-        row,
-        {**row, "document": "more/lamp.md", "answer_2": ""},
-        {**row, "document": "", "question": "All,\nor none?"},
-    )
+    with pytest.warns(DatasetCountWarning, match="the field 'topic' is not used"):
+        found = own_csv(
+            write_csv,
+            folder,
+            row,
+            {**row, "document": "more/lamp.md", "answer_2": ""},
+            {**row, "document": "", "question": "All,\nor none?"},
+        )
 
     first, second, third = found.questions
     assert [q.question_id for q in found.questions] == ["1", "2", "3"]
@@ -171,6 +172,13 @@ def test_questions_in_csv_on_a_folder(write_csv, folder):
     assert list(found.documents) == ["lamp.txt", "more/eli.md", "more/lamp.md"]
     assert found.documents["more/eli.md"].text == "Text of more/eli.md"
     assert found.metrics == ("token_f1", "exact_match")
+
+
+def test_the_questions_are_no_document(tmp_path, write_csv):
+    (tmp_path / "a.txt").write_text("text")
+    path = write_csv("mine.csv", [{"question": "Who?", "answer": "Mara"}])
+    with pytest.warns(DatasetCountWarning, match=r"mine\.csv' holds the questions"):
+        assert list(read_own(path, tmp_path).documents) == ["a.txt"]
 
 
 def test_options_in_csv(write_csv, folder):
@@ -208,7 +216,7 @@ def test_questions_in_json_lines_on_texts(write_jsonl):
     [
         ({"document": "lamp"}, "'lamp' fits several documents"),
         ({"document": "x"}, "'x' is not there .known: eli"),
-        ({"question": ""}, "no field 'question'"),
+        ({"question": ""}, "'question' is empty"),
         ({"correct": "c"}, "'correct' is 'c'"),
         ({"correct": ""}, "'correct' is ''"),
     ],
@@ -232,15 +240,79 @@ def test_a_line_of_csv_with_other_fields_is_named(tmp_path, line):
     assert caught.value.line == 3
 
 
+def test_headings_may_have_capitals_and_spaces(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("Question, Question ID ,Answer,ANSWER_2,\nWho?,x,Mara,She,\n")
+    (question,) = read_own(path, {"a": "text"}).questions
+
+    assert (question.question, question.question_id) == ("Who?", "x")
+    assert question.answers == ("Mara", "She")
+
+
+@pytest.mark.parametrize(
+    ("heading", "reason"),
+    [
+        ("question,documents", "'documents' looks like 'document' misspelt"),
+        ("question,answr", "'answr' looks like 'answer' misspelt"),
+        ("question,option_1", "'option_1' looks like 'option_a' misspelt"),
+        ("question,answers", "'answers' is read from JSON Lines only"),
+        ("question,Question", "'question' and 'Question' are the same field"),
+        ("Frage,Antwort", r"no field 'question' .fields found: 'Frage', 'Antwort'"),
+        ("question;answer", "separated by ';', not by commas"),
+        ("question\tanswer", "separated by tabs, not by commas"),
+    ],
+)
+def test_a_heading_that_cannot_be_read_is_told(tmp_path, heading, reason):
+    path = tmp_path / "mine.csv"
+    path.write_text(f"{heading}\nWho,Mara\n", "utf-8")
+    with pytest.raises(MalformedDataError, match=reason) as caught:
+        read_own(path, {"a": "text"})
+    assert caught.value.line == 1
+
+
+def test_only_numbered_answers_are_answers(write_csv):
+    row = {"question": "Who?", "answer": "Mara", "answer_source": "page 3"}
+    with pytest.warns(DatasetCountWarning, match="'answer_source' is not used"):
+        found = read_own(write_csv("mine.csv", [row]), {"a": "text"})
+
+    (question,) = found.questions
+    assert question.answers == ("Mara",)
+    assert question.metadata == {"answer_source": "page 3"}
+    assert found.notes == ("the field 'answer_source' is not used",)
+
+
+def test_a_misspelt_field_of_json_lines_is_named_by_line(write_jsonl):
+    rows = [{"question": "Who?"}, {"question": "Who?", "evidense": [[0, 1]]}]
+    with pytest.raises(MalformedDataError, match="looks like 'evidence'") as caught:
+        read_own(write_jsonl("mine.jsonl", rows), {"a": "text"})
+    assert caught.value.line == 2
+
+
+def test_all_evidence_is_needed_unless_it_is_said(write_jsonl):
+    row = {"question": "Who?", "document": "a", "evidence": [[0, 4], [5, 6]]}
+    path = write_jsonl("mine.jsonl", [row, {**row, "evidence_kind": "any"}])
+    first, second = read_own(path, {"a.txt": "Mara." + "!"}).questions
+
+    assert (first.evidence, first.evidence_kind) == (((0, 4), (5, 6)), "all")
+    assert second.evidence_kind == "any"
+
+
 def test_files_that_cannot_be_used(tmp_path, write_csv):
     (tmp_path / "latin.csv").write_bytes("question\nCafé?\n".encode("latin-1"))
     (tmp_path / "empty.csv").write_bytes(b"")
+    (tmp_path / "q.xlsx").write_bytes(b"PK\x03\x04\xff")
+    (tmp_path / "heading.csv").write_bytes(b"question,answer\n")
+    (tmp_path / "none.jsonl").write_bytes(b"\n")
     (tmp_path / "folder").mkdir()
     good = write_csv("good.csv", [{"question": "Who?"}])
     for questions, documents, reason in (
-        (tmp_path / "latin.csv", {"a": "x"}, "not UTF-8"),
-        (tmp_path / "empty.csv", {"a": "x"}, "it is empty"),
-        (tmp_path / "none.csv", {"a": "x"}, "is not there"),
+        (tmp_path / "latin.csv", {"a": "x"}, "is not UTF-8"),
+        (tmp_path / "empty.csv", {"a": "x"}, "is empty"),
+        (tmp_path / "none.csv", {"a": "x"}, r"none\.csv' is not there"),
+        (tmp_path / "nowhere", {"a": "x"}, "is not there"),
+        (tmp_path / "q.xlsx", {"a": "x"}, r"oprag takes \.csv or \.jsonl"),
+        (tmp_path / "heading.csv", {"a": "x"}, r"heading\.csv' holds no questions"),
+        (tmp_path / "none.jsonl", {"a": "x"}, r"none\.jsonl' holds no questions"),
         (tmp_path / "folder", {"a": "x"}, "is a folder"),
         (good, tmp_path / "none", "is not a folder"),
         (good, tmp_path / "folder", "holds no text file"),

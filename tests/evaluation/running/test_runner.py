@@ -9,7 +9,7 @@ import json
 import pytest
 
 from oprag.errors import ChatModelError, InvalidOptionError, UnreadableFileError
-from oprag.evaluation.models import Model
+from oprag.evaluation.models import Call, Model
 from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
@@ -134,6 +134,26 @@ def test_other_settings_need_another_folder(tmp_path):
     assert caught.value.option == "seed"
 
 
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"documents_sha256": "x"}, "settings: the documents changed. Give"),
+        ({"questions": 1, "questions_sha256": "x"}, "settings: the questions changed."),
+        ({"name": "b"}, "name was 'a' and now is 'b'"),
+    ],
+)
+def test_it_is_said_in_words_which_data_differ(tmp_path, changes, told):
+    data = {"name": "a", "questions": 2, "questions_sha256": "q"}
+    data |= {"documents": 2, "documents_sha256": "d"}
+    directory = RunDirectory(tmp_path)
+    directory.begin({"budgets": [1], "data": data, "systems": []})
+
+    assert directory.is_begun
+    with pytest.raises(InvalidOptionError, match=told) as caught:
+        directory.begin({"budgets": [2], "data": data | changes, "systems": []})
+    assert caught.value.option == "data"
+
+
 def test_a_folder_without_a_run_is_told(tmp_path):
     with pytest.raises(UnreadableFileError, match="holds no run"):
         RunDirectory(tmp_path).settings()
@@ -195,6 +215,69 @@ class TestACap:
         assert report.stopped is not None
         assert spending.cost is not None
         assert 0 < spending.cost <= 500
+
+    @pytest.mark.parametrize("concurrency", [1, 2, 16])
+    def test_calls_wait_for_others_and_are_not_refused_because_of_them(
+        self, tmp_path, concurrency
+    ):
+        used = []
+
+        class Slow(Replies):
+            async def complete(self, call):
+                used.append(spending.tokens)
+                for _ in range(3):
+                    await asyncio.sleep(0)
+                return await super().complete(call)
+
+        # Replies may have 1,024 tokens and have 2: two of them under way would pass
+        # the cap, and one after the other all sixteen fit.
+        words = self.all_tokens(tmp_path / "free")
+        spending = self.spending(None, max_tokens=words + 1024)
+        report = ask(
+            RunDirectory(tmp_path / "run"),
+            CappedModel(Slow(), spending),
+            concurrency=concurrency,
+        )
+
+        assert report.complete
+        assert (report.asked, spending.tokens) == (16, words)
+        assert used == sorted(used)
+
+    def all_tokens(self, path) -> int:
+        spending = self.spending(None)
+        assert ask(RunDirectory(path), CappedModel(Replies(), spending)).complete
+        return spending.tokens
+
+    @pytest.mark.parametrize("cap", [1400, 2500, 3300])
+    def test_as_many_are_answered_at_once_as_one_after_the_other(self, tmp_path, cap):
+        asked = []
+        for concurrency in (1, 4):
+            spending = self.spending(None, max_tokens=cap)
+            directory = RunDirectory(tmp_path / str(concurrency))
+            model = CappedModel(Interrupted(99), spending)
+            report = ask(directory, model, concurrency=concurrency)
+            assert report.stopped is not None
+            assert spending.tokens <= cap
+            assert spending.tokens + 1024 + 400 > cap
+            asked.append(report.asked)
+
+        assert abs(asked[0] - asked[1]) <= 1
+
+    def test_a_call_that_is_cancelled_while_it_waits_holds_up_nobody(self):
+        spending = self.spending(None, max_tokens=1100)
+        model = CappedModel(Interrupted(99), spending)
+        call = Call("answer", "When?", {})
+
+        async def three():
+            calls = [asyncio.create_task(model.complete(call)) for _ in range(3)]
+            await asyncio.sleep(0)
+            calls[1].cancel()
+            return await asyncio.gather(*calls, return_exceptions=True)
+
+        first, second, third = asyncio.run(three())
+
+        assert isinstance(second, asyncio.CancelledError)
+        assert first.text == third.text == "in May"
 
     def test_a_line_that_a_kill_cut_off_does_not_count(self, tmp_path):
         path = tmp_path / "spending.jsonl"
