@@ -84,9 +84,12 @@ class PunktFinder:
             yield place + 1, max(following, place + 1)
 
     def _matches(self, text: str) -> Iterator[Any]:
-        if self._by_re and not any(mark in text for mark in _SPACE_TO_RE_ALONE):
+        same = self._by_re is self._candidates or not any(
+            mark in text for mark in _SPACE_TO_RE_ALONE
+        )
+        if self._by_re and same:
             return self._by_re.finditer(text)
-        # It gives up after five seconds unless told not to.
+        # `regex` gives up after five seconds unless told not to.
         matches: Iterator[Any] = self._candidates.finditer(text, timeout=None)
         return matches
 
