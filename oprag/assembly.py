@@ -4,7 +4,8 @@
 
 What fits a token budget is decided in `budgeting.py`.
 
-Both adapters and `order_context` call `assemble`; nothing else decides order.
+Both adapters and `order_context` call `assemble`: it alone says what is right. For the
+usual case the adapters ask `plain_case.py` first, a short way to the same result.
 """
 
 from __future__ import annotations
