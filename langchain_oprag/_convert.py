@@ -7,6 +7,7 @@ as it is goes out as the object that came in; none is ever written to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from numbers import Real
 from typing import Any
 
@@ -26,7 +27,7 @@ from oprag.metadata import (
 )
 from oprag.node_content import NODE_CONTENT, read_node
 from oprag.options import ContextOptions
-from oprag.plain_case import plain_case, plain_passage
+from oprag.plain_case import plain_case
 from oprag.rendering import marked_texts
 
 __all__ = ["documents_of", "hits_of", "plain_documents"]
@@ -80,12 +81,19 @@ def plain_documents(
     found = plain_case(texts, metadatas, options)
     if found is None:
         return None
+    if rescore is None and not options.merge:
+        return [documents[rank] for (rank,) in found.runs], found.used_all
     made = []
-    for run, score in zip(found.runs, falling_scores(len(found.runs)), strict=True):
+    scores = falling_scores(len(found.runs)) if rescore else repeat(0.0)
+    for run, text, score in zip(found.runs, found.texts, scores, strict=False):
         first = documents[run[0]]
         if len(run) > 1:
-            passage = plain_passage(run, texts, metadatas, documents)
-            made.append(_document(passage, passage.text, rescore, score))
+            last = metadatas[run[-1]]
+            place = {CHAR_START: first.metadata[CHAR_START], CHAR_END: last[CHAR_END]}
+            new_id = _joined_id([documents[rank].id for rank in run])
+            made.append(
+                _replaced(first, text, place, new_id, rescore=rescore, score=score)
+            )
         elif rescore is None:
             made.append(first)
         else:
@@ -130,24 +138,46 @@ def _document(
         if rescore is None:
             return first
         return _rescored(first, rescore, score, _id(passage))
-    metadata = {**first.metadata, **_place(passage)}
+    place = _place(passage)
+    return _replaced(first, text, place, _id(passage), rescore=rescore, score=score)
+
+
+def _replaced(
+    first: Document,
+    text: str,
+    place: Mapping[str, int | str],
+    new_id: str | None,
+    *,
+    rescore: str | None,
+    score: float,
+) -> Document:
+    """A document with another text and place, and else the metadata of the first."""
+    metadata = {**first.metadata, **place}
     # They counted the text that is replaced.
     metadata.pop(TOKEN_COUNT, None)
     metadata.pop(TOKEN_COUNTER, None)
     if rescore is not None:
         _write_score(metadata, rescore, score)
-    return Document(text, id=_id(passage), metadata=metadata)
+    return _copy(first, text, new_id, metadata)
+
+
+def _copy(
+    document: Document, text: str, new_id: str | None, metadata: dict[str, Any]
+) -> Document:
+    """A document of the same class, in less time than its constructor takes."""
+    changes = {"page_content": text, "id": new_id, "metadata": metadata}
+    return document.model_copy(update=changes)
 
 
 def _rescored(
     document: Document, key: str, score: float, new_id: str | None
 ) -> Document:
     """The document itself where it has this score, else a new one."""
+    if document.metadata.get(key) == score:
+        return document
     metadata = dict(document.metadata)
     _write_score(metadata, key, score)
-    if metadata == document.metadata:
-        return document
-    return Document(document.page_content, id=new_id, metadata=metadata)
+    return _copy(document, document.page_content, new_id, metadata)
 
 
 def _write_score(metadata: dict[str, Any], key: str, score: float) -> None:
@@ -158,14 +188,22 @@ def _write_score(metadata: dict[str, Any], key: str, score: float) -> None:
 
 def _id(passage: Passage) -> str | None:
     """The id of the document, or one made of the ids of those that were merged."""
-    ids = [chunk.source.id for chunk in passage.chunks]
+    ids: list[str | None] = [chunk.source.id for chunk in passage.chunks]
     # A slice has metadata of its own; other slices of the document have other ids.
     whole = all(c.metadata is c.source.metadata for c in passage.chunks)
-    if None in ids or (len(ids) == 1 and whole):
-        return ids[0] if whole and len(ids) == 1 else None
-    if not whole:
-        ids += [f"{start}-{end}" for start, end in passage.spans]
-    return named_id("\n".join(ids))
+    if len(ids) == 1 and whole:
+        return ids[0]
+    return _joined_id(ids, [] if whole else passage.spans)
+
+
+def _joined_id(
+    ids: Sequence[str | None], slices: Sequence[tuple[int, int]] = ()
+) -> str | None:
+    """The id of a document made of others, or of slices of them; None without ids."""
+    if None in ids:
+        return None
+    parts = [*ids, *(f"{start}-{end}" for start, end in slices)] if slices else ids
+    return named_id("\n".join(parts))  # type: ignore[arg-type]
 
 
 def _place(passage: Passage) -> dict[str, int | str]:

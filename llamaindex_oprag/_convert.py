@@ -7,7 +7,9 @@ decided in `oprag.assembly`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import lru_cache
+from itertools import repeat
+from typing import Any, NamedTuple, TypeGuard
 
 from llama_index.core.schema import (
     BaseNode,
@@ -20,6 +22,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from llamaindex_oprag._heads import heads_of
 from oprag.assembly import assemble, falling_scores
 from oprag.chunk import Chunk, Passage
 from oprag.hit import Hit, OffsetFrame
@@ -34,7 +37,7 @@ from oprag.metadata import (
     named_id,
 )
 from oprag.options import ContextOptions
-from oprag.plain_case import plain_case, plain_passage
+from oprag.plain_case import plain_case
 from oprag.rendering import marked_texts
 
 __all__ = ["CHAR_SPANS", "Arranged", "arrange", "excluding", "hit_of", "sent_text"]
@@ -100,27 +103,31 @@ def arrange(
 def _plain(
     nodes: Sequence[NodeWithScore], options: ContextOptions, rescore: str | None
 ) -> Arranged | None:
-    """Do the same where `plain_case` can tell; None where it cannot.
-
-    It needs texts as they are sent, so no metadata may go with them.
-    """
+    """Do the same where `plain_case` can tell; None where it cannot."""
     own = [scored.node for scored in nodes]
-    budgeted = options.token_budget is not None
-    if not all(type(node) is TextNode for node in own) or (
-        budgeted and not all(map(_hides_metadata, own))
-    ):
+    if not _all_text_nodes(own):
         return None
-    texts = [_text(node) for node in own]
+    heads = None if options.token_budget is None else heads_of(own)
+    if heads is None and options.token_budget is not None:
+        return None
+    texts = [node.text for node in own]
     metadatas = [node.metadata for node in own]
-    found = plain_case(texts, metadatas, options)
+    found = plain_case(texts, metadatas, options, heads=heads)
     if found is None:
         return None
+    if rescore is None and not options.merge:
+        return Arranged([nodes[rank] for (rank,) in found.runs], found.used_all)
     arranged = []
-    for run, value in zip(found.runs, falling_scores(len(found.runs)), strict=True):
+    values = falling_scores(len(found.runs)) if rescore else repeat(0.0)
+    for run, text, value in zip(found.runs, found.texts, values, strict=False):
         first = nodes[run[0]]
         if len(run) > 1:
-            passage = plain_passage(run, texts, metadatas, nodes)
-            arranged.append(_output(passage, passage.text, rescore, value))
+            span = (metadatas[run[0]][CHAR_START], metadatas[run[-1]][CHAR_END])
+            place = _Place([own[rank] for rank in run], [span])
+            score = nodes[min(run)].score
+            arranged.append(
+                _renewed(first, text, place, score, rescore=rescore, value=value)
+            )
         elif rescore is None:
             arranged.append(first)
         else:
@@ -128,15 +135,19 @@ def _plain(
     return Arranged(arranged, found.used_all)
 
 
-def _hides_metadata(node: BaseNode) -> bool:
-    """Whether none of the node's metadata goes to the model."""
-    return node.metadata.keys() <= set(node.excluded_llm_metadata_keys)
+def _all_text_nodes(nodes: list[BaseNode]) -> TypeGuard[list[TextNode]]:
+    return set(map(type, nodes)) == {TextNode}
 
 
 def excluding(keys: Sequence[str], metadata: dict[str, Any]) -> list[str]:
     """Add oprag's own keys to the metadata keys that a node does not show."""
-    own = [key for key in metadata if key in _HIDDEN]
-    return list(dict.fromkeys([*keys, *own]))
+    return list(_excluding(tuple(keys), tuple(metadata)))
+
+
+@lru_cache(maxsize=1024)  # nodes of one parser have the same
+def _excluding(keys: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
+    own = [name for name in names if name in _HIDDEN]
+    return tuple(dict.fromkeys([*keys, *own]))
 
 
 def hit_of(scored: NodeWithScore, rescore: str | None = None) -> Hit:
@@ -188,34 +199,77 @@ def sent_text(chunk: Chunk, text: str) -> str:
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
+class _Place(NamedTuple):
+    """Where the text of a passage is from."""
+
+    nodes: Sequence[BaseNode]
+    """Its nodes in reading order."""
+    spans: Sequence[tuple[int, int]]
+    """As `Passage.spans`."""
+    part: int | None = None
+    """As `Passage.part`."""
+    whole: bool = True
+    """Whether all of each node is in it, and not a slice."""
+
+
 def _output(
     passage: Passage, text: str, rescore: str | None, value: float
 ) -> NodeWithScore:
-    first: NodeWithScore = passage.chunks[0].source
-    changed = len(passage.chunks) > 1 or text != _text(first.node)
-    if not changed and rescore is None:
+    chunks = passage.chunks
+    first: NodeWithScore = chunks[0].source
+    if rescore is None and len(chunks) == 1 and text == _text(first.node):
         return first
-    metadata = _metadata(passage, changed=changed)
-    best: NodeWithScore = min(passage.chunks, key=lambda chunk: chunk.rank).source
-    score = best.score
+    # A slice has metadata of its own.
+    whole = all(c.metadata is c.source.node.metadata for c in chunks)
+    nodes = [chunk.source.node for chunk in chunks]
+    place = _Place(nodes, passage.spans, passage.part, whole)
+    best: NodeWithScore = min(chunks, key=lambda chunk: chunk.rank).source
+    return _renewed(first, text, place, best.score, rescore=rescore, value=value)
+
+
+def _renewed(
+    first: NodeWithScore,
+    text: str,
+    place: _Place,
+    score: float | None,
+    *,
+    rescore: str | None,
+    value: float,
+) -> NodeWithScore:
+    """Copy of a passage's first node with another text, place or score.
+
+    Args:
+        first: Not written to.
+        text: The passage's.
+        place: Where it is from.
+        score: The best of its nodes.
+        rescore: See `arrange`.
+        value: What `rescore` writes.
+    """
+    changed = len(place.nodes) > 1 or text != _text(first.node)
+    metadata = _metadata(place, changed=changed)
     hidden: list[str] = []
     if rescore is not None:
         score, hidden = _write_score(metadata, rescore, value, score)
-    node = _new_node(passage, text, metadata, hidden, changed=changed)
+    node = _new_node(place, text, metadata, hidden, changed=changed)
     return _scored(first, node, score)
 
 
 def _rescored(first: NodeWithScore, rescore: str, value: float) -> NodeWithScore:
-    """What `_output` makes of a single chunk of the usual case."""
+    """What `_renewed` makes of a single chunk of the usual case, in less time."""
     metadata = dict(first.node.metadata)
     score, hidden = _write_score(metadata, rescore, value, first.score)
-    changes = {
-        "metadata": metadata,
-        **_excluded(first.node, hidden, metadata),
-        "start_char_idx": metadata[CHAR_START],
-        "end_char_idx": metadata[CHAR_END],
-    }
+    changes = _excluded(first.node, hidden, metadata)
+    changes["metadata"] = metadata
+    changes["start_char_idx"] = metadata[CHAR_START]
+    changes["end_char_idx"] = metadata[CHAR_END]
     return _scored(first, first.node.model_copy(update=changes), score)
+
+
+def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
+    if type(first) is NodeWithScore:  # a third of the time that a copy takes
+        return NodeWithScore(node=node, score=score)
+    return first.model_copy(update={"node": node, "score": score})
 
 
 def _write_score(
@@ -231,30 +285,24 @@ def _write_score(
     return value if rescore == "score" else score, [rescore, _ORIGINAL + rescore]
 
 
-def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
-    if type(first) is NodeWithScore:  # a third of the time that a copy takes
-        return NodeWithScore(node=node, score=score)
-    return first.model_copy(update={"node": node, "score": score})
-
-
-def _metadata(passage: Passage, *, changed: bool) -> dict[str, Any]:
+def _metadata(place: _Place, *, changed: bool) -> dict[str, Any]:
     """Metadata of the first node, with the place of the whole passage."""
-    metadata: dict[str, Any] = dict(passage.chunks[0].source.node.metadata)
+    metadata: dict[str, Any] = dict(place.nodes[0].metadata)
     if changed:
         metadata.pop(TOKEN_COUNT, None)
         metadata.pop(TOKEN_COUNTER, None)
-    if passage.spans:
-        metadata[CHAR_START] = passage.spans[0].start
-        metadata[CHAR_END] = passage.spans[-1].end
-        if passage.part is not None:
-            metadata[PART_INDEX] = passage.part
-    if len(passage.spans) > 1:
-        metadata[CHAR_SPANS] = ",".join(f"{s}-{e}" for s, e in passage.spans)
+    if place.spans:
+        metadata[CHAR_START] = place.spans[0][0]
+        metadata[CHAR_END] = place.spans[-1][1]
+        if place.part is not None:
+            metadata[PART_INDEX] = place.part
+    if len(place.spans) > 1:
+        metadata[CHAR_SPANS] = ",".join(f"{s}-{e}" for s, e in place.spans)
     return metadata
 
 
 def _new_node(
-    passage: Passage,
+    place: _Place,
     text: str,
     metadata: dict[str, Any],
     hidden: Sequence[str],
@@ -267,30 +315,28 @@ def _new_node(
     drop nodes whose id they have seen. Keys that were added are not shown to the
     model nor to the embedding model.
     """
-    nodes: list[BaseNode] = [chunk.source.node for chunk in passage.chunks]
-    first = nodes[0]
+    first = place.nodes[0]
     changes: dict[str, Any] = {"metadata": metadata}
     changes.update(_excluded(first, hidden, metadata))
     if changed:
         changes["embedding"] = None
-    # A slice has metadata of its own; other slices of the node have other ids.
-    whole = all(c.metadata is c.source.node.metadata for c in passage.chunks)
-    if len(nodes) > 1 or not whole:
-        ids = [node.node_id for node in nodes]
-        ids += [] if whole else [f"{start}-{end}" for start, end in passage.spans]
+    if len(place.nodes) > 1 or not place.whole:
+        ids = [node.node_id for node in place.nodes]
+        # Other slices of a node have other ids.
+        ids += [] if place.whole else [f"{start}-{end}" for start, end in place.spans]
         changes["id_"] = named_id("\n".join(ids))
-        changes["relationships"] = _relationships(nodes)
+        changes["relationships"] = _relationships(place.nodes)
     start = getattr(first, "start_char_idx", None)
     # Without one, the offsets of a part are no offsets in the node's source.
-    if passage.spans and (start is not None or passage.part is None):
-        changes["start_char_idx"] = passage.spans[0].start
-        changes["end_char_idx"] = passage.spans[-1].end
+    if place.spans and (start is not None or place.part is None):
+        changes["start_char_idx"] = place.spans[0][0]
+        changes["end_char_idx"] = place.spans[-1][1]
     return _copy(first, text, changes)
 
 
 def _excluded(
     node: BaseNode, hidden: Sequence[str], metadata: dict[str, Any]
-) -> dict[str, list[str]]:
+) -> dict[str, Any]:
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
     for_llm = excluding([*llm, *hidden], metadata)
     # Mostly both are the same.
@@ -306,18 +352,19 @@ def _relationships(
     nodes: Sequence[BaseNode],
 ) -> dict[NodeRelationship, RelatedNodeType]:
     """What still holds for the nodes as one: source, parent, neighbours of the ends."""
-    first, last = nodes[0].relationships, nodes[-1].relationships
-    kept: dict[NodeRelationship, RelatedNodeType] = {}
-    for kind, ends in (
-        (NodeRelationship.SOURCE, first),
-        (NodeRelationship.PREVIOUS, first),
-        (NodeRelationship.NEXT, last),
+    kept = dict(nodes[0].relationships)
+    ends = nodes[-1].relationships
+    # Few look-ups: the hash of a relationship is Python.
+    for kind in list(kept):
+        if kind is not _SOURCE and kind is not _PREVIOUS:
+            del kept[kind]
+    if _NEXT in ends:
+        kept[_NEXT] = ends[_NEXT]
+    parent = nodes[0].relationships.get(_PARENT)
+    if parent is not None and all(
+        node.relationships.get(_PARENT) == parent for node in nodes
     ):
-        if kind in ends:
-            kept[kind] = ends[kind]
-    parents = [node.relationships.get(NodeRelationship.PARENT) for node in nodes]
-    if parents[0] is not None and all(parent == parents[0] for parent in parents):
-        kept[NodeRelationship.PARENT] = parents[0]
+        kept[_PARENT] = parent
     return kept
 
 

@@ -89,6 +89,8 @@ class OrderPreservingRetriever(BaseRetriever):
         self._options = ContextOptions.from_options(
             {**options, "top_n": similarity_top_k, "token_budget": token_budget}
         )
+        if token_budget is not None:
+            self._options = self._options.counting_once()
         self._rescore = rescore
         self._warned = False
         self.base_retriever = base_retriever

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from oprag.chunk import Chunk, Passage
-from oprag.counting import SentText, context_counter, joint_counter
+from oprag.counting import SentText, context_counter
+from oprag.joining import joint_counter
 from oprag.merging import merge_neighbours, single_passage
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.options import ContextOptions

@@ -1,31 +1,25 @@
 """Tokens of a finished context, from the counts of its parts where that is exact.
 
-Tokenizers are not additive: `"end."` and two line breaks are one piece to tiktoken,
-and may take more or fewer tokens joined than apart. Counting a long context again
-takes longer than everything else, so only what stands around each joint is.
+Counting a long context again takes longer than everything else, so only what stands
+around each joint is; see `joining.py`.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias
 
 from oprag.chunk import Chunk, Passage
+from oprag.joining import added_by_joining, joint_counter
 from oprag.rendering import gap_between, marked_texts
-from oprag.space_joints import SPACE_JOINT, last_joint
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["SentText", "context_counter", "joint_counter"]
+__all__ = ["SentText", "context_counter"]
 
 SentText: TypeAlias = Callable[[Chunk, str], str]
 """The text that the application sends for a chunk: given a passage's first chunk
 and the passage's text, that text with whatever the framework puts around it."""
-
-_PLAIN_END = re.compile(r"[0-9A-Za-z][!-/:-@\[-`{-~‘’“”…–—]{0,3}\Z")
-_PLAIN_START = re.compile(r" ?[^\s/]")  # o200k takes "/" to line breaks before it
 
 
 def context_counter(
@@ -84,13 +78,20 @@ class _Context:
             texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
         total = sum(map(self._tokens, passages, texts))
         if self._gap_mark is None:
-            return total + sum(map(self._joint, texts, texts[1:]))
-        for (before, left), (after, right) in pairwise(
-            zip(passages, texts, strict=True)
-        ):
-            joint = self._marked if gap_between(before, after) else self._joint
-            total += joint(left, right)
-        return total
+            return total + self._joint.between(texts)
+        following = texts[1:]
+        gaps = [gap_between(a, b) for a, b in pairwise(passages)]
+        joints = [self._marked if gap else self._joint for gap in gaps]
+        known = [
+            marked if gap else joined
+            for gap, marked, joined in zip(
+                gaps,
+                self._marked.known(texts, following),
+                self._joint.known(texts, following),
+                strict=True,
+            )
+        ]
+        return total + added_by_joining(texts, joints, known)
 
     def _counted_whole(self, passages: Sequence[Passage]) -> int:
         texts = marked_texts(
@@ -122,7 +123,7 @@ class _Context:
             return None
         texts = [chunk.text for chunk in chunks]
         known = [count for count in counts if count is not None]
-        glued = sum(map(self._glued, texts, texts[1:]))
+        glued = self._glued.between(texts)
         return sum(known) + glued if len(known) == len(counts) else None
 
 
@@ -130,68 +131,3 @@ def _touch(before: Chunk, after: Chunk) -> bool:
     if before.span is None or after.span is None:
         return False
     return before.span[1] == after.span[0]
-
-
-def joint_counter(counter: NamedTokenCounter, joint: str) -> Callable[[str, str], int]:
-    """A function that says what joining two texts adds to their tokens.
-
-    Args:
-        counter: One that is `subadditive` or `additive_at_spaces`.
-        joint: What is put between the texts.
-
-    Returns:
-        `f(left, right)`: tokens of `left + joint + right` less those of `left`
-        and of `right`; for a `subadditive` counter at least that. It may be
-        negative.
-    """
-    spaced = joint[:1].isspace() and joint[-1:].isspace()
-    if counter.subadditive and (spaced or not counter.additive_at_spaces):
-        tokens = counter(joint)
-        return lambda _left, _right: tokens
-    additive = None if joint else counter.additive_at
-    plain = joint.startswith("\n") and joint.endswith("\n")
-    seen: dict[tuple[str, str], int] = {}
-
-    def added(left: str, right: str) -> int:
-        if additive and additive.match(left[-1:] + right[:1]):
-            return 0
-        # Between a letter or digit, perhaps with marks after it, and anything but white
-        # space, a joint that begins and ends with a line break takes the same tokens
-        # whatever is there: no pattern goes on behind line breaks but these two.
-        marks = _marks_at_end(left[-4:]) if plain else None
-        space = None if marks is None else _space_at_start(right[:2])
-        if marks is None or space is None:
-            return exactly(_tail(left), _head(right))
-        if (marks, space) not in seen:
-            seen[marks, space] = exactly(f"a{marks}", f"{space}b")
-        return seen[marks, space]
-
-    def exactly(left: str, right: str) -> int:
-        return counter(left + joint + right) - counter(left) - counter(right)
-
-    return added
-
-
-@lru_cache(maxsize=4096)
-def _marks_at_end(end: str) -> str | None:
-    """What stands behind the last letter or digit; None where it is not just marks."""
-    found = _PLAIN_END.search(end)
-    return found and end[found.start() + 1 :]
-
-
-@lru_cache(maxsize=4096)
-def _space_at_start(start: str) -> str | None:
-    """What stands before the first character; None where more than a space does."""
-    found = _PLAIN_START.match(start)
-    return found and found.group()[:-1]
-
-
-def _tail(text: str) -> str:
-    """The end of a text that is tokenised on its own."""
-    return text[last_joint(text, 0, len(text)) :]
-
-
-def _head(text: str) -> str:
-    """The beginning of a text that is tokenised on its own."""
-    place = SPACE_JOINT.search(text)
-    return text[: place.start() + 1] if place else text

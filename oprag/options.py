@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias
 
 from oprag.errors import InvalidOptionError
@@ -13,7 +13,7 @@ from oprag.near_names import did_you_mean
 from oprag.positions import MissingPosition, PositionKeys
 from oprag.presets import with_preset
 from oprag.selection import Overflow, Selection
-from oprag.tokens import TokenCounter
+from oprag.tokens import NamedTokenCounter, TokenCounter, resolve_token_counter
 
 __all__ = ["ContextOptions", "Order", "SourceTexts"]
 
@@ -141,6 +141,17 @@ class ContextOptions:
             )
             raise InvalidOptionError(message, option="token_budget", value=None)
         return self.token_budget
+
+    def counting_once(self) -> ContextOptions:
+        """Give the same options with the counter of a tokenizer object made.
+
+        Making it copies the tokenizer, which takes longer than everything else that
+        is done for a query. Names are made into a counter only once anyway.
+        """
+        spec = self.token_counter
+        if spec is None or isinstance(spec, (str, NamedTokenCounter)):
+            return self
+        return replace(self, token_counter=resolve_token_counter(spec))
 
     def source_text(self) -> SourceText | None:
         """The full texts as a function of the document's name; None without."""

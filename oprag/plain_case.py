@@ -1,4 +1,4 @@
-"""The usual case at a fifth of the time: chunks that oprag's own splitters made.
+"""The usual case at a tenth of the time: chunks that oprag's own splitters made.
 
 Where all chunks have oprag's own keys, none overlaps another, and the budget is
 filled by rank, what `assemble` does comes down to a few columns of numbers. No chunk
@@ -9,18 +9,16 @@ or passage is built for that. Wherever anything is otherwise the answer is None,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from operator import sub
+from itertools import accumulate, pairwise, repeat
+from operator import add, contains, itemgetter, sub
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Passage, Span
-from oprag.counting import joint_counter
+from oprag.joining import added_by_joining, joint_counter
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
     CHAR_START,
     DOC_KEY,
-    DOC_URI,
     PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
@@ -28,83 +26,93 @@ from oprag.metadata import (
 from oprag.options import ContextOptions
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
-__all__ = ["PlainCase", "plain_case", "plain_passage"]
+__all__ = ["HEAD_JOINT", "PlainCase", "plain_case", "sent_behind"]
+
+HEAD_JOINT = "\n\n"
+"""Between what is sent before a text, and the text."""
 
 
 class PlainCase(NamedTuple):
-    """Chunks in reading order, by their ranks."""
+    """Passages in reading order."""
 
-    runs: list[list[int]]
-    """Ranks of what goes into one passage: a single one unless chunks are merged."""
+    runs: Sequence[Sequence[int]]
+    """Ranks of the chunks of each passage: one, unless chunks that touch are merged."""
+    texts: Sequence[str]
+    """The text of each passage."""
     used_all: bool
     """As in `Assembled`."""
+
+
+class _Line(NamedTuple):
+    """All documents laid end to end, the best one first, too far apart to merge."""
+
+    order: Sequence[int]
+    """Ranks in reading order."""
+    starts: Sequence[int]
+    """Where on the line each chunk begins, by rank."""
+    ends: Sequence[int]
+    """Where it ends, by rank."""
+
+    def gaps(self, order: Sequence[int]) -> list[int]:
+        """Characters between each of these chunks and the next; negative: overlap."""
+        following = [self.starts[rank] for rank in order[1:]]
+        return list(map(sub, following, [self.ends[rank] for rank in order]))
 
 
 def plain_case(
     texts: Sequence[str],
     metadatas: Sequence[Mapping[str, Any]],
     options: ContextOptions,
+    *,
+    heads: Sequence[str] | None = None,
 ) -> PlainCase | None:
-    """Select and order chunks as `assemble` does, if this is the usual case.
+    """Select, order and join chunks as `assemble` does, if this is the usual case.
 
     Args:
-        texts: Best first, as they are sent.
+        texts: Best first.
         metadatas: One mapping per text.
         options: See `ContextOptions`.
+        heads: What is sent before each text, with `HEAD_JOINT` between, and white
+            space at the text's end left out; `""` for nothing, where the text is sent
+            as it is. None for nothing anywhere.
 
     Returns:
         What `assemble` would choose, in its order; None where it has to be asked.
     """
-    plain = texts and _plain_options(options)
-    order = _reading_order(texts, metadatas) if plain else None
-    if order is None:
+    line = _laid_out(texts, metadatas, options) if _plain_options(options) else None
+    if line is None:
         return None
     kept = len(texts) if options.top_n is None else min(options.top_n, len(texts))
     if options.token_budget is None:
-        runs = _runs(metadatas, order, kept, options)
-        return PlainCase(runs, kept == len(texts)) if runs else None
+        return _passages(texts, line, kept, options)
     counter = resolve_token_counter(options.token_counter)
     counts = _stored_counts(metadatas[:kept], counter)
     if counts is None:
         return None
-    kept = _fitting(counts, options.token_budget, counter(options.separator))
-    runs = _runs(metadatas, order, kept, options)
-    if not runs:
+    added = _added_by_heads(heads, texts, counts, counter) if heads else None
+    costs = list(map(add, counts, added)) if added else counts
+    kept = _fitting(costs, options.token_budget, counter(options.separator))
+    found = _passages(texts, line, kept, options)
+    if found is None:
         return None
-    needed = sum(counts[:kept]) + _joints(texts, runs, counter, options.separator)
-    if needed > options.token_budget:
-        return None
-    return PlainCase(runs, kept == len(texts))
+    needed = sum(counts[:kept]) + _glued(texts, found.runs, counter)
+    parts = found.texts
+    if heads and added:
+        firsts = [run[0] for run in found.runs]
+        if len(firsts) < kept and any(text[-1].isspace() for text in texts):
+            return None  # counted as the end of what is sent, which it may not be
+        needed += sum([added[rank] for rank in firsts])
+        parts = [
+            sent_behind(heads[rank], text)
+            for rank, text in zip(firsts, parts, strict=True)
+        ]
+    needed += joint_counter(counter, options.separator).between(parts)
+    return found if needed <= options.token_budget else None
 
 
-def plain_passage(
-    run: Sequence[int],
-    texts: Sequence[str],
-    metadatas: Sequence[Mapping[str, Any]],
-    sources: Sequence[Any],
-) -> Passage:
-    """Make the passage of a run of chunks that touch, as `assemble` does.
-
-    But for their tokens, which are not set.
-
-    Args:
-        run: Ranks in reading order.
-        texts: As given to `plain_case`.
-        metadatas: Likewise.
-        sources: The framework's objects.
-    """
-    chunks = []
-    for rank in run:
-        metadata = metadatas[rank]
-        document = metadata[DOC_KEY]
-        span = Span(metadata[CHAR_START], metadata[CHAR_END])
-        name = metadata.get(DOC_URI) or document
-        place = (document, rank, (0, *span), span, None, None, None, name)
-        chunks.append(Chunk(texts[rank], *place, metadata, sources[rank]))
-    whole = Span(metadatas[run[0]][CHAR_START], metadatas[run[-1]][CHAR_END])
-    text = "".join([texts[rank] for rank in run])
-    document = metadatas[run[0]][DOC_KEY]
-    return Passage(text, document, tuple(chunks), (whole,), exact=True)
+def sent_behind(head: str, text: str) -> str:
+    """The text as it is sent behind its head."""
+    return f"{head}{HEAD_JOINT}{text}".rstrip() if head else text
 
 
 def _plain_options(options: ContextOptions) -> bool:
@@ -120,101 +128,143 @@ def _plain_options(options: ContextOptions) -> bool:
     )
 
 
-def _reading_order(
-    texts: Sequence[str], metadatas: Sequence[Mapping[str, Any]]
-) -> list[int] | None:
-    """Ranks in reading order, if nothing about the places is doubtful."""
-    columns: list[list[Any]] = [
-        [metadata.get(key) for metadata in metadatas]
-        for key in (DOC_KEY, CHAR_START, CHAR_END)
-    ]
+def _laid_out(
+    texts: Sequence[str],
+    metadatas: Sequence[Mapping[str, Any]],
+    options: ContextOptions,
+) -> _Line | None:
+    """All documents on one line, if nothing about the places is doubtful."""
+    columns = _columns(metadatas, DOC_KEY, CHAR_START, CHAR_END)
+    if columns is None:
+        return None
     documents, starts, ends = columns
+    lengths = list(map(len, texts))
     if (
         set(map(type, documents)) != {str}
         or {*map(type, starts), *map(type, ends)} != {int}
-        or any(PART_INDEX in each or CHAR_SPANS in each for each in metadatas)
+        or any(map(contains, metadatas, repeat(PART_INDEX)))
+        or any(map(contains, metadatas, repeat(CHAR_SPANS)))
         or min(starts) < 0
-        or list(map(sub, ends, starts)) != list(map(len, texts))
-        or min(map(len, texts)) == 0
+        or 0 in lengths
+        or list(map(sub, ends, starts)) != lengths
     ):
         return None
+    apart = max(ends) + options.max_gap + 1
     # Documents stand by their best chunk: as they come.
-    place = {name: number for number, name in enumerate(dict.fromkeys(documents))}
-    if "" in place or "None" in place:
+    places = {name: apart * i for i, name in enumerate(dict.fromkeys(documents))}
+    if "" in places or "None" in places:
         return None
-    numbers = [place[name] for name in documents]
-    placed = sorted(zip(numbers, starts, ends, range(len(texts)), strict=True))
-    for (number, _, end, _), (following, start, _, _) in pairwise(placed):
-        if number == following and start < end:
-            return None
-    return [rank for *_, rank in placed]
+    if len(places) > 1:
+        offsets = list(map(places.__getitem__, documents))
+        starts = list(map(add, starts, offsets))
+        ends = list(map(add, ends, offsets))
+    order = sorted(range(len(texts)), key=starts.__getitem__)
+    line = _Line(order, starts, ends)
+    return None if min(line.gaps(order), default=0) < 0 else line
+
+
+def _columns(
+    metadatas: Sequence[Mapping[str, Any]], *keys: str
+) -> list[list[Any]] | None:
+    """The values of some keys; None where one is missing."""
+    # What else may be a mapping may make up values, or keep them.
+    if set(map(type, metadatas)) != {dict}:
+        return None
+    try:
+        return [list(map(itemgetter(key), metadatas)) for key in keys]
+    except KeyError:
+        return None
 
 
 def _stored_counts(
     metadatas: Sequence[Mapping[str, Any]], counter: NamedTokenCounter
-) -> list[int] | None:
-    names = [metadata.get(TOKEN_COUNTER) for metadata in metadatas]
-    counts: list[Any] = [metadata.get(TOKEN_COUNT) for metadata in metadatas]
+) -> Sequence[int] | None:
     # With others what joints add is not known.
     if not counter.name or not counter.additive_at_spaces:
         return None
+    columns = _columns(metadatas, TOKEN_COUNTER, TOKEN_COUNT)
+    if columns is None:
+        return None
+    names, counts = columns
     if names.count(counter.name) != len(names):
         return None
     return counts if set(map(type, counts)) == {int} and min(counts) >= 0 else None
 
 
-def _fitting(counts: Sequence[int], budget: int, join_cost: int) -> int:
+def _added_by_heads(
+    heads: Sequence[str],
+    texts: Sequence[str],
+    counts: Sequence[int],
+    counter: NamedTokenCounter,
+) -> list[int] | None:
+    """What the heads add to the tokens of each text; None when there are none."""
+    of_head = {head: counter(head) for head in dict.fromkeys(heads)}
+    if not any(of_head):
+        return None
+    joint = joint_counter(counter, HEAD_JOINT)
+    added = []
+    for head, text, tokens, joined in zip(
+        heads, texts, counts, joint.known(heads, texts), strict=False
+    ):
+        if not head:
+            added.append(0)
+        elif text[-1].isspace():
+            added.append(counter(sent_behind(head, text)) - tokens)
+        else:
+            more = joint(head, text) if joined is None else joined
+            added.append(of_head[head] + more)
+    return added
+
+
+def _fitting(costs: Sequence[int], budget: int, join_cost: int) -> int:
     """How many of the best fit; see `fill_budget`."""
     used = -join_cost
-    for number, tokens in enumerate(counts):
+    for number, tokens in enumerate(costs):
         used += tokens + join_cost
         if used > budget:
             return number
-    return len(counts)
+    return len(costs)
 
 
-def _runs(
-    metadatas: Sequence[Mapping[str, Any]],
-    order: Sequence[int],
-    kept: int,
-    options: ContextOptions,
-) -> list[list[int]] | None:
+def _passages(
+    texts: Sequence[str], line: _Line, kept: int, options: ContextOptions
+) -> PlainCase | None:
     """What is kept, in order; merged, if at all, where chunks touch.
 
-    None where a small gap would have to be filled.
+    None where nothing is kept, or a small gap would have to be filled.
     """
-    if kept < len(order):
+    if not kept:
+        return None
+    order, used_all = line.order, kept == len(texts)
+    if not used_all:
         order = [rank for rank in order if rank < kept]
     if not options.merge:
-        return [[rank] for rank in order]
-    runs: list[list[int]] = []
-    document, end = None, 0
-    for rank in order:
-        metadata = metadatas[rank]
-        start = metadata[CHAR_START]
-        if metadata[DOC_KEY] != document or start > end + options.max_gap:
-            runs.append([rank])
-        elif start == end:
-            runs[-1].append(rank)
-        else:
-            return None
-        document, end = metadata[DOC_KEY], metadata[CHAR_END]
-    return runs
+        return PlainCase(list(zip(order)), [texts[rank] for rank in order], used_all)
+    gaps = line.gaps(order)
+    close = {gap for gap in set(gaps) if gap <= options.max_gap}
+    if not close <= {0}:
+        return None
+    breaks = [place for place, gap in enumerate(gaps, start=1) if gap]
+    bounds = pairwise([0, *breaks, kept])
+    runs = [order[first:last] for first, last in bounds]
+    joined = [
+        "".join([texts[rank] for rank in run]) if len(run) > 1 else texts[run[0]]
+        for run in runs
+    ]
+    return PlainCase(runs, joined, used_all)
 
 
-def _joints(
-    texts: Sequence[str],
-    runs: Sequence[Sequence[int]],
-    counter: NamedTokenCounter,
-    separator: str,
+def _glued(
+    texts: Sequence[str], runs: Sequence[Sequence[int]], counter: NamedTokenCounter
 ) -> int:
-    """What joining the texts adds to their tokens."""
-    joint, glued = joint_counter(counter, separator), joint_counter(counter, "")
-    firsts = [texts[run[0]] for run in runs]
-    lasts = [texts[run[-1]] for run in runs]
-    added = sum(map(joint, lasts, firsts[1:]))
-    for run in runs:
-        if len(run) > 1:
-            inside = [texts[rank] for rank in run]
-            added += sum(map(glued, inside, inside[1:]))
-    return added
+    """What joining the texts of each passage adds to their tokens."""
+    merged = [run for run in runs if len(run) > 1]
+    ordered = [texts[rank] for run in merged for rank in run]
+    firsts = {0, *accumulate(map(len, merged))}
+    inside = [place for place in range(1, len(ordered)) if place not in firsts]
+    joint = joint_counter(counter, "")
+    known: list[int | None] = [0] * len(ordered)  # nothing between two passages
+    befores, behinds = [ordered[i - 1] for i in inside], [ordered[i] for i in inside]
+    for place, added in zip(inside, joint.known(befores, behinds), strict=True):
+        known[place - 1] = added
+    return added_by_joining(ordered, [joint] * len(known), known) if merged else 0

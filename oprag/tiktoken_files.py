@@ -57,7 +57,9 @@ _FILES = {"cl100k_base": _CL100K, "o200k_base": _O200K, "o200k_harmony": _O200K}
 sha1 of the address and downloads it again when the sha256 differs."""
 
 # Before a space; after a letter or digit, but for "'", which words can go on with.
-_WORD_ENDS = r"[!-~] |[0-9A-Za-z][\t\n\r!-&(-/:-@\[-`{-~]|[A-Za-z][0-9]|[0-9][A-Za-z]"
+_WORD_ENDS = (
+    r"[!-~] |[0-9A-Za-z][\t\n\r!-&(-/:-@\[-`{-~‘’“”…–—]|[A-Za-z][0-9]|[0-9][A-Za-z]"
+)
 _JOINTS = re.compile(_WORD_ENDS)
 # In the newer patterns, line breaks stay with what is before them.
 _JOINTS_AND_LINES = re.compile(_WORD_ENDS + r"|\n[A-Za-z]")

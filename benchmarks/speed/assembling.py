@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from benchmarks.speed.retrieved import FRAMEWORKS, Retrieved, retrieved
-from benchmarks.speed.setup import Setup
-from benchmarks.speed.timing import Measured, race, seconds, share
+from benchmarks.speed.retrieved import Retrieved
+from benchmarks.speed.timing import Measured, Times, race, seconds, share
 from oprag.errors import UnfilledBudgetWarning
 
-__all__ = ["measure"]
+__all__ = ["growth", "kinds", "uncounted"]
 
 _N_CHUNKS = 400
 _BUDGET = 100_000
@@ -27,39 +26,37 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def measure(setup: Setup) -> Iterator[Measured]:
-    """Measure all rows of the group."""
+def kinds(framework: str, found: Retrieved) -> Iterator[Measured]:
+    """Measure what is passed through, half merged and rebuilt.
+
+    Args:
+        framework: What the rows begin with.
+        found: Its chunks.
+    """
     # It says that a budget was not filled, which is the case here by design.
     warnings.simplefilter("ignore", UnfilledBudgetWarning)
-    for framework in FRAMEWORKS:
-        found = retrieved(framework, setup.text)
-        yield from _kinds(framework, found)
-        if framework == "langchain":
-            yield _uncounted(found)
-            yield _growth(found, setup.n_many)
-
-
-def _kinds(framework: str, found: Retrieved) -> Iterator[Measured]:
     apart, pairs = _every_other(found.objects), _half_in_pairs(found.objects)
     functions: dict[str, Callable[[], object]] = {}
     for kind, options in _KINDS.items():
         component = found.component(token_budget=_BUDGET, **options)
         objects = pairs if kind == "merged" else apart
         functions[kind] = lambda c=component, o=objects: c(o)  # type: ignore[misc]
-    bare: dict[str, Callable[[], object]] = {
-        "bare": lambda: [found.without(each) for each in apart]
-    }
-    times = race({**functions, **bare}, _TURNS)
     # What the framework itself takes for as many objects, on this machine.
-    yield seconds(f"assembling.{framework}.bare", times["bare"], scale=1000)
+    bare = _alone(lambda: list(map(found.made_anew, apart)))
+    yield seconds(f"{framework}.bare", bare, scale=1000)
     after = race({"query": found.query, **functions}, _TURNS)
-    for kind in _KINDS:
-        key = f"assembling.{framework}.{kind}"
-        yield seconds(f"{key}.time", times[kind], scale=1000)
+    for kind, function in functions.items():
+        key = f"{framework}.{kind}"
+        yield seconds(f"{key}.time", _alone(function), scale=1000)
         yield share(f"{key}.query", after[kind], after["query"])
 
 
-def _uncounted(found: Retrieved) -> Measured:
+def _alone(function: Callable[[], object]) -> Times:
+    """Time a function by itself, again and again."""
+    return race({"it": function}, _TURNS)["it"]
+
+
+def uncounted(framework: str, found: Retrieved) -> Measured:
     """Without stored counts: only what a budget holds has to be counted."""
     objects = [
         found.without(each, "token_count", "token_counter")
@@ -67,10 +64,10 @@ def _uncounted(found: Retrieved) -> Measured:
     ]
     component = found.component(token_budget=_SMALL_BUDGET)
     times = race({"oprag": lambda: component(objects)}, _TURNS)
-    return seconds("assembling.uncounted", times["oprag"], scale=1000)
+    return seconds(f"{framework}.uncounted", times["oprag"], scale=1000)
 
 
-def _growth(found: Retrieved, many: int) -> Measured:
+def growth(framework: str, found: Retrieved, many: int) -> Measured:
     """How many times as long as a hundredth of the chunks all of them take."""
     component = found.component(token_budget=100 * many)
     copies = _copied(found, many)
@@ -83,7 +80,7 @@ def _growth(found: Retrieved, many: int) -> Measured:
         for name, some in (("few", few), ("many", copies))
     ]
     return Measured(
-        "assembling.growth",
+        f"{framework}.growth",
         median(ratios),
         min(ratios),
         max(ratios),

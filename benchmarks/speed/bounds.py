@@ -30,7 +30,7 @@ class Bound(NamedTuple):
         return value >= self.limit if self.at_least else value <= self.limit
 
 
-_AT_MOST = {"assembling.growth", "importing.langchain", "importing.llamaindex"}
+_AT_MOST = {"langchain.growth", "importing.langchain", "importing.llamaindex"}
 
 _TIKTOKEN = "token windows of 128, tiktoken"
 _HF = "token windows of 128, Hugging Face tokenizer"
@@ -108,7 +108,7 @@ BOUNDS = (
     Bound("locating.growth.line", f"{_FIND}, one repeated line", _SIZE, 1.15, "slope"),
     Bound("locating.growth.altered", f"{_FIND}, 10 % altered", _SIZE, 1.15, "slope"),
     *(
-        Bound(f"assembling.{framework}.{kind}.{against}", work, peer, limit, unit)
+        Bound(f"{framework}.{kind}.{against}", work, peer, limit, unit)
         for framework, name in (
             ("langchain", "LangChain"),
             ("llamaindex", "LlamaIndex"),
@@ -124,24 +124,22 @@ BOUNDS = (
             ("query", _CHROMA, in_percent, "%"),
         )
     ),
+    Bound("langchain.bare", "400 times `Document()` alone", "time", None, "ms"),
     Bound(
-        "assembling.langchain.bare", "400 times `Document()` alone", "time", None, "ms"
-    ),
-    Bound(
-        "assembling.llamaindex.bare",
+        "llamaindex.bare",
         "400 times `NodeWithScore()` and a copy of its node alone",
         "time",
         None,
         "ms",
     ),
     Bound(
-        "assembling.uncounted",
+        "langchain.uncounted",
         f"{_400}, LangChain, no stored counts, 10,000 tokens",
         "time",
         None,
         "ms",
     ),
-    Bound("assembling.growth", "100,000 chunks in and out", "1,000 chunks", 300),
+    Bound("langchain.growth", "100,000 chunks in and out", "1,000 chunks", 300),
     Bound(
         "neighbours.memory",
         "1,000 nodes and two neighbours on each side, in order",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oprag import order_context, render
-from oprag.chunk import Chunk, Passage
-from oprag.counting import context_counter, joint_counter
+from oprag.chunk import Chunk, Passage, Span
+from oprag.counting import context_counter
+from oprag.joining import joint_counter
+from oprag.merging import merge_neighbours
 from oprag.tokens import resolve_token_counter
 
 PIECES = [
@@ -31,6 +34,59 @@ def test_a_joint_adds_what_the_tokenizer_says(name, left, joint, right):
 
     added = joint_counter(counter, joint)(left, right)
     assert counter(left) + added + counter(right) == counter(left + joint + right)
+
+
+@settings(max_examples=2_000, deadline=None)
+@given(
+    st.sampled_from(["cl100k_base", "o200k_base"]),
+    st.lists(texts.filter(bool), min_size=1, max_size=6),
+    joints,
+)
+def test_many_joints_add_what_the_tokenizer_says(name, parts, joint):
+    counter = resolve_token_counter(name)
+
+    added = joint_counter(counter, joint).between(parts)
+    assert sum(map(counter, parts)) + added == counter(joint.join(parts))
+
+
+@pytest.mark.parametrize(
+    ("parts", "joint"),
+    [
+        # By tiktoken 0.14: a text of blanks alone is one piece with both joints.
+        ([" and", ' and“"', "\n", "t"], "\n\n"),
+        # Three digits are a piece at most: "1234" takes two tokens, not one.
+        (["1", "2", "3", "4"], ""),
+        (["un“,", '"', ".", "un..", "1"], ""),
+    ],
+)
+def test_what_reaches_over_a_short_text_is_counted(parts, joint):
+    counter = resolve_token_counter("cl100k_base")
+
+    between = joint_counter(counter, joint)
+    one_by_one = sum(map(between, parts, parts[1:]))
+    exact = counter(joint.join(parts)) - sum(map(counter, parts))
+    assert between.between(parts) == exact > one_by_one
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.lists(texts.filter(bool), min_size=1, max_size=5),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+)
+def test_a_context_with_marks_and_merged_passages_is_counted_exactly(parts, gaps):
+    counter = resolve_token_counter("cl100k_base")
+    starts = accumulate(
+        (len(text) + 100 * gap for text, gap in zip(parts, gaps, strict=False)),
+        initial=0,
+    )
+    chunks = [
+        Chunk(text, "d", rank, (0, start), Span(start, start + len(text)))
+        for rank, (text, start) in enumerate(zip(parts, starts, strict=False))
+    ]
+    passages = merge_neighbours([c.with_tokens(counter(c.text)) for c in chunks])
+
+    count = context_counter(counter, separator="\n\n", gap_mark="[…]")
+    assert count(passages) == counter(render(passages, gap_mark="[…]"))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from oprag.errors import ConflictingTextError
 from oprag.hit import Hit
 from oprag.metadata import document_key
 from oprag.options import ContextOptions
-from oprag.plain_case import plain_case, plain_passage
+from oprag.plain_case import plain_case, sent_behind
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter
 
@@ -79,15 +79,22 @@ options = st.builds(
 )
 
 
+heads = st.none() | st.lists(
+    st.sampled_from(["", "file: a.txt", "file: b.txt", "title: “A” /", "n: 1"]),
+    min_size=31,
+    max_size=31,
+)
+
+
 @settings(max_examples=1_500, deadline=None)
-@given(retrieved(), options)
-def test_the_short_way_gives_what_the_long_way_gives(found, given_options):
+@given(retrieved(), options, heads)
+def test_the_short_way_gives_what_the_long_way_gives(found, given_options, heads):
     chosen = ContextOptions(**given_options, token_counter=COUNTER)
     texts = [text for text, _ in found]
     metadatas = [metadata for _, metadata in found]
-    sources = list(range(len(found)))
+    before = heads and heads[: len(found)]
 
-    short = plain_case(texts, metadatas, chosen)
+    short = plain_case(texts, metadatas, chosen, heads=before)
     event(f"short way: {short is not None}")
     if short is None:
         return
@@ -95,16 +102,13 @@ def test_the_short_way_gives_what_the_long_way_gives(found, given_options):
         Hit(text, metadata, rank)
         for rank, (text, metadata) in enumerate(zip(texts, metadatas, strict=True))
     ]
-    passages, used_all = assemble(hits, chosen)
+    sent_text = before and (lambda chunk, text: sent_behind(before[chunk.source], text))
+    passages, used_all = assemble(hits, chosen, sent_text=sent_text)
     assert short.used_all == used_all
-    made = [plain_passage(run, texts, metadatas, sources) for run in short.runs]
-    assert [whole(passage) for passage in made] == [whole(p) for p in passages]
-
-
-def whole(passage):
-    """All of a passage but the tokens of its chunks, which the short way leaves out."""
-    chunks = tuple(chunk._replace(token_count=None) for chunk in passage.chunks)
-    return (passage.text, passage.document, chunks, passage.spans, passage.exact)
+    assert [list(run) for run in short.runs] == [
+        [chunk.rank for chunk in passage.chunks] for passage in passages
+    ]
+    assert list(short.texts) == [passage.text for passage in passages]
 
 
 def test_the_usual_case_goes_the_short_way():
@@ -114,8 +118,8 @@ def test_the_usual_case_goes_the_short_way():
 
     apart = plain_case(texts, metadatas, ContextOptions())
     merged = plain_case(texts, metadatas, ContextOptions(merge=True))
-    assert apart == ([[1], [0], [2]], True)
-    assert merged == ([[1], [0, 2]], True)
+    assert apart == ([(1,), (0,), (2,)], [texts[1], texts[0], texts[2]], True)
+    assert merged == ([[1], [0, 2]], [texts[1], texts[0] + texts[2]], True)
 
 
 def test_what_the_long_way_refuses_the_short_way_leaves_to_it():

@@ -193,6 +193,20 @@ def test_a_document_class_of_the_users_own_passes_through():
     assert OrderPreservingCompressor()([own])[0] is own
 
 
+def test_a_document_class_of_the_users_own_is_kept_when_it_changes():
+    own = [
+        Titled(text, metadata={"source": "a", "start_index": start}, title="t")
+        for text, start in (("one ", 0), ("two", 4))
+    ]
+
+    for result in (
+        OrderPreservingCompressor(rescore="score")(own),
+        OrderPreservingCompressor(merge=True)(own),
+    ):
+        assert all(type(each) is Titled and each.title == "t" for each in result)
+        assert all(each not in own for each in result)
+
+
 # Laws
 
 options = st.fixed_dictionaries(
@@ -299,12 +313,18 @@ SPLIT = OffsetTokenSplitter(chunk_size=3).create_documents(
     st.integers(1, 40),
     st.booleans(),
     st.sampled_from([None, "score"]),
+    st.none() | st.integers(10, 300),
 )
-def test_the_usual_case_gives_what_the_general_one_gives(found, count, merge, rescore):
-    options = {"merge": merge, "rescore": rescore}
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+def test_the_usual_case_gives_what_the_general_one_gives(
+    found, count, merge, rescore, budget
+):
+    options = {"merge": merge, "rescore": rescore, "token_budget": budget}
 
     usual = OrderPreservingCompressor(**options)(found[:count])
-    # Without a budget nothing overflows; but the short way is not taken then.
-    general = OrderPreservingCompressor(overflow="skip", **options)(found[:count])
+    # It names the same documents; but the short way is not taken then.
+    general = OrderPreservingCompressor(document_key="doc_key", **options)(
+        found[:count]
+    )
 
     assert usual == general

@@ -24,6 +24,7 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
+from llamaindex_oprag._heads import heads_of
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -31,6 +32,8 @@ from oprag.errors import (
     MissingDocumentError,
     MissingPositionError,
 )
+from oprag.options import ContextOptions
+from oprag.plain_case import plain_case, sent_behind
 from tests.corpora import Retrieval, metadata, retrievals
 from tests.llamaindex.corpus import TEXT, numbers_of, scored
 
@@ -562,25 +565,72 @@ def test_merging_reads_what_the_document_says(hits):
 PARSED = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
     [Document(text=TEXT[:400], id_=name) for name in ("a.txt", "b.txt")]
 )
+SHOWN = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
+    [
+        Document(
+            text=TEXT[:200] + "\n\n" + TEXT[200:400],
+            id_=name,
+            metadata={"file_path": name, "size": 7, "title": title},
+            excluded_llm_metadata_keys=["size"],
+            metadata_template=template,
+        )
+        for name, title, template in (
+            ("a.txt", "First", "{key}: {value}"),
+            ("b.txt", True, "{key}: {value}"),
+            ("c.txt", 1, "{key} is {value}"),
+        )
+    ]
+)
 
 
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 @given(
-    st.permutations(PARSED),
+    st.permutations(PARSED) | st.permutations(SHOWN),
     st.integers(1, 40),
     st.booleans(),
     st.sampled_from([None, "score", "relevance_score"]),
+    st.none() | st.integers(40, 1_000),
 )
-def test_the_usual_case_gives_what_the_general_one_gives(nodes, count, merge, rescore):
+def test_the_usual_case_gives_what_the_general_one_gives(
+    nodes, count, merge, rescore, budget
+):
     found = with_scores(*nodes[:count])
-    options = {"merge": merge, "rescore": rescore}
+    options = {"merge": merge, "rescore": rescore, "token_budget": budget}
 
     usual = order(found, **options)
-    # Without a budget nothing overflows; but the short way is not taken then.
-    general = order(found, overflow="skip", **options)
+    # It names the same documents; but the short way is not taken then.
+    general = order(found, document_key="doc_key", **options)
 
     assert [each.model_dump() for each in usual] == [
         each.model_dump() for each in general
     ]
+
+
+def test_metadata_that_the_model_is_shown_goes_the_short_way():
+    found = with_scores(*SHOWN)
+    heads = heads_of([each.node for each in found])
+
+    assert set(heads) == {
+        "file_path: a.txt\ntitle: First",
+        "file_path: b.txt\ntitle: True",
+        "file_path is c.txt\ntitle is 1",
+    }
+    for each, head in zip(found, heads, strict=True):
+        sent = each.node.get_content(MetadataMode.LLM)
+        assert sent == sent_behind(head, each.node.text)
+    texts = [each.node.text for each in found]
+    metadatas = [each.node.metadata for each in found]
+    options = ContextOptions(token_budget=10_000)
+    assert plain_case(texts, metadatas, options, heads=heads) is not None
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+def test_a_template_of_ones_own_goes_the_general_way():
+    node = SHOWN[0].model_copy(update={"text_template": "{content} ({metadata_str})"})
+
+    assert heads_of([*SHOWN, node]) is None
+    (ordered,) = order(with_scores(node), token_budget=40)
+    assert ordered.node is node
 
 
 def numbers_in(nodes: list[NodeWithScore]) -> str:

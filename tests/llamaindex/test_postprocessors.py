@@ -44,6 +44,18 @@ def sent(nodes: list[NodeWithScore], mode: MetadataMode = MetadataMode.LLM) -> s
 
 
 class TestOptions:
+    def test_another_token_counter_counts_from_then_on(self, hits):
+        longest = max(len(each.get_content(MetadataMode.LLM)) for each in hits)
+        postprocessor = OrderPreservingPostprocessor(
+            token_budget=longest, token_counter=len
+        )
+        by_characters = postprocessor.postprocess_nodes(hits)
+        assert postprocessor.postprocess_nodes(hits) == by_characters
+
+        postprocessor.token_counter = words
+        by_words = postprocessor.postprocess_nodes(hits)
+        assert len(sent(by_characters)) <= longest < len(sent(by_words))
+
     def test_nothing_is_required(self, hits):
         ordered = OrderPreservingPostprocessor().postprocess_nodes(hits)
 

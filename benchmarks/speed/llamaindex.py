@@ -1,0 +1,69 @@
+"""400 nodes through LlamaIndex's components."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmarks.speed.assembling import kinds
+from benchmarks.speed.embedding import embedded
+from benchmarks.speed.retrieved import (
+    N_STORED,
+    K,
+    Retrieved,
+    less,
+    pieces,
+    place,
+    renamed,
+)
+from benchmarks.speed.setup import Setup
+from benchmarks.speed.timing import Measured
+
+__all__ = ["measure"]
+
+
+def measure(setup: Setup) -> Iterator[Measured]:
+    """Measure all rows of the group."""
+    yield from kinds("llamaindex", _retrieved(pieces(setup.text)))
+
+
+def _retrieved(texts: dict[str, str]) -> Retrieved:
+    import chromadb
+    from llama_index.core.schema import Document, NodeWithScore
+    from llama_index.core.vector_stores.types import VectorStoreQuery
+    from llama_index.vector_stores.chroma import ChromaVectorStore
+
+    from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
+
+    nodes = OffsetTokenNodeParser()(
+        [Document(text=text, id_=name) for name, text in texts.items()]
+    )[:N_STORED]
+    client = chromadb.EphemeralClient()
+    store = ChromaVectorStore(client.create_collection("speed-llamaindex"))
+    for node in nodes:
+        node.embedding = embedded(node.get_content())
+    store.add(nodes)
+
+    def fetch(text: str, k: int) -> list[Any]:
+        query = VectorStoreQuery(query_embedding=embedded(text), similarity_top_k=k)
+        found = store.query(query)
+        pairs = zip(found.nodes or [], found.similarities or [], strict=True)
+        return [NodeWithScore(node=node, score=score) for node, score in pairs]
+
+    def component(**options: Any) -> Callable[[list[Any]], object]:
+        return OrderPreservingPostprocessor(**options).postprocess_nodes
+
+    def copied(each: Any, metadata: dict[str, Any]) -> Any:
+        node = each.node.model_copy(update={"metadata": metadata})
+        return NodeWithScore(node=node, score=each.score)
+
+    objects = fetch("all", len(nodes))
+    objects.sort(key=lambda each: place(each.node.metadata))
+    return Retrieved(
+        objects,
+        lambda: fetch("which", K),
+        component,
+        lambda each: copied(each, each.node.metadata),
+        lambda each, *keys: copied(each, less(each.node.metadata, keys)),
+        lambda each, number: copied(each, renamed(each.node.metadata, number)),
+    )
