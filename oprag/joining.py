@@ -16,8 +16,8 @@ from oprag.tokens import NamedTokenCounter
 
 __all__ = ["JointCounter", "added_by_joining", "joint_counter"]
 
-_PLAIN_END = re.compile(r"[0-9A-Za-z][ \n!-/:-@\[-`{-~‘’“”…–—]{0,5}\Z")
-_PLAIN_START = re.compile(r"[ \n]{0,3}[^\s/]")  # o200k takes "/" to lines before it
+_PLAIN_END = r"[0-9A-Za-z][ \n!-/:-@\[-`{-~‘’“”…–—]{0,5}\Z"
+_PLAIN_START = r"[ \n]{0,3}[^\s/]"  # o200k takes "/" to lines before it
 
 
 def joint_counter(counter: NamedTokenCounter, joint: str) -> JointCounter:
@@ -153,14 +153,14 @@ def _more(group: Sequence[str], joined: str, count: NamedTokenCounter) -> int:
 @lru_cache(maxsize=4096)
 def _marks_at_end(end: str) -> str | None:
     """What stands behind the last letter or digit; None where others do."""
-    found = _PLAIN_END.search(end)
+    found = re.search(_PLAIN_END, end)
     return found and end[found.start() + 1 :]
 
 
 @lru_cache(maxsize=4096)
 def _space_at_start(start: str) -> str | None:
     """The blanks before the first character; None where there are others, or more."""
-    found = _PLAIN_START.match(start)
+    found = re.match(_PLAIN_START, start)
     return found and found.group()[:-1]
 
 

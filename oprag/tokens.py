@@ -11,20 +11,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from oprag.errors import ApproximateTokenCountWarning, TokenizerError
-from oprag.huggingface import (
-    is_tokenizer,
-    joints_at_white_space,
-    load_huggingface,
-    private_copy,
-)
-from oprag.tiktoken_files import (
-    encoding_name,
-    is_encoding,
-    joints_of,
-    load_tiktoken,
-    loads_offline,
-)
 
+# What knows the tokenizers' packages is imported where it is used: it takes a part of
+# the time that `import oprag` does, and many only order chunks.
 if TYPE_CHECKING:
     import tiktoken
     import tokenizers
@@ -43,7 +32,7 @@ TokenizerSpec: TypeAlias = Any
 _APPROXIMATE = "approximate"
 _DEFAULT = "cl100k_base"
 _BYTES_PER_TOKEN = 4
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_SURROGATES = "[\ud800-\udfff]"
 
 
 class TokenCounter(Protocol):
@@ -164,12 +153,14 @@ def encodable(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        return _SURROGATES.sub("\ufffd", text)
+        return re.sub(_SURROGATES, "\ufffd", text)
     return text
 
 
 @lru_cache(maxsize=1)
 def _default_counter() -> NamedTokenCounter:
+    from oprag.tiktoken_files import loads_offline
+
     if loads_offline(_DEFAULT):
         return _counter_by_name(_DEFAULT)
     message = (
@@ -184,6 +175,9 @@ def _default_counter() -> NamedTokenCounter:
 
 @lru_cache(maxsize=32)
 def _counter_by_name(name: str) -> NamedTokenCounter:
+    from oprag.huggingface import load_huggingface
+    from oprag.tiktoken_files import encoding_name, load_tiktoken
+
     if name == _APPROXIMATE:
         return NamedTokenCounter(
             _approximate_count, name, subadditive=True, by_name=True
@@ -197,6 +191,9 @@ def _counter_by_name(name: str) -> NamedTokenCounter:
 
 
 def _counter_of_object(spec: Any) -> NamedTokenCounter:
+    from oprag.huggingface import is_tokenizer, private_copy
+    from oprag.tiktoken_files import is_encoding
+
     if is_encoding(spec):
         return _tiktoken_counter(spec)
     if hasattr(spec, "is_fast"):
@@ -217,6 +214,8 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
 def _tiktoken_counter(
     encoding: tiktoken.Encoding, *, by_name: bool = False
 ) -> NamedTokenCounter:
+    from oprag.tiktoken_files import joints_of
+
     return NamedTokenCounter(
         partial(_tiktoken_count, encoding),
         encoding.name,
@@ -229,6 +228,8 @@ def _tiktoken_counter(
 def _huggingface_counter(
     tokenizer: tokenizers.Tokenizer, name: str, *, by_name: bool = False
 ) -> NamedTokenCounter:
+    from oprag.huggingface import joints_at_white_space
+
     joints = joints_at_white_space(tokenizer)
     return NamedTokenCounter(
         partial(_huggingface_count, tokenizer),
