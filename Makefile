@@ -24,6 +24,9 @@ BROWSER_STAMP := $(VENV)/.stamp-browser
 BENCH_STAMP  := $(VENV)/.stamp-bench
 LOWEST_STAMP := $(LOWEST)/.stamp
 
+# The tests start many interpreters: what these import is kept compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:

@@ -12,7 +12,7 @@ from benchmarks.speed.retrieved import Retrieved
 from benchmarks.speed.timing import Measured, Times, race, seconds, share
 from oprag.errors import UnfilledBudgetWarning
 
-__all__ = ["growth", "kinds", "uncounted"]
+__all__ = ["growth", "kinds", "shown", "uncounted"]
 
 _N_CHUNKS = 400
 _BUDGET = 100_000
@@ -65,6 +65,14 @@ def uncounted(framework: str, found: Retrieved) -> Measured:
     component = found.component(token_budget=_SMALL_BUDGET)
     times = race({"oprag": lambda: component(objects)}, _TURNS)
     return seconds(f"{framework}.uncounted", times["oprag"], scale=1000)
+
+
+def shown(framework: str, found: Retrieved) -> Measured:
+    """With metadata that the framework sends with the text, and the budget counts."""
+    objects = list(map(found.shown, _every_other(found.objects)))
+    component = found.component(token_budget=_BUDGET)
+    times = _alone(lambda: component(objects))
+    return seconds(f"{framework}.shown", times, scale=1000)
 
 
 def growth(framework: str, found: Retrieved, many: int) -> Measured:

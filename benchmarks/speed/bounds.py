@@ -133,6 +133,13 @@ BOUNDS = (
         "ms",
     ),
     Bound(
+        "llamaindex.shown",
+        f"{_400}, LlamaIndex, passed through, with a path that the model is shown",
+        "time",
+        None,
+        "ms",
+    ),
+    Bound(
         "langchain.uncounted",
         f"{_400}, LangChain, no stored counts, 10,000 tokens",
         "time",

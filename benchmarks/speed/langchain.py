@@ -56,4 +56,5 @@ def _retrieved(texts: dict[str, str]) -> Retrieved:
         lambda each: copied(each, each.metadata),
         lambda each, *keys: copied(each, less(each.metadata, keys)),
         lambda each, number: copied(each, renamed(each.metadata, number)),
+        lambda each: copied(each, {**each.metadata, "file_path": "files/a.txt"}),
     )

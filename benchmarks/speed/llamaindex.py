@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.speed.assembling import kinds
+from benchmarks.speed.assembling import kinds, shown
 from benchmarks.speed.embedding import embedded
 from benchmarks.speed.retrieved import (
     N_STORED,
@@ -24,7 +24,9 @@ __all__ = ["measure"]
 
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
-    yield from kinds("llamaindex", _retrieved(pieces(setup.text)))
+    found = _retrieved(pieces(setup.text))
+    yield from kinds("llamaindex", found)
+    yield shown("llamaindex", found)
 
 
 def _retrieved(texts: dict[str, str]) -> Retrieved:
@@ -66,4 +68,5 @@ def _retrieved(texts: dict[str, str]) -> Retrieved:
         lambda each: copied(each, each.node.metadata),
         lambda each, *keys: copied(each, less(each.node.metadata, keys)),
         lambda each, number: copied(each, renamed(each.node.metadata, number)),
+        lambda each: copied(each, {**each.node.metadata, "file_path": "files/a.txt"}),
     )

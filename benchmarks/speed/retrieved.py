@@ -26,6 +26,8 @@ class Retrieved(NamedTuple):
     """A copy of an object without some of its metadata."""
     renamed: Callable[[Any, int], Any]
     """A copy of an object that belongs to another document, by a number."""
+    shown: Callable[[Any], Any]
+    """A copy of an object with a path in its metadata, which LlamaIndex sends."""
 
 
 def pieces(text: str) -> dict[str, str]:
