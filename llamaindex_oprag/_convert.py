@@ -107,11 +107,11 @@ def _plain(
     own = [scored.node for scored in nodes]
     if not _all_text_nodes(own):
         return None
-    heads = None if options.token_budget is None else heads_of(own)
+    metadatas = [node.metadata for node in own]
+    heads = None if options.token_budget is None else heads_of(own, metadatas)
     if heads is None and options.token_budget is not None:
         return None
     texts = [node.text for node in own]
-    metadatas = [node.metadata for node in own]
     found = plain_case(texts, metadatas, options, heads=heads)
     if found is None:
         return None

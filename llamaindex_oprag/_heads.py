@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from llama_index.core.schema import MetadataMode, TextNode
 
@@ -13,7 +14,9 @@ __all__ = ["heads_of"]
 _TEMPLATE = f"{{metadata_str}}{HEAD_JOINT}{{content}}"
 
 
-def heads_of(nodes: Sequence[TextNode]) -> list[str] | None:
+def heads_of(
+    nodes: Sequence[TextNode], metadatas: Sequence[dict[str, Any]]
+) -> list[str] | None:
     """Tell what is sent before the text of each node.
 
     Making the sent text of every node takes LlamaIndex longer than everything else;
@@ -21,24 +24,24 @@ def heads_of(nodes: Sequence[TextNode]) -> list[str] | None:
 
     Args:
         nodes: `TextNode`s, not of a class derived from it.
+        metadatas: Theirs.
 
     Returns:
         As `plain_case` takes it. None where a node has a template of its own.
     """
     if {node.text_template for node in nodes} != {_TEMPLATE}:
         return None
-    metadatas = [node.metadata for node in nodes]
     hidden = _hidden_everywhere([node.excluded_llm_metadata_keys for node in nodes])
     shown = set().union(*metadatas) - hidden
     if not shown:
         return [""] * len(nodes)
     heads: dict[tuple[object, ...], str] = {}
     found = []
-    for node in nodes:
+    for node, metadata in zip(nodes, metadatas, strict=True):
         keys = node.excluded_llm_metadata_keys
         parts = [
             (key, str(value))
-            for key, value in node.metadata.items()
+            for key, value in metadata.items()
             if key in shown and key not in keys
         ]
         # All that the head is made of.

@@ -48,15 +48,12 @@ class _Line(NamedTuple):
 
     order: Sequence[int]
     """Ranks in reading order."""
+    gaps: Sequence[int]
+    """Characters between each chunk and the next, in that order; never negative."""
     starts: Sequence[int]
     """Where on the line each chunk begins, by rank."""
     ends: Sequence[int]
     """Where it ends, by rank."""
-
-    def gaps(self, order: Sequence[int]) -> list[int]:
-        """Characters between each of these chunks and the next; negative: overlap."""
-        following = [self.starts[rank] for rank in order[1:]]
-        return list(map(sub, following, [self.ends[rank] for rank in order]))
 
 
 def plain_case(
@@ -159,8 +156,16 @@ def _laid_out(
         starts = list(map(add, starts, offsets))
         ends = list(map(add, ends, offsets))
     order = sorted(range(len(texts)), key=starts.__getitem__)
-    line = _Line(order, starts, ends)
-    return None if min(line.gaps(order), default=0) < 0 else line
+    gaps = _gaps(order, starts, ends)
+    return None if min(gaps, default=0) < 0 else _Line(order, gaps, starts, ends)
+
+
+def _gaps(
+    order: Sequence[int], starts: Sequence[int], ends: Sequence[int]
+) -> list[int]:
+    """Characters between each chunk and the next; negative where they overlap."""
+    following = [starts[rank] for rank in order[1:]]
+    return list(map(sub, following, [ends[rank] for rank in order]))
 
 
 def _columns(
@@ -240,7 +245,7 @@ def _passages(
         order = [rank for rank in order if rank < kept]
     if not options.merge:
         return PlainCase(list(zip(order)), [texts[rank] for rank in order], used_all)
-    gaps = line.gaps(order)
+    gaps = line.gaps if used_all else _gaps(order, line.starts, line.ends)
     close = {gap for gap in set(gaps) if gap <= options.max_gap}
     if not close <= {0}:
         return None

@@ -36,7 +36,7 @@ def test_a_joint_adds_what_the_tokenizer_says(name, left, joint, right):
     assert counter(left) + added + counter(right) == counter(left + joint + right)
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=1_000, deadline=None)
 @given(
     st.sampled_from(["cl100k_base", "o200k_base"]),
     st.lists(texts.filter(bool), min_size=1, max_size=6),

@@ -608,7 +608,8 @@ def test_the_usual_case_gives_what_the_general_one_gives(
 
 def test_metadata_that_the_model_is_shown_goes_the_short_way():
     found = with_scores(*SHOWN)
-    heads = heads_of([each.node for each in found])
+    metadatas = [each.node.metadata for each in found]
+    heads = heads_of([each.node for each in found], metadatas)
 
     assert set(heads) == {
         "file_path: a.txt\ntitle: First",
@@ -619,7 +620,6 @@ def test_metadata_that_the_model_is_shown_goes_the_short_way():
         sent = each.node.get_content(MetadataMode.LLM)
         assert sent == sent_behind(head, each.node.text)
     texts = [each.node.text for each in found]
-    metadatas = [each.node.metadata for each in found]
     options = ContextOptions(token_budget=10_000)
     assert plain_case(texts, metadatas, options, heads=heads) is not None
 
@@ -628,7 +628,8 @@ def test_metadata_that_the_model_is_shown_goes_the_short_way():
 def test_a_template_of_ones_own_goes_the_general_way():
     node = SHOWN[0].model_copy(update={"text_template": "{content} ({metadata_str})"})
 
-    assert heads_of([*SHOWN, node]) is None
+    nodes = [*SHOWN, node]
+    assert heads_of(nodes, [each.metadata for each in nodes]) is None
     (ordered,) = order(with_scores(node), token_budget=40)
     assert ordered.node is node
 
