@@ -27,7 +27,7 @@ def main() -> None:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed")
     parser.add_argument("--text", type=Path, help="a text file, or a folder of them")
-    parser.add_argument("--out", type=Path, default=_HERE)
+    parser.add_argument("--out", type=Path, help="folder for what is measured")
     parser.add_argument("--full", action="store_true", help="all texts, up to 100 MB")
     parser.add_argument("--check", action="store_true", help="fail below a bound")
     parser.add_argument("--groups", nargs="*", choices=GROUPS, default=GROUPS)
@@ -39,7 +39,7 @@ def main() -> None:
     setup = Setup(text, **FULL) if given.full else Setup(text)
     made_with = {**machine(), "characters": len(text), **versions()}
     rows = _measured(given.groups, setup)
-    _write(rows, made_with, given.out)
+    _write(rows, made_with, given.out or (_HERE / "full" if given.full else _HERE))
     if given.check:
         sys.exit(_compare(rows, given.groups))
 
