@@ -72,7 +72,7 @@ test-lowest: $(LOWEST_STAMP) ## Run the adapters' tests on the lowest framework 
 bench: $(BENCH_STAMP) ## Measure the speed beside the frameworks' own (minutes)
 	$(BIN)/python -m benchmarks.speed $(BENCH_ARGS)
 
-bench-full: $(BENCH_STAMP) ## The same on all texts, and on up to 100 MB (an hour)
+bench-full: $(BENCH_STAMP) ## The same on all texts, and on up to 100 MB (15 minutes)
 	$(BIN)/python -m benchmarks.speed --full $(BENCH_ARGS)
 
 bench-check: $(BENCH_STAMP) ## Measure anew and say which bounds are reached
