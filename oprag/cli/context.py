@@ -36,12 +36,13 @@ def context(
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the passages of your files that fit a question, in document order.
+    """Print the passages of your files that fit a question.
 
     The files are indexed the first time; the index is used again until one of them
     changes. Needs no chat model, and no text leaves this machine.
 
-    Only the passages go to standard output, so they can be kept or handed on:
+    The passages stand in document order. Only they go to standard output, so they
+    can be kept or handed on:
 
     \b
       oprag context report.pdf "Who pays for repairs?"

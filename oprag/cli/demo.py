@@ -58,7 +58,7 @@ def demo(
     directory: Directory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what document order changes, on Python's own language reference.
+    """Show what document order changes, on Python's reference.
 
     Indexes the reference that ships with Python (the first time, which takes a
     minute or so), asks it three questions, and shows the chunks by score and in

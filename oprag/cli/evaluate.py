@@ -123,7 +123,7 @@ def evaluate(
     cache: Cache = None,
     show_list: Listing = False,
 ) -> None:
-    """Compare systems at equal tokens, on data of the papers or your own.
+    """Compare systems at equal tokens, on published data or yours.
 
     Asks every question of every system at every budget, scores the answers, and
     writes tables, plots and a page to the folder of the run. A run that was stopped

@@ -24,6 +24,14 @@ def test_without_a_command_the_commands_are_listed():
     assert "Usage:" in result.output
 
 
+def test_the_list_of_commands_is_not_cut_at_eighty_columns():
+    result = RUNNER.invoke(app, ["--help"], env={"COLUMNS": "80"})
+
+    _, _, commands = result.output.partition("Commands:")
+    assert len(commands.split("\n")) > 6
+    assert "..." not in commands
+
+
 def test_help_is_plain_text_that_names_every_option():
     result = RUNNER.invoke(app, ["demo", "--help"])
 
