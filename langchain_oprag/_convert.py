@@ -158,15 +158,8 @@ def _replaced(
     metadata.pop(TOKEN_COUNTER, None)
     if rescore is not None:
         _write_score(metadata, rescore, score)
-    return _copy(first, text, new_id, metadata)
-
-
-def _copy(
-    document: Document, text: str, new_id: str | None, metadata: dict[str, Any]
-) -> Document:
-    """A document of the same class, in less time than its constructor takes."""
-    changes = {"page_content": text, "id": new_id, "metadata": metadata}
-    return document.model_copy(update=changes)
+    # Whatever else a class of its own holds was that of the first document.
+    return Document(text, id=new_id, metadata=metadata)
 
 
 def _rescored(
@@ -177,7 +170,8 @@ def _rescored(
         return document
     metadata = dict(document.metadata)
     _write_score(metadata, key, score)
-    return _copy(document, document.page_content, new_id, metadata)
+    # Of the same class, and in less time than a constructor takes.
+    return document.model_copy(update={"id": new_id, "metadata": metadata})
 
 
 def _write_score(metadata: dict[str, Any], key: str, score: float) -> None:

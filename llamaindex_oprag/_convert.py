@@ -108,11 +108,13 @@ def _plain(
     if not _all_text_nodes(own):
         return None
     metadatas = [node.metadata for node in own]
-    heads = None if options.token_budget is None else heads_of(own, metadatas)
-    if heads is None and options.token_budget is not None:
-        return None
     texts = [node.text for node in own]
-    found = plain_case(texts, metadatas, options, heads=heads)
+    found = plain_case(
+        texts,
+        metadatas,
+        options,
+        heads=lambda count: heads_of(own[:count], metadatas[:count]),
+    )
     if found is None:
         return None
     if rescore is None and not options.merge:

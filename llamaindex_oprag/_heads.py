@@ -27,7 +27,8 @@ def heads_of(
         metadatas: Theirs.
 
     Returns:
-        As `plain_case` takes it. None where a node has a template of its own.
+        As `plain_case` takes it. None where a node has a template of its own for the
+        text, or one that its metadata does not fit.
     """
     if {node.text_template for node in nodes} != {_TEMPLATE}:
         return None
@@ -47,7 +48,10 @@ def heads_of(
         # All that the head is made of.
         of = (node.metadata_template, node.metadata_separator, *parts)
         if of not in heads:
-            heads[of] = node.get_metadata_str(MetadataMode.LLM).strip()
+            try:
+                heads[of] = node.get_metadata_str(MetadataMode.LLM).strip()
+            except (LookupError, ValueError, AttributeError):  # as `str.format` does
+                return None
         found.append(heads[of])
     return found
 

@@ -16,6 +16,8 @@ from oprag.tokens import NamedTokenCounter
 
 __all__ = ["JointCounter", "added_by_joining", "joint_counter"]
 
+_KEPT_KINDS = 4096
+"""Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
 _PLAIN_END = r"[0-9A-Za-z][ \n!-/:-@\[-`{-~‘’“”…–—]{0,5}\Z"
 _PLAIN_START = r"[ \n]{0,3}[^\s/]"  # o200k takes "/" to lines before it
 
@@ -41,7 +43,9 @@ class JointCounter:
         self.joint = joint
         self._always = counter(joint) if bounded else None
         self._additive = None if joint else counter.additive_at
-        self._plain = joint.startswith("\n") and joint.endswith("\n")
+        # How the patterns of tiktoken read line breaks; others may look further.
+        breaks = joint.startswith("\n") and joint.endswith("\n")
+        self._plain = breaks and counter.tokenizer is not None
         self._seen: dict[tuple[str | None, str | None], int] = {}
 
     def __call__(self, left: str, right: str) -> int:
@@ -94,6 +98,8 @@ class JointCounter:
                 for right, start in zip(rights, starts, strict=True)
             ]
         kinds = list(zip(ends, starts, strict=False))
+        if len(self._seen) > _KEPT_KINDS:
+            self._seen.clear()
         for kind in set(kinds).difference(self._seen):
             self._learn(*kind)
         return list(map(self._seen.get, kinds))

@@ -8,7 +8,7 @@ or passage is built for that. Wherever anything is otherwise the answer is None,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise, repeat
 from operator import add, contains, itemgetter, sub
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from oprag.metadata import (
     TOKEN_COUNTER,
 )
 from oprag.options import ContextOptions
+from oprag.space_joints import SPACE_JOINT
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 __all__ = ["HEAD_JOINT", "PlainCase", "plain_case", "sent_behind"]
@@ -61,7 +62,7 @@ def plain_case(
     metadatas: Sequence[Mapping[str, Any]],
     options: ContextOptions,
     *,
-    heads: Sequence[str] | None = None,
+    heads: Callable[[int], Sequence[str] | None] | None = None,
 ) -> PlainCase | None:
     """Select, order and join chunks as `assemble` does, if this is the usual case.
 
@@ -69,9 +70,11 @@ def plain_case(
         texts: Best first.
         metadatas: One mapping per text.
         options: See `ContextOptions`.
-        heads: What is sent before each text, with `HEAD_JOINT` between, and white
-            space at the text's end left out; `""` for nothing, where the text is sent
-            as it is. None for nothing anywhere.
+        heads: Tells what is sent before each of so many of the best texts, with
+            `HEAD_JOINT` between, and white space at the text's end left out; `""` for
+            nothing, where the text is sent as it is. None where it cannot tell.
+            Asked only when there is a budget, and it matters. Without `heads`
+            nothing is sent before any text.
 
     Returns:
         What `assemble` would choose, in its order; None where it has to be asked.
@@ -86,25 +89,51 @@ def plain_case(
     counts = _stored_counts(metadatas[:kept], counter)
     if counts is None:
         return None
-    added = _added_by_heads(heads, texts, counts, counter) if heads else None
-    costs = list(map(add, counts, added)) if added else counts
-    kept = _fitting(costs, options.token_budget, counter(options.separator))
+    kept = _fitting(counts, options.token_budget, counter(options.separator))
+    before = [] if heads is None else heads(min(kept + 1, len(counts)))
+    if before is None:
+        return None
+    return _within_budget(texts, line, counts, before, options)
+
+
+def _within_budget(
+    texts: Sequence[str],
+    line: _Line,
+    counts: Sequence[int],
+    before: Sequence[str],
+    options: ContextOptions,
+) -> PlainCase | None:
+    """Choose what fits the budget with what is sent before it."""
+    counter = resolve_token_counter(options.token_counter)
+    budget, join_cost = options.token_budget or 0, counter(options.separator)
+    added = _added_by_heads(before, texts, counts, counter) if any(before) else []
+    kept = _fitting(list(map(add, counts, added)) or counts, budget, join_cost)
+    # White space that is not sent can leave room for more than were asked for.
+    more = kept == len(added) < len(counts)
     found = _passages(texts, line, kept, options)
-    if found is None:
+    if found is None or more or (added and not _merge_behind_heads(texts, found.runs)):
         return None
     needed = sum(counts[:kept]) + _glued(texts, found.runs, counter)
     parts = found.texts
-    if heads and added:
+    if added:
         firsts = [run[0] for run in found.runs]
-        if len(firsts) < kept and any(text[-1].isspace() for text in texts):
-            return None  # counted as the end of what is sent, which it may not be
         needed += sum([added[rank] for rank in firsts])
-        parts = [
-            sent_behind(heads[rank], text)
-            for rank, text in zip(firsts, parts, strict=True)
-        ]
+        heads = [before[rank] for rank in firsts]
+        parts = list(map(sent_behind, heads, parts))
     needed += joint_counter(counter, options.separator).between(parts)
-    return found if needed <= options.token_budget else None
+    return found if needed <= budget else None
+
+
+def _merge_behind_heads(texts: Sequence[str], runs: Sequence[Sequence[int]]) -> bool:
+    """Whether what a head adds is the same for a text alone and with others joined.
+
+    White space at the end of a text is not sent where it is the end; and a text without
+    a place to tell its ends apart is read together with what is on both sides.
+    """
+    merged = [run for run in runs if len(run) > 1]
+    return all(SPACE_JOINT.search(texts[run[0]]) for run in merged) and not any(
+        texts[rank][-1].isspace() for run in merged for rank in run
+    )
 
 
 def sent_behind(head: str, text: str) -> str:
@@ -201,15 +230,13 @@ def _added_by_heads(
     texts: Sequence[str],
     counts: Sequence[int],
     counter: NamedTokenCounter,
-) -> list[int] | None:
-    """What the heads add to the tokens of each text; None when there are none."""
+) -> list[int]:
+    """What the heads add to the tokens of each text."""
     of_head = {head: counter(head) for head in dict.fromkeys(heads)}
-    if not any(of_head):
-        return None
     joint = joint_counter(counter, HEAD_JOINT)
     added = []
     for head, text, tokens, joined in zip(
-        heads, texts, counts, joint.known(heads, texts), strict=False
+        heads, texts, counts, joint.known(heads, texts[: len(heads)]), strict=False
     ):
         if not head:
             added.append(0)

@@ -20,7 +20,6 @@ __all__ = [
 ]
 
 
-_LEAST_SECONDS = 2.0
 _MOST_TURNS = 1_000
 
 
@@ -49,7 +48,10 @@ class Measured(NamedTuple):
 
 
 def race(
-    functions: Mapping[str, Callable[[], object]], repeats: int
+    functions: Mapping[str, Callable[[], object]],
+    repeats: int,
+    *,
+    least_seconds: float = 2.0,
 ) -> dict[str, Times]:
     """Run functions in turns, each once before for what is loaded the first time.
 
@@ -58,15 +60,15 @@ def race(
 
     Args:
         functions: By name.
-        repeats: Turns that are measured, at least 1. What takes little time has more
-            of them, until two seconds are over.
+        repeats: Turns that are measured, at least 1.
+        least_seconds: What takes little time has more turns, until so many are over.
     """
     for function in functions.values():
         function()
     gc.collect()
     gc.freeze()
     times = {name: Times([], []) for name in functions}
-    end = time.monotonic() + _LEAST_SECONDS
+    end = time.monotonic() + least_seconds
     turn = 0
     while turn < repeats or (turn < _MOST_TURNS and time.monotonic() < end):
         turn += 1

@@ -37,9 +37,14 @@ def test_a_throughput_is_an_amount_by_seconds():
 def test_functions_run_in_turns_after_one_run_that_does_not_count():
     calls = []
     functions = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}
-    times = race(functions, 2)
+    times = race(functions, 2, least_seconds=0)
     assert calls == ["a", "b"] * 3
     assert all(len(runs) == 2 for pair in times.values() for runs in pair)
+
+
+def test_what_takes_little_time_has_more_turns():
+    times = race({"a": int}, 2, least_seconds=0.05)
+    assert 2 < len(times["a"].cpu) <= 1_000
 
 
 @pytest.mark.parametrize("power", [0.5, 1, 2])

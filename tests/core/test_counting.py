@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from itertools import accumulate
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from oprag.chunk import Chunk, Passage, Span
 from oprag.counting import context_counter
 from oprag.joining import joint_counter
 from oprag.merging import merge_neighbours
-from oprag.tokens import resolve_token_counter
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 PIECES = [
     *("word", " ", "  ", ".", "...", ")", "))", '."', "\n", "\n\n", "\t", "\r\n"),
@@ -167,6 +168,18 @@ def test_what_is_sent_around_a_text_counts():
     )
     expected = counter("source: d\n\ntext\n\nsource: d\n\ntext")
     assert count([passage, passage]) == expected
+
+
+def test_line_breaks_are_read_as_tiktoken_does_only_where_it_counts():
+    # Line breaks before a digit are a token each here, and one before a letter.
+    def breaks(text):
+        return len(re.findall(r"\n+(?!\d)| ?\w+| ?[^\w\s]+|\s", text))
+
+    own = NamedTokenCounter(breaks, "own", additive_at=re.compile("[!-~] "))
+    between = joint_counter(own, "\n\n")
+    for left, right in (("one.", "two."), ("one.", "7 two.")):
+        exact = breaks(f"{left}\n\n{right}") - breaks(left) - breaks(right)
+        assert between(left, right) == exact
 
 
 def test_a_counter_that_nothing_is_known_of_counts_the_whole():

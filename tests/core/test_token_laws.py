@@ -42,10 +42,10 @@ def test_it_is_not_said_where_the_whole_can_count_more_than_its_parts(name):
 
 @lru_cache
 def pairs(pattern):
-    """Two ASCII characters that a pattern matches."""
-    ascii_ = [chr(number) for number in range(128)]
+    """Two characters of print that a pattern matches."""
+    print_ = [*map(chr, range(128)), *"‘’“”…–—"]
     return st.sampled_from(
-        [a + b for a in ascii_ for b in ascii_ if pattern.match(a + b)]
+        [a + b for a in print_ for b in print_ if pattern.match(a + b)]
     )
 
 

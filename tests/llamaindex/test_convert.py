@@ -621,7 +621,17 @@ def test_metadata_that_the_model_is_shown_goes_the_short_way():
         assert sent == sent_behind(head, each.node.text)
     texts = [each.node.text for each in found]
     options = ContextOptions(token_budget=10_000)
-    assert plain_case(texts, metadatas, options, heads=heads) is not None
+    found = plain_case(texts, metadatas, options, heads=lambda count: heads[:count])
+    assert found is not None
+
+
+def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget():
+    broken = SHOWN[2].model_copy(update={"metadata_template": "{key}: {val}"})
+    found = with_scores(*SHOWN[:2], broken)
+
+    (kept,) = order(found, token_budget=25)
+    assert kept is found[0]
+    assert heads_of([broken], [broken.metadata]) is None
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
