@@ -18,12 +18,11 @@ from oprag.chunk import Passage
 from oprag.hit import Hit
 from oprag.metadata import (
     CHAR_END,
-    CHAR_SPANS,
     CHAR_START,
-    PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
-    named_id,
+    joined_id,
+    place_metadata,
 )
 from oprag.node_content import NODE_CONTENT, read_node
 from oprag.options import ContextOptions
@@ -89,7 +88,8 @@ def plain_documents(
         first = documents[run[0]]
         if len(run) > 1:
             last = metadatas[run[-1]]
-            place = {CHAR_START: first.metadata[CHAR_START], CHAR_END: last[CHAR_END]}
+            span = (first.metadata[CHAR_START], last[CHAR_END])
+            place = place_metadata([span])
             new_id = _joined_id([documents[rank].id for rank in run])
             made.append(
                 _replaced(first, text, place, new_id, rescore=rescore, score=score)
@@ -138,7 +138,7 @@ def _document(
         if rescore is None:
             return first
         return _rescored(first, rescore, score, _id(passage))
-    place = _place(passage)
+    place = place_metadata(passage.spans, passage.part)
     return _replaced(first, text, place, _id(passage), rescore=rescore, score=score)
 
 
@@ -194,26 +194,7 @@ def _joined_id(
     ids: Sequence[str | None], slices: Sequence[tuple[int, int]] = ()
 ) -> str | None:
     """The id of a document made of others, or of slices of them; None without ids."""
-    if None in ids:
-        return None
-    parts = [*ids, *(f"{start}-{end}" for start, end in slices)] if slices else ids
-    return named_id("\n".join(parts))  # type: ignore[arg-type]
-
-
-def _place(passage: Passage) -> dict[str, int | str]:
-    """The passage's spans as flat metadata, with the part they are relative to."""
-    if not passage.spans:
-        return {}
-    place: dict[str, int | str] = {
-        CHAR_START: passage.spans[0].start,
-        CHAR_END: passage.spans[-1].end,
-    }
-    if passage.part is not None:
-        place[PART_INDEX] = passage.part
-    if len(passage.spans) > 1:
-        spans = (f"{start}-{end}" for start, end in passage.spans)
-        place[CHAR_SPANS] = ",".join(spans)
-    return place
+    return None if None in ids else joined_id(ids, slices)  # type: ignore[arg-type]
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:

@@ -31,16 +31,16 @@ from oprag.metadata import (
     CHAR_SPANS,
     CHAR_START,
     OWN_KEYS,
-    PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
-    named_id,
+    joined_id,
+    place_metadata,
 )
 from oprag.options import ContextOptions
 from oprag.plain_case import plain_case
 from oprag.rendering import marked_texts
 
-__all__ = ["CHAR_SPANS", "Arranged", "arrange", "excluding", "hit_of", "sent_text"]
+__all__ = ["Arranged", "arrange", "excluding", "hit_of", "sent_text"]
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,
@@ -293,13 +293,7 @@ def _metadata(place: _Place, *, changed: bool) -> dict[str, Any]:
     if changed:
         metadata.pop(TOKEN_COUNT, None)
         metadata.pop(TOKEN_COUNTER, None)
-    if place.spans:
-        metadata[CHAR_START] = place.spans[0][0]
-        metadata[CHAR_END] = place.spans[-1][1]
-        if place.part is not None:
-            metadata[PART_INDEX] = place.part
-    if len(place.spans) > 1:
-        metadata[CHAR_SPANS] = ",".join(f"{s}-{e}" for s, e in place.spans)
+    metadata.update(place_metadata(place.spans, place.part))
     return metadata
 
 
@@ -324,9 +318,7 @@ def _new_node(
         changes["embedding"] = None
     if len(place.nodes) > 1 or not place.whole:
         ids = [node.node_id for node in place.nodes]
-        # Other slices of a node have other ids.
-        ids += [] if place.whole else [f"{start}-{end}" for start, end in place.spans]
-        changes["id_"] = named_id("\n".join(ids))
+        changes["id_"] = joined_id(ids, [] if place.whole else place.spans)
         changes["relationships"] = _relationships(place.nodes)
     start = getattr(first, "start_char_idx", None)
     # Without one, the offsets of a part are no offsets in the node's source.

@@ -13,9 +13,9 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import CHAR_SPANS, excluding
+from llamaindex_oprag._convert import excluding
 from oprag.full_context import Excerpt
-from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
+from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.rung_context import RungContext
 from oprag.schemes import SCHEMES
 

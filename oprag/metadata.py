@@ -26,7 +26,9 @@ __all__ = [
     "chunk_id",
     "chunk_metadata",
     "document_key",
+    "joined_id",
     "named_id",
+    "place_metadata",
 ]
 
 DOC_KEY = "doc_key"
@@ -116,6 +118,36 @@ def named_id(name: str) -> str:
 
     hashed = hashlib.sha1(_NAMESPACE + name.encode(), usedforsecurity=False)
     return _as_uuid(hashed.hexdigest())
+
+
+def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str:
+    """Stable id of what was made of several chunks, or of slices of them.
+
+    Args:
+        ids: Of the chunks, in reading order.
+        slices: Spans, in characters, where not all of each chunk is in it: other
+            slices of the same chunks have other ids.
+    """
+    return named_id("\n".join([*ids, *(f"{start}-{end}" for start, end in slices)]))
+
+
+def place_metadata(
+    spans: Sequence[tuple[int, int]], part: int | None = None
+) -> dict[str, int | str]:
+    """Flat metadata of where a passage stands.
+
+    Args:
+        spans: As `Passage.spans`. Empty: nothing is known, and nothing written.
+        part: The part that they are relative to, or None.
+    """
+    if not spans:
+        return {}
+    place: dict[str, int | str] = {CHAR_START: spans[0][0], CHAR_END: spans[-1][1]}
+    if part is not None:
+        place[PART_INDEX] = part
+    if len(spans) > 1:
+        place[CHAR_SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
+    return place
 
 
 def _as_uuid(digits: str) -> str:

@@ -93,7 +93,7 @@ def plain_case(
     before = [] if heads is None else heads(min(kept + 1, len(counts)))
     if before is None:
         return None
-    return _within_budget(texts, line, counts, before, options)
+    return _within_budget(texts, line, counts, before, options, counter=counter)
 
 
 def _within_budget(
@@ -102,9 +102,10 @@ def _within_budget(
     counts: Sequence[int],
     before: Sequence[str],
     options: ContextOptions,
+    *,
+    counter: NamedTokenCounter,
 ) -> PlainCase | None:
     """Choose what fits the budget with what is sent before it."""
-    counter = resolve_token_counter(options.token_counter)
     budget, join_cost = options.token_budget or 0, counter(options.separator)
     added = _added_by_heads(before, texts, counts, counter) if any(before) else []
     kept = _fitting(list(map(add, counts, added)) or counts, budget, join_cost)

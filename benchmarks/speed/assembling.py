@@ -42,7 +42,7 @@ def kinds(framework: str, found: Retrieved) -> Iterator[Measured]:
         objects = pairs if kind == "merged" else apart
         functions[kind] = lambda c=component, o=objects: c(o)  # type: ignore[misc]
     # What the framework itself takes for as many objects, on this machine.
-    bare = _alone(lambda: list(map(found.made_anew, apart)))
+    bare = _alone(lambda: [found.copied(o, found.metadata(o)) for o in apart])
     yield seconds(f"{framework}.bare", bare, scale=1000)
     after = race({"query": found.query, **functions}, _TURNS)
     for kind, function in functions.items():
@@ -58,10 +58,11 @@ def _alone(function: Callable[[], object]) -> Times:
 
 def uncounted(framework: str, found: Retrieved) -> Measured:
     """Without stored counts: only what a budget holds has to be counted."""
-    objects = [
-        found.without(each, "token_count", "token_counter")
-        for each in _every_other(found.objects)
-    ]
+    objects = []
+    for each in _every_other(found.objects):
+        kept = dict(found.metadata(each))
+        del kept["token_count"], kept["token_counter"]
+        objects.append(found.copied(each, kept))
     component = found.component(token_budget=_SMALL_BUDGET)
     times = race({"oprag": lambda: component(objects)}, _TURNS)
     return seconds(f"{framework}.uncounted", times["oprag"], scale=1000)
@@ -69,7 +70,11 @@ def uncounted(framework: str, found: Retrieved) -> Measured:
 
 def shown(framework: str, found: Retrieved) -> Measured:
     """With metadata that the framework sends with the text, and the budget counts."""
-    objects = list(map(found.shown, _every_other(found.objects)))
+    path = {"file_path": "files/a.txt"}
+    objects = [
+        found.copied(each, {**found.metadata(each), **path})
+        for each in _every_other(found.objects)
+    ]
     component = found.component(token_budget=_BUDGET)
     times = _alone(lambda: component(objects))
     return seconds(f"{framework}.shown", times, scale=1000)
@@ -99,10 +104,13 @@ def growth(framework: str, found: Retrieved, many: int) -> Measured:
 def _copied(found: Retrieved, many: int) -> list[Any]:
     """As many chunks, of as many documents as it takes."""
     own = found.objects
-    return [
-        found.renamed(own[number % len(own)], number // len(own))
-        for number in range(many)
-    ]
+    copies = []
+    for number in range(many):
+        each = own[number % len(own)]
+        metadata = found.metadata(each)
+        key = f"{metadata['doc_key']}-{number // len(own)}"
+        copies.append(found.copied(each, {**metadata, "doc_key": key}))
+    return copies
 
 
 def _every_other(objects: Sequence[Any]) -> list[Any]:

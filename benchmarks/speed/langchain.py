@@ -11,10 +11,8 @@ from benchmarks.speed.retrieved import (
     N_STORED,
     K,
     Retrieved,
-    less,
     pieces,
     place,
-    renamed,
 )
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
@@ -53,8 +51,6 @@ def _retrieved(texts: dict[str, str]) -> Retrieved:
         objects,
         lambda: store.similarity_search("which", k=K),
         OrderPreservingCompressor,
-        lambda each: copied(each, each.metadata),
-        lambda each, *keys: copied(each, less(each.metadata, keys)),
-        lambda each, number: copied(each, renamed(each.metadata, number)),
-        lambda each: copied(each, {**each.metadata, "file_path": "files/a.txt"}),
+        lambda each: each.metadata,
+        copied,
     )

@@ -11,10 +11,8 @@ from benchmarks.speed.retrieved import (
     N_STORED,
     K,
     Retrieved,
-    less,
     pieces,
     place,
-    renamed,
 )
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
@@ -65,8 +63,6 @@ def _retrieved(texts: dict[str, str]) -> Retrieved:
         objects,
         lambda: fetch("which", K),
         component,
-        lambda each: copied(each, each.node.metadata),
-        lambda each, *keys: copied(each, less(each.node.metadata, keys)),
-        lambda each, number: copied(each, renamed(each.node.metadata, number)),
-        lambda each: copied(each, {**each.node.metadata, "file_path": "files/a.txt"}),
+        lambda each: each.node.metadata,
+        copied,
     )

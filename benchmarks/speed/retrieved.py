@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["N_STORED", "K", "Retrieved", "less", "pieces", "place", "renamed"]
+__all__ = ["N_STORED", "K", "Retrieved", "pieces", "place"]
 
 N_STORED = 2_000
 K = 400
@@ -20,14 +20,10 @@ class Retrieved(NamedTuple):
     """The query that fetches 400 chunks."""
     component: Callable[..., Callable[[list[Any]], object]]
     """Makes oprag's component out of options, as a function of the objects."""
-    made_anew: Callable[[Any], Any]
-    """The object once more, by the framework's own means and nothing else."""
-    without: Callable[..., Any]
-    """A copy of an object without some of its metadata."""
-    renamed: Callable[[Any, int], Any]
-    """A copy of an object that belongs to another document, by a number."""
-    shown: Callable[[Any], Any]
-    """A copy of an object with a path in its metadata, which LlamaIndex sends."""
+    metadata: Callable[[Any], dict[str, Any]]
+    """The metadata of an object."""
+    copied: Callable[[Any, dict[str, Any]], Any]
+    """The object once more with other metadata, by the framework's own means."""
 
 
 def pieces(text: str) -> dict[str, str]:
@@ -39,13 +35,3 @@ def pieces(text: str) -> dict[str, str]:
 def place(metadata: dict[str, Any]) -> tuple[str, int]:
     """Where a chunk stands."""
     return metadata["doc_uri"], metadata["chunk_index"]
-
-
-def less(metadata: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    """Metadata without some of its keys."""
-    return {key: value for key, value in metadata.items() if key not in keys}
-
-
-def renamed(metadata: dict[str, Any], number: int) -> dict[str, Any]:
-    """Metadata of the same chunk of another document, by a number."""
-    return {**metadata, "doc_key": f"{metadata['doc_key']}-{number}"}

@@ -17,6 +17,8 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from tokenizers import Regex
+from tokenizers.normalizers import Replace
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
@@ -26,6 +28,7 @@ from tests.corpora import texts
 from tests.llamaindex.corpus import (
     QUESTION,
     TEXT,
+    by_words,
     clause_parser,
     document,
     numbers_of,
@@ -44,6 +47,17 @@ def sent(nodes: list[NodeWithScore], mode: MetadataMode = MetadataMode.LLM) -> s
 
 
 class TestOptions:
+    def test_a_tokenizer_object_is_copied_once(self, hits):
+        tokenizer = by_words()
+        component = OrderPreservingPostprocessor(
+            token_budget=60, token_counter=tokenizer
+        )
+        before = component.postprocess_nodes(hits)
+
+        assert 0 < len(before) < len(hits)
+        tokenizer.normalizer = Replace(Regex("."), "a ")  # letters, from now on
+        assert component.postprocess_nodes(hits) == before
+
     def test_another_token_counter_counts_from_then_on(self, hits):
         longest = max(len(each.get_content(MetadataMode.LLM)) for each in hits)
         postprocessor = OrderPreservingPostprocessor(

@@ -17,6 +17,8 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextN
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 from llama_index.retrievers.bm25 import BM25Retriever
 from llama_index.vector_stores.chroma import ChromaVectorStore
+from tokenizers import Regex
+from tokenizers.normalizers import Replace
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
 from oprag.errors import (
@@ -28,6 +30,7 @@ from tests.llamaindex.corpus import (
     CLAUSES,
     QUESTION,
     TEXT,
+    by_words,
     clause_parser,
     document,
     index,
@@ -483,3 +486,15 @@ def test_the_model_is_sent_the_clauses_in_order(lease, llm):
     read = numbers(llm.last_prompt)
     assert len(read) > 2
     assert read == sorted(read)
+
+
+def test_a_tokenizer_object_is_copied_once(hits):
+    tokenizer = by_words()
+    retriever = OrderPreservingRetriever(
+        Fixed(hits), token_budget=60, token_counter=tokenizer
+    )
+    before = retriever.retrieve(QUESTION)
+
+    assert 0 < len(before) < len(hits)
+    tokenizer.normalizer = Replace(Regex("."), "a ")  # letters, from now on
+    assert retriever.retrieve(QUESTION) == before

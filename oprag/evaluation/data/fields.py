@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from oprag.errors import MalformedDataError
 from oprag.evaluation.data.rows import Row, malformed
 
-__all__ = ["own_fields"]
+__all__ = ["ONLY_JSON", "own_fields"]
 
 _PLAIN = ("question", "question_id", "document", "doc_id", "file", "answer", "correct")
 _NUMBERED = re.compile(r"answer_\d+|option_[a-z]")
-_ONLY_JSON = (
+ONLY_JSON = (
     "answers",
     "doc_ids",
     "evidence",
@@ -22,6 +22,7 @@ _ONLY_JSON = (
     "gold_option",
     "options",
 )
+"""Fields that are read from JSON lines only."""
 _ALIKE = 0.83
 """From here on a name is taken for a misspelt one: one letter of six, or two changed
 round, but not `answer_id` for `answer_2`."""
@@ -67,7 +68,7 @@ def _known(name: str, path: str, line: int | None, *, is_csv: bool) -> str | Non
     folded = "_".join(name.casefold().split())
     if folded in _PLAIN or _NUMBERED.fullmatch(folded):
         return folded
-    if folded in _ONLY_JSON:
+    if folded in ONLY_JSON:
         if not is_csv:
             return folded
         reason = (
@@ -75,7 +76,7 @@ def _known(name: str, path: str, line: int | None, *, is_csv: bool) -> str | Non
             "option_a, option_b, …, correct"
         )
         raise malformed(path, line, reason)
-    known = (*_PLAIN, "answer_2", "option_a", *(() if is_csv else _ONLY_JSON))
+    known = (*_PLAIN, "answer_2", "option_a", *(() if is_csv else ONLY_JSON))
     if alike := difflib.get_close_matches(folded, known, n=1, cutoff=_ALIKE):
         reason = f"{name!r} looks like {alike[0]!r} misspelt; give it another name"
         raise malformed(path, line, reason)

@@ -8,6 +8,7 @@ from typing import Any
 
 from oprag.chunk import Span
 from oprag.evaluation.data.counts import finish
+from oprag.evaluation.data.fields import ONLY_JSON
 from oprag.evaluation.data.files import JsonlRows
 from oprag.evaluation.data.records import (
     Dataset,
@@ -20,20 +21,7 @@ from oprag.evaluation.metrics.evidence import EvidenceKind
 
 __all__ = ["fitting_metrics", "question_of", "read_documents", "read_jsonl"]
 
-_KNOWN = frozenset(
-    {
-        "answers",
-        "doc_id",
-        "doc_ids",
-        "evidence",
-        "evidence_kind",
-        "evidence_text",
-        "gold_option",
-        "options",
-        "question",
-        "question_id",
-    }
-)
+_KNOWN = frozenset({*ONLY_JSON, "doc_id", "question", "question_id"})
 _PAIR = 2
 
 
