@@ -10,8 +10,8 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 from langchain_core.vectorstores import VectorStoreRetriever
 
+from oprag.context import FetchPlan
 from oprag.errors import InvalidOptionError
-from oprag.fetching import FetchPlan
 
 __all__ = ["Asking", "checked_k"]
 

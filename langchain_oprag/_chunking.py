@@ -12,7 +12,7 @@ from langchain_core.documents import BaseDocumentTransformer, Document
 
 from langchain_oprag._parts import Part, documents_in_parts
 from langchain_oprag._splitting import OffsetSplitter
-from oprag.annotating import SourcePart, annotate_chunks, replaced, unlocated_message
+from oprag.documents import read_folder
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
@@ -21,12 +21,15 @@ from oprag.errors import (
     UnreadableFileError,
     UnscopedPositionError,
 )
-from oprag.flat_metadata import UnsupportedMetadata, flat_metadata
-from oprag.folders import read_folder
 from oprag.hit import Hit
-from oprag.identity import PART_KEYS, SECTION_KEYS, read_documents
-from oprag.indexing import WantedChunk, WantedDocument
-from oprag.indexing_steps import Readable
+from oprag.indexing import (
+    Readable,
+    UnsupportedMetadata,
+    WantedChunk,
+    WantedDocument,
+    flat_metadata,
+)
+from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -38,6 +41,7 @@ from oprag.metadata import (
     chunk_id,
     document_key,
 )
+from oprag.positions import PART_KEYS, SECTION_KEYS, read_documents
 
 __all__ = ["Documents", "chunked_documents"]
 

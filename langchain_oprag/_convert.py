@@ -13,8 +13,8 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from oprag.assembly import falling_scores
 from oprag.chunk import Passage
+from oprag.context import ContextOptions, falling_scores, marked_texts, plain_case
 from oprag.hit import Hit
 from oprag.metadata import (
     CHAR_END,
@@ -24,10 +24,7 @@ from oprag.metadata import (
     joined_id,
     place_metadata,
 )
-from oprag.node_content import NODE_CONTENT, read_node
-from oprag.options import ContextOptions
-from oprag.plain_case import plain_case
-from oprag.rendering import marked_texts
+from oprag.positions import NODE_CONTENT, read_node
 
 __all__ = ["documents_of", "hits_of", "plain_documents"]
 

@@ -9,15 +9,9 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.prompts import BasePromptTemplate
 
 from langchain_oprag._replies import text_of
+from oprag.calls import check_prompt, fill_prompt
 from oprag.errors import InvalidOptionError
-from oprag.long_prompts import (
-    DIRECT_PROMPT,
-    LONG_PROMPT,
-    PROMPT_VARIABLES,
-    SHORT_PROMPT,
-)
-from oprag.long_reading import Call
-from oprag.prompts import check_prompt, fill_prompt
+from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT, Call
 
 __all__ = ["LongPrompts"]
 

@@ -16,11 +16,11 @@ from pydantic import (
 )
 
 from langchain_oprag._long_prompts import LongPrompts
+from oprag.calls import as_prices
+from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
-from oprag.long_prompts import format_examples
-from oprag.options import ContextOptions
 from oprag.tokens import TokenizerSpec
-from oprag.usage import as_prices
+from oprag.units import format_examples
 
 __all__ = ["LongReaderOptions"]
 

@@ -20,15 +20,19 @@ from pydantic import (
 )
 
 from langchain_oprag._convert import documents_of, hits_of, plain_documents
-from oprag.assembly import assemble
+from oprag.context import (
+    ContextOptions,
+    Order,
+    Overflow,
+    Selection,
+    SourceTexts,
+    assemble,
+    unfilled_message,
+    with_preset,
+)
 from oprag.errors import UnfilledBudgetWarning
-from oprag.fetching import unfilled_message
-from oprag.identity import DocumentKey, MissingDocument
 from oprag.near_names import refuse_misspelt
-from oprag.options import ContextOptions, Order, SourceTexts
-from oprag.positions import MissingPosition, PositionKeys
-from oprag.presets import with_preset
-from oprag.selection import Overflow, Selection
+from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 __all__ = ["Ordered", "SharedOptions"]
@@ -52,7 +56,7 @@ class Ordered(NamedTuple):
 class SharedOptions(BaseModel):
     """Options that all components take under the same names.
 
-    They are checked by `oprag.options.ContextOptions`, on construction and on
+    They are checked by `oprag.context.ContextOptions`, on construction and on
     assignment; pydantic itself checks and copies nothing. A component names this
     class last among its bases, so that its configuration holds.
     """

@@ -12,9 +12,15 @@ from typing import Any, NamedTuple
 
 from oprag.errors import MissingDocumentError, UnscopedPositionError
 from oprag.hit import Hit
-from oprag.identity import PART_KEYS, SECTION_KEYS, look_up, read_documents
 from oprag.metadata import CHAR_END, CHAR_START, PART_INDEX, document_key
-from oprag.schemes import SCHEMES, as_number
+from oprag.positions import (
+    PART_KEYS,
+    SCHEMES,
+    SECTION_KEYS,
+    as_number,
+    look_up,
+    read_documents,
+)
 
 __all__ = ["Part", "documents_in_parts"]
 

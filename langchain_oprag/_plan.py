@@ -15,10 +15,8 @@ from langchain_oprag._questions import Question
 from langchain_oprag._replies import REPLY_SCHEMA, Reply, StructuredReply, text_of
 from langchain_oprag._self_route_options import SelfRouteOptions, context_options
 from langchain_oprag._settling import model_of, settle
-from oprag.driving import RouteOptions
-from oprag.options import ContextOptions
-from oprag.routing import Rung
-from oprag.rung_context import PromptSize
+from oprag.context import ContextOptions
+from oprag.routing import PromptSize, RouteOptions, Rung
 from oprag.tokens import NamedTokenCounter
 
 __all__ = ["Plan", "prompt_tokens", "room_for_answer"]

@@ -9,8 +9,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 
 from langchain_oprag._replies import text_of
+from oprag.calls import format_options
 from oprag.errors import InvalidOptionError
-from oprag.prompts import format_options
 
 __all__ = ["Question", "read_question"]
 

@@ -7,8 +7,8 @@ from typing import Any
 from langchain_core.documents import Document
 
 from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_URI, OWN_KEYS
-from oprag.rung_context import RungContext
-from oprag.schemes import SCHEMES
+from oprag.positions import SCHEMES
+from oprag.routing import RungContext
 
 __all__ = ["documents_of"]
 

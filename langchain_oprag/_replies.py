@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from oprag.declining import DeclineDetector
-from oprag.refusals import DeclineRules, is_refusal
-from oprag.usage import TokenUsage
+from oprag.calls import TokenUsage
+from oprag.routing import DeclineDetector, DeclineRules, is_refusal
 
 __all__ = ["Reply", "StructuredReply", "text_of"]
 

@@ -13,7 +13,7 @@ from langchain_oprag._convert import hits_of
 from langchain_oprag._plan import Plan
 from langchain_oprag._steps import Retrieve
 from langchain_oprag.retrievers import OrderPreservingRetriever
-from oprag.assembly import assemble
+from oprag.context import assemble
 from oprag.errors import InvalidOptionError
 from oprag.hit import Hit
 

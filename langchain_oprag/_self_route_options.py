@@ -19,16 +19,12 @@ from pydantic import (
 
 from langchain_oprag._settling import settle
 from langchain_oprag.documents import document_source
+from oprag.calls import WindowOverflow, as_prices, fit_window
+from oprag.context import ContextOptions, Order, Overflow
 from oprag.errors import InvalidOptionError
-from oprag.identity import DocumentKey, MissingDocument
-from oprag.options import ContextOptions, Order
-from oprag.positions import MissingPosition, PositionKeys
-from oprag.refusals import DeclineRules
-from oprag.routing import DEFAULT_RUNGS, Rung
-from oprag.selection import Overflow
+from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
+from oprag.routing import DEFAULT_RUNGS, DeclineRules, Rung
 from oprag.tokens import NamedTokenCounter, TokenizerSpec
-from oprag.usage import as_prices
-from oprag.window import WindowOverflow, fit_window
 
 __all__ = ["SelfRouteOptions", "context_options"]
 

@@ -10,8 +10,7 @@ from langchain_core.prompts import BasePromptTemplate
 
 from langchain_oprag._questions import Question
 from langchain_oprag._replies import text_of
-from oprag.errors import InvalidOptionError
-from oprag.prompts import (
+from oprag.calls import (
     CHOICE_VARIABLES,
     QA_VARIABLES,
     check_prompt,
@@ -20,6 +19,7 @@ from oprag.prompts import (
     format_options,
     qa_prompt,
 )
+from oprag.errors import InvalidOptionError
 
 __all__ = ["Prompts"]
 

@@ -15,22 +15,20 @@ from langchain_oprag._replies import Reply
 from langchain_oprag._retrieving import retrieve
 from langchain_oprag._steps import Call, Read, Steps
 from langchain_oprag.documents import document_source
-from oprag import driving
-from oprag.driving import Ask, Fetch, Routed
+from oprag import calls
+from oprag import routing as driving
+from oprag.calls import Ledger, RungEntry, TokenUsage
 from oprag.errors import OpragError
-from oprag.ledger import Ledger, RungEntry
-from oprag.routing import Rung
-from oprag.rung_context import PromptSize, RungContext
-from oprag.usage import TokenUsage
+from oprag.routing import Ask, Fetch, PromptSize, Routed, Rung, RungContext
 
 __all__ = ["SelfRouting"]
 
-_Asking: TypeAlias = Generator[Call | AddableDict, Any, driving.Reply]
+_Asking: TypeAlias = Generator[Call | AddableDict, Any, calls.Reply]
 _Fetching: TypeAlias = Generator[Read, Any, list[str] | None]
 
 
 class SelfRouting:
-    """Carries `oprag.driving.route` into LangChain; it is the desk that this asks.
+    """Carries `oprag.routing.route` into LangChain; it is the desk that this asks.
 
     Args:
         plan: Of the question.
@@ -120,7 +118,7 @@ class SelfRouting:
         yield from hand_on(reply.finish())
         self._reported[ask.rung.name] = reply.model
         seconds = time.perf_counter() - began
-        return driving.Reply(
+        return calls.Reply(
             reply.text, reply.declined, self._usage(reply, messages), seconds
         )
 

@@ -9,10 +9,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 
 from langchain_oprag._self_route_prompts import Prompts
-from oprag.declining import DeclineDetector
 from oprag.errors import InvalidOptionError
-from oprag.refusals import DeclineRules
-from oprag.routing import Rung, as_rungs
+from oprag.routing import DeclineDetector, DeclineRules, Rung, as_rungs
 
 if TYPE_CHECKING:
     from langchain_oprag._self_route_options import SelfRouteOptions

@@ -11,13 +11,7 @@ from langchain_core.documents import Document
 
 from langchain_oprag._parts import Part, documents_in_parts
 from oprag.errors import InputMismatchError, InvalidOptionError
-from oprag.metadata import (
-    CHAR_START,
-    OWN_KEYS,
-    PART_INDEX,
-    chunk_id,
-    chunk_metadata,
-)
+from oprag.metadata import CHAR_START, OWN_KEYS, PART_INDEX, chunk_id, chunk_metadata
 from oprag.optional import require
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -110,7 +104,7 @@ class OffsetSplitter(TextSplitter):
         """Split documents, and write down where every chunk stands.
 
         Documents of one name (`doc_uri`, `source`, `file_path`, `url`, …: see
-        `oprag.identity`) are the parts of one text: pages, rows, sections. Parts
+        `oprag.positions`) are the parts of one text: pages, rows, sections. Parts
         are numbered by their page or row, where the metadata gives one, else as
         they come: hand over all sections of a text in one call. A document without
         any name is a text of its own, named by its `id`, else by its SHA-256.

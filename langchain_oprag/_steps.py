@@ -17,7 +17,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._replies import Reply
-from oprag.sources import DocumentSource
+from oprag.documents import DocumentSource
 
 __all__ = ["Call", "Read", "Retrieve", "Steps", "acarry_out", "carry_out"]
 

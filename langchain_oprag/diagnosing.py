@@ -13,10 +13,9 @@ from langchain_oprag.documents import SourceLike, document_source
 from langchain_oprag.stores import chunk_store
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.hit import Hit
-from oprag.identity import DocumentKey
-from oprag.positions import PositionKeys
-from oprag.stored_chunks import ChunkStore, StoredChunk
+from oprag.positions import DocumentKey, PositionKeys
 
 __all__ = ["diagnose"]
 

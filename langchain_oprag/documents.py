@@ -12,11 +12,15 @@ from langchain_core.stores import BaseStore
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag.stores import chunk_store
+from oprag.documents import (
+    ChunkStore,
+    DocumentSource,
+    StoreSource,
+    checked_text,
+    not_found,
+)
+from oprag.documents import document_source as core_source
 from oprag.errors import InvalidOptionError
-from oprag.sources import DocumentSource, checked_text, not_found
-from oprag.sources import document_source as core_source
-from oprag.store_source import StoreSource
-from oprag.stored_chunks import ChunkStore
 
 __all__ = ["Docstore", "SourceLike", "document_source"]
 
@@ -53,13 +57,13 @@ def document_source(documents: SourceLike) -> DocumentSource:
             docstore with a `search` method; a vector store that
             `langchain_oprag.stores.chunk_store` can read, of which each document is
             put together from its chunks; or anything that
-            `oprag.sources.document_source` takes: a mapping from names to texts,
+            `oprag.documents.document_source` takes: a mapping from names to texts,
             a function, plain or `async`, or a folder.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document,
         or raise `DocumentNotFoundError`; of a vector store also the errors of
-        `oprag.rebuilding.rebuild`. Nothing is read yet.
+        `oprag.documents.rebuild`. Nothing is read yet.
 
     Raises:
         InvalidOptionError: `documents` is none of these, or a vector store of which

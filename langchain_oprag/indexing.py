@@ -12,13 +12,20 @@ from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._chunking import Documents, chunked_documents
 from langchain_oprag.splitters import OffsetSentenceSplitter
 from langchain_oprag.stores import chunk_store
+from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError
-from oprag.flat_metadata import UnsupportedMetadata, check_unsupported_metadata
-from oprag.given_documents import check_documents
-from oprag.index_updating import ChunkWriter, Snapshot, aupdate_index, update_index
-from oprag.indexing import WantedChunk
-from oprag.indexing_steps import IndexingReport, Readable
-from oprag.stored_chunks import ChunkStore
+from oprag.indexing import (
+    ChunkWriter,
+    IndexingReport,
+    Readable,
+    Snapshot,
+    UnsupportedMetadata,
+    WantedChunk,
+    aupdate_index,
+    check_documents,
+    check_unsupported_metadata,
+    update_index,
+)
 
 __all__ = ["aindex_documents", "index_documents"]
 
@@ -46,9 +53,9 @@ def index_documents(
 
     Args:
         documents: A folder, of which all text files are read, named by their path
-            inside it (see `oprag.folders.read_folder`); or LangChain Documents, read
+            inside it (see `oprag.documents.read_folder`); or LangChain Documents, read
             one at a time. Those of one name (`doc_uri`, `source`, `file_path`, `url`,
-            …; see `oprag.identity`) that follow one another are the parts of one
+            …; see `oprag.positions`) that follow one another are the parts of one
             document, such as the pages that a loader gives. Without any such name
             the `id` is the name.
         vectorstore: Any that `langchain_oprag.stores.chunk_store` reads; others with

@@ -15,9 +15,7 @@ from langchain_core.runnables.utils import (
     ConfigurableFieldSpec,
     get_unique_config_specs,
 )
-from pydantic import (
-    PrivateAttr,
-)
+from pydantic import PrivateAttr
 
 from langchain_oprag import _steps
 from langchain_oprag._long_prompts import LongPrompts
@@ -28,14 +26,12 @@ from langchain_oprag._questions import Question, read_question
 from langchain_oprag._replies import Reply
 from langchain_oprag._steps import Retrieve, Steps
 from langchain_oprag._stepwise import StepwiseRunnable
-from oprag import route_requests
+from oprag import calls
+from oprag.calls import SENTINEL, Ledger, TokenUsage, format_options
 from oprag.errors import InvalidOptionError
-from oprag.ledger import Ledger
-from oprag.long_reading import Call, PromptLength, read_long
-from oprag.prompts import format_options
-from oprag.refusals import SENTINEL, DeclineRules
+from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
-from oprag.usage import TokenUsage
+from oprag.units import Call, PromptLength, read_long
 
 __all__ = ["LongReader"]
 
@@ -57,7 +53,7 @@ class LongReader(StepwiseRunnable, LongReaderOptions):
     - `long_answer`: the first call's reply; None where there was one call or none;
     - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
       to read, and no call;
-    - `usage`: what it took, see `oprag.ledger.Ledger.to_dict`. Its rungs are the
+    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its rungs are the
       calls: `"long"` and `"short"`, or `"direct"`.
 
     A stream gives these keys in this order, `long_answer` and `answer` in pieces that
@@ -154,7 +150,7 @@ def _asked(question: Question) -> str:
 
 
 class _Desk:
-    """What `oprag.long_reading` asks of LangChain, for one question."""
+    """What `oprag.units.long_reading` asks of LangChain, for one question."""
 
     def __init__(
         self,
@@ -182,9 +178,7 @@ class _Desk:
         name, reported = self._facts.name, self._reported
         return reported if name is None or reported in self._prices() else name
 
-    def ask(
-        self, call: Call
-    ) -> Generator[_steps.Call | AddableDict, Any, route_requests.Reply]:
+    def ask(self, call: Call) -> Generator[_steps.Call | AddableDict, Any, calls.Reply]:
         """Make a call; hand its pieces on under the key that they are output by."""
         key = "answer" if call.final else "long_answer"
         reply = Reply(DeclineRules(), final=True)
@@ -201,7 +195,7 @@ class _Desk:
         self._reported = reply.model
         seconds = time.perf_counter() - began
         usage = reply.usage or self._counted(messages, reply.text)
-        return route_requests.Reply(reply.text, False, usage, seconds)  # noqa: FBT003 -- it cannot decline
+        return calls.Reply(reply.text, False, usage, seconds)  # noqa: FBT003 -- it cannot decline
 
     def _counted(self, messages: Sequence[BaseMessage], reply: str) -> TokenUsage:
         sent = prompt_tokens(messages, self.counter)

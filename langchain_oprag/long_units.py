@@ -28,19 +28,17 @@ from langchain_oprag._asking import Asking, checked_k
 from langchain_oprag._convert import hits_of
 from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
 from langchain_oprag.documents import SourceLike, document_source
+from oprag.context import ContextOptions, Order, chunks_for_units
 from oprag.errors import InvalidOptionError
-from oprag.fetching import chunks_for_units
-from oprag.identity import DocumentKey
-from oprag.lifting import (
+from oprag.positions import DocumentKey, PositionKeys
+from oprag.units import (
     LiftedUnit,
+    LongUnit,
     UnitIndex,
     document_names,
     reading_order,
     unit_metadata,
 )
-from oprag.options import ContextOptions, Order
-from oprag.positions import PositionKeys
-from oprag.units import LongUnit
 
 __all__ = ["LongUnitRetriever"]
 
@@ -86,7 +84,7 @@ class LongUnitRetriever(WrappingRetriever):
         DuplicateDocumentError: On construction: a document is in two units.
         ValidationError: On construction and assignment, for an option that does not
             exist or cannot have this value. All are `ValueError`.
-        OpragError: When invoked, as `oprag.lifting.UnitIndex.lift` raises it: a chunk
+        OpragError: When invoked, as `oprag.units.UnitIndex.lift` raises it: a chunk
             is of no unit, or does not say where it stands.
         DocumentNotFoundError: When invoked: `documents` lacks a document.
         InvalidSpanError: When invoked: a document is shorter than it was.
@@ -97,7 +95,7 @@ class LongUnitRetriever(WrappingRetriever):
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
         >>> from langchain_core.vectorstores import InMemoryVectorStore
-        >>> from oprag.units import group_documents
+        >>> from oprag.units.grouping_documents import group_documents
         >>> texts = {"a": "Ann built it.", "b": "It stands.", "c": "Far away."}
         >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
         >>> ids = store.add_documents(

@@ -19,7 +19,7 @@ from pydantic import SkipValidation, field_validator
 from langchain_oprag._asking import Asking, checked_k
 from langchain_oprag._options import SharedOptions
 from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
-from oprag.selection import candidates_for
+from oprag.context import candidates_for
 
 __all__ = ["OrderPreservingRetriever"]
 

@@ -20,7 +20,7 @@ from langchain_oprag._steps import Steps
 from langchain_oprag._stepwise import StepwiseRunnable
 from langchain_oprag._tool import tool_of
 from oprag.errors import InvalidOptionError
-from oprag.routing_cost import RoutingCostMonitor
+from oprag.routing import RoutingCostMonitor
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 __all__ = ["SelfRouteChain"]
@@ -47,7 +47,7 @@ class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
       context the sentinel;
     - `route`: `rung`, the name of the rung that the answer is from (None without
       any context), and `answered`, False when it declines;
-    - `usage`: what it took, see `oprag.ledger.Ledger.to_dict`.
+    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`.
 
     A stream gives these keys in this order, `answer` in pieces that join to it. It
     begins as soon as a reply can be no refusal any more; a reply that declines is

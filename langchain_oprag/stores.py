@@ -11,8 +11,8 @@ from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._chunk_stores.postgres import PostgresChunks
 from langchain_oprag._chunk_stores.qdrant import QdrantChunks
+from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError
-from oprag.stored_chunks import ChunkStore
 
 __all__ = ["chunk_store"]
 
@@ -61,6 +61,6 @@ def _unknown(vectorstore: object) -> InvalidOptionError:
         "documents= by a function of your own, such as\n"
         "    def full_text(name):\n"
         "        return Path(folder, name).read_text(encoding='utf-8')\n"
-        "or say how its chunks are read with an `oprag.stored_chunks.ChunkStore`."
+        "or say how its chunks are read with an `oprag.documents.ChunkStore`."
     )
     return InvalidOptionError(message, option="vectorstore", value=vectorstore)

@@ -15,10 +15,9 @@ from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.assembly import assemble
-from oprag.driving import RouteOptions
+from oprag.context import ContextOptions, assemble
 from oprag.errors import InvalidOptionError
-from oprag.options import ContextOptions
+from oprag.routing import RouteOptions
 
 __all__ = ["Filling", "best_first_postprocessor", "check_retriever"]
 

@@ -21,15 +21,15 @@ from llamaindex_oprag._convert import excluding
 from llamaindex_oprag._given_documents import Documents, named_documents
 from llamaindex_oprag._offset_parser import OffsetNodeParser
 from llamaindex_oprag._parts import group_parts, text_of
-from oprag.annotating import SourcePart, annotate_chunks, replaced, unlocated_message
-from oprag.errors import (
-    InvalidOptionError,
-    UnlocatedChunksWarning,
-    UnreadableFileError,
+from oprag.errors import InvalidOptionError, UnlocatedChunksWarning, UnreadableFileError
+from oprag.indexing import (
+    Readable,
+    UnsupportedMetadata,
+    WantedChunk,
+    WantedDocument,
+    flat_metadata,
 )
-from oprag.flat_metadata import UnsupportedMetadata, flat_metadata
-from oprag.indexing import WantedChunk, WantedDocument
-from oprag.indexing_steps import Readable
+from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, chunk_id
 
 __all__ = ["chunked_documents"]

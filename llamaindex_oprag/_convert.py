@@ -1,7 +1,7 @@
 """Between LlamaIndex's nodes and the core's hits and passages.
 
 The only place that builds nodes. What is kept, its order and its passages are
-decided in `oprag.assembly`.
+decided in `oprag.context.assembly`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,14 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag._heads import heads_of
-from oprag.assembly import assemble, falling_scores
 from oprag.chunk import Chunk, Passage
+from oprag.context import (
+    ContextOptions,
+    assemble,
+    falling_scores,
+    marked_texts,
+    plain_case,
+)
 from oprag.hit import Hit, OffsetFrame
 from oprag.metadata import (
     CHAR_END,
@@ -36,9 +42,6 @@ from oprag.metadata import (
     joined_id,
     place_metadata,
 )
-from oprag.options import ContextOptions
-from oprag.plain_case import plain_case
-from oprag.rendering import marked_texts
 
 __all__ = ["Arranged", "arrange", "excluding", "hit_of", "sent_text"]
 
@@ -82,7 +85,7 @@ def arrange(
         their first node (see `_new_node`).
 
     Raises:
-        OpragError: As `oprag.assembly.assemble` does.
+        OpragError: As `oprag.context.assemble` does.
     """
     plain = _plain(nodes, options, rescore)
     if plain is not None:

@@ -9,9 +9,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 
-from oprag.fetching import FetchPlan
-from oprag.options import ContextOptions
-from oprag.selection import candidates_for
+from oprag.context import ContextOptions, FetchPlan, candidates_for
 
 __all__ = ["Fetch"]
 

@@ -15,15 +15,11 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llamaindex_oprag._outside import Outside
 from llamaindex_oprag._self_route_options import Prompts, SelfRouteOptions
 from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.declining import DeclineDetector
-from oprag.driving import RouteOptions
+from oprag.calls import WindowOverflow, as_prices, fit_window
+from oprag.context import ContextOptions
+from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError
-from oprag.options import ContextOptions
-from oprag.refusals import DeclineRules
-from oprag.routing import Rung, as_rungs
-from oprag.sources import DocumentSource
-from oprag.usage import as_prices
-from oprag.window import WindowOverflow, fit_window
+from oprag.routing import DeclineDetector, DeclineRules, RouteOptions, Rung, as_rungs
 
 __all__ = ["Given"]
 

@@ -12,6 +12,7 @@ from llama_index.core.schema import Document
 
 from llamaindex_oprag._convert import excluding
 from llamaindex_oprag._parts import text_of
+from oprag.documents import read_folder
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
@@ -19,9 +20,7 @@ from oprag.errors import (
     UnreadableFileError,
     UnscopedPositionError,
 )
-from oprag.folders import read_folder
 from oprag.hit import Hit
-from oprag.identity import read_documents
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -32,6 +31,7 @@ from oprag.metadata import (
     TOKEN_COUNTER,
     document_key,
 )
+from oprag.positions import read_documents
 
 __all__ = ["Documents", "named_documents"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from llama_index.core.schema import MetadataMode, TextNode
 
-from oprag.plain_case import HEAD_JOINT
+from oprag.context import HEAD_JOINT
 
 __all__ = ["heads_of"]
 

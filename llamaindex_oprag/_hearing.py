@@ -9,9 +9,8 @@ from llama_index.core.schema import QueryBundle
 
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._reading import Reader
-from oprag.declining import DeclineDetector
-from oprag.driving import Ask, Fetch, Reply, Routed, Steps, advance
-from oprag.usage import TokenUsage
+from oprag.calls import Reply, TokenUsage
+from oprag.routing import Ask, DeclineDetector, Fetch, Routed, Steps, advance
 
 __all__ = ["Hearing"]
 

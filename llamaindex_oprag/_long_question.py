@@ -15,12 +15,10 @@ from llamaindex_oprag._asking import aask, ask
 from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._prompts import Sent, fill_in, frame_tokens, sent_text
-from oprag.declining import DeclineDetector
-from oprag.ledger import Ledger
-from oprag.long_reading import Call, PromptLength, Reading, read_long
-from oprag.route_requests import Reply
+from oprag.calls import Ledger, Reply, TokenUsage
+from oprag.routing import DeclineDetector
 from oprag.tokens import NamedTokenCounter
-from oprag.usage import TokenUsage
+from oprag.units import Call, PromptLength, Reading, read_long
 
 __all__ = ["NAMES", "Listening", "LongQuestion", "LongReaderOptions", "texts_of"]
 
@@ -58,7 +56,7 @@ class LongReaderOptions:
 
 
 class LongQuestion:
-    """One question, as the calls of `oprag.long_reading.read_long`.
+    """One question, as the calls of `oprag.units.read_long`.
 
     Args:
         options: See `LongReaderOptions`.

@@ -24,7 +24,7 @@ from llama_index.core.instrumentation.events.llm import (
 )
 
 from llamaindex_oprag._usage import reported_usage
-from oprag.usage import TokenUsage
+from oprag.calls import TokenUsage
 
 __all__ = ["Meter"]
 

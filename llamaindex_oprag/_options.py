@@ -16,14 +16,18 @@ from llama_index.core.bridge.pydantic import (
     model_validator,
 )
 
+from oprag.context import (
+    ContextOptions,
+    Order,
+    Overflow,
+    Selection,
+    check_preset,
+    unfilled_message,
+    with_preset,
+)
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
-from oprag.fetching import unfilled_message
-from oprag.identity import MissingDocument
 from oprag.near_names import refuse_misspelt
-from oprag.options import ContextOptions, Order
-from oprag.positions import MissingPosition
-from oprag.presets import check_preset, with_preset
-from oprag.selection import Overflow, Selection
+from oprag.positions import MissingDocument, MissingPosition
 
 __all__ = ["ContextFields", "check_rescore", "refuse_lost_state", "warn_unfilled"]
 
@@ -31,7 +35,7 @@ _NAMES = tuple(field.name for field in fields(ContextOptions))
 
 
 class ContextFields(BaseModel):
-    """Every field of `oprag.options.ContextOptions`, and `rescore`.
+    """Every field of `oprag.context.ContextOptions`, and `rescore`.
 
     The rules are there; here a value that breaks one is a `ValidationError`, on
     construction and on assignment. Unknown names are rejected.

@@ -10,9 +10,8 @@ from llama_index.core.schema import BaseNode, MetadataMode
 
 from oprag.errors import MissingPositionError, UnscopedPositionError
 from oprag.hit import Hit
-from oprag.identity import PART_KEYS, look_up, read_documents
 from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, PART_INDEX
-from oprag.schemes import as_number
+from oprag.positions import PART_KEYS, as_number, look_up, read_documents
 
 __all__ = ["Part", "group_parts", "text_of"]
 

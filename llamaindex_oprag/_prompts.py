@@ -8,8 +8,8 @@ from typing import Any
 from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 
+from oprag.calls import choice_prompt, qa_prompt
 from oprag.errors import InvalidOptionError
-from oprag.prompts import choice_prompt, qa_prompt
 
 __all__ = [
     "Sent",

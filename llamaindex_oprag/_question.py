@@ -15,11 +15,9 @@ from llamaindex_oprag._outside import EMPTY_RESPONSE
 from llamaindex_oprag._self_route_options import SelfRouteOptions
 from llamaindex_oprag._sources import nodes_read
 from llamaindex_oprag.events import SelfRouteEvent
-from oprag.driving import Ask, Fetch, Routed, route
+from oprag.calls import Ledger, RungEntry
 from oprag.errors import OpragError
-from oprag.ledger import Ledger, RungEntry
-from oprag.routing import Rung
-from oprag.rung_context import PromptSize, RungContext
+from oprag.routing import Ask, Fetch, PromptSize, Routed, Rung, RungContext, route
 
 __all__ = ["Question"]
 
@@ -30,7 +28,7 @@ _UNFETCHABLE = (OpragError, LookupError, OSError)
 
 
 class Question:
-    """One question, as the steps of `oprag.driving.route` and those who take them.
+    """One question, as the steps of `oprag.routing.route` and those who take them.
 
     Args:
         options: See `SelfRouteOptions`.

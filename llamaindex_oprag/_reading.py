@@ -22,7 +22,7 @@ from llamaindex_oprag._llms import name_of
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._outside import Outside
 from llamaindex_oprag._prompts import Sent, fill, frame_tokens, sent_text
-from oprag.refusals import DeclineRules
+from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter
 
 __all__ = ["Reader"]

@@ -12,10 +12,8 @@ from llamaindex_oprag._llms import answer_tokens_of, window_of
 from llamaindex_oprag._outside import EMPTY_RESPONSE, Outside
 from llamaindex_oprag._prompts import check_template, own_template
 from llamaindex_oprag._reading import Reader
-from oprag.driving import RouteOptions
-from oprag.refusals import DeclineRules
-from oprag.routing import Rung
-from oprag.sources import DocumentSource
+from oprag.documents import DocumentSource
+from oprag.routing import DeclineRules, RouteOptions, Rung
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 __all__ = ["Prompts", "SelfRouteOptions"]

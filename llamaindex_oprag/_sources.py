@@ -6,18 +6,12 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.schema import (
-    BaseNode,
-    NodeRelationship,
-    NodeWithScore,
-    TextNode,
-)
+from llama_index.core.schema import BaseNode, NodeRelationship, NodeWithScore, TextNode
 
 from llamaindex_oprag._convert import excluding
-from oprag.full_context import Excerpt
 from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
-from oprag.rung_context import RungContext
-from oprag.schemes import SCHEMES
+from oprag.positions import SCHEMES
+from oprag.routing import Excerpt, RungContext
 
 __all__ = ["nodes_read"]
 

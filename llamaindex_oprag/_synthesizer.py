@@ -13,9 +13,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llamaindex_oprag._question import Question
 from llamaindex_oprag._self_route_options import SelfRouteOptions
 from llamaindex_oprag._stepwise import StepwiseSynthesizer
-from oprag.driving import Fetch, Routed, advance
 from oprag.errors import InvalidOptionError, RoutingError
-from oprag.routing_cost import RoutingCostMonitor
+from oprag.routing import Fetch, Routed, RoutingCostMonitor, advance
 
 __all__ = ["SelfRouteSynthesizer"]
 

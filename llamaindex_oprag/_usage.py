@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from oprag.usage import TokenUsage
+from oprag.calls import TokenUsage
 
 __all__ = ["reported_usage"]
 

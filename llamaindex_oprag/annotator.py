@@ -18,18 +18,12 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._convert import excluding
 from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.annotating import (
-    SourcePart,
-    annotate_chunks,
-    replaced,
-    unlocated_message,
-)
+from oprag.documents import DocumentSource
 from oprag.errors import MissingDocumentError, UnlocatedChunksWarning
 from oprag.hit import Hit
-from oprag.identity import PART_KEYS, look_up, read_documents
+from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
-from oprag.schemes import as_number
-from oprag.sources import DocumentSource
+from oprag.positions import PART_KEYS, as_number, look_up, read_documents
 
 __all__ = ["PositionAnnotator"]
 

@@ -12,10 +12,9 @@ from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
+from oprag.documents import StoredChunk
 from oprag.hit import Hit
-from oprag.identity import DocumentKey
-from oprag.positions import PositionKeys
-from oprag.stored_chunks import StoredChunk
+from oprag.positions import DocumentKey, PositionKeys
 
 __all__ = ["diagnose"]
 

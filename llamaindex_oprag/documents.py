@@ -13,11 +13,9 @@ from llama_index.core.storage.docstore.types import BaseDocumentStore, RefDocInf
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag.stores import chunk_store
+from oprag.documents import ChunkStore, DocumentSource, StoreSource
+from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.sources import DocumentSource
-from oprag.sources import document_source as core_source
-from oprag.store_source import StoreSource
-from oprag.stored_chunks import ChunkStore
 
 __all__ = ["SourceLike", "document_source"]
 
@@ -49,7 +47,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
     Args:
         documents: An index, a docstore, or a vector store that keeps texts
             (`ChromaVectorStore`, `QdrantVectorStore`, `PGVectorStore`); or anything
-            that `oprag.sources.document_source` takes: a mapping from names to
+            that `oprag.documents.document_source` takes: a mapping from names to
             texts, a function, plain or `async`, or a folder.
 
     Returns:

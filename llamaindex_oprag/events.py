@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llama_index.core.instrumentation.events import BaseEvent
 
-from oprag.ledger import RungDecision
+from oprag.calls import RungDecision
 
 __all__ = ["SelfRouteEvent"]
 

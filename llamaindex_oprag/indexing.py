@@ -17,13 +17,20 @@ from llamaindex_oprag._chunking import chunked_documents
 from llamaindex_oprag._given_documents import Documents
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
+from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError
-from oprag.flat_metadata import UnsupportedMetadata, check_unsupported_metadata
-from oprag.given_documents import check_documents
-from oprag.index_updating import ChunkWriter, Snapshot, aupdate_index, update_index
-from oprag.indexing import WantedChunk
-from oprag.indexing_steps import IndexingReport, Readable
-from oprag.stored_chunks import ChunkStore
+from oprag.indexing import (
+    ChunkWriter,
+    IndexingReport,
+    Readable,
+    Snapshot,
+    UnsupportedMetadata,
+    WantedChunk,
+    aupdate_index,
+    check_documents,
+    check_unsupported_metadata,
+    update_index,
+)
 
 __all__ = ["aindex_documents", "index_documents"]
 
@@ -52,7 +59,7 @@ def index_documents(
 
     Args:
         documents: A folder, of which all text files are read, named by their path
-            inside it (see `oprag.folders.read_folder`); or LlamaIndex Documents, read
+            inside it (see `oprag.documents.read_folder`); or LlamaIndex Documents, read
             one at a time. A document's name is `doc_uri` in its metadata; its file,
             if it is a page or row of one; its id, unless that is a random one; or
             `file_path`, `source`, …. Pages that follow one another are the parts of

@@ -23,17 +23,11 @@ from llamaindex_oprag._long_question import (
 from llamaindex_oprag._outside import EMPTY_RESPONSE
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag._stepwise import StepwiseSynthesizer
+from oprag.calls import as_prices
+from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
-from oprag.long_prompts import (
-    DIRECT_PROMPT,
-    LONG_PROMPT,
-    SHORT_PROMPT,
-    format_examples,
-)
-from oprag.long_reading import Call
-from oprag.options import ContextOptions
 from oprag.tokens import TokenizerSpec, resolve_token_counter
-from oprag.usage import as_prices
+from oprag.units import DIRECT_PROMPT, LONG_PROMPT, SHORT_PROMPT, Call, format_examples
 
 __all__ = ["LongReaderSynthesizer"]
 
@@ -55,7 +49,7 @@ class LongReaderSynthesizer(StepwiseSynthesizer[LongQuestion]):
     - `source_nodes`: what was read, as it was retrieved;
     - `metadata["long_answer"]`: the first call's reply; None where there was one call
       or none;
-    - `metadata["usage"]`: what it took, see `oprag.ledger.Ledger.to_dict`. Its rungs
+    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. Its rungs
       are the calls: `"long"` and `"short"`, or `"direct"`. With OpenAI and servers
       like it a stream is counted by the provider only if the LLM has
       `additional_kwargs={"stream_options": {"include_usage": True}}`.

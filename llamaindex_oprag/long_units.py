@@ -21,19 +21,17 @@ from llama_index.core.schema import (
 from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.context import ContextOptions, Order, chunks_for_units
 from oprag.errors import InvalidOptionError
-from oprag.fetching import chunks_for_units
-from oprag.identity import DocumentKey
-from oprag.lifting import (
+from oprag.positions import DocumentKey, PositionKeys
+from oprag.units import (
     LiftedUnit,
+    LongUnit,
     UnitIndex,
     document_names,
     reading_order,
     unit_metadata,
 )
-from oprag.options import ContextOptions, Order
-from oprag.positions import PositionKeys
-from oprag.units import LongUnit
 
 __all__ = ["LongUnitRetriever"]
 
@@ -88,7 +86,7 @@ class LongUnitRetriever(BaseRetriever):
         InvalidOptionError: On construction, for a value that an option cannot have,
             or units that cannot be used.
         DuplicateDocumentError: On construction: a document is in two units.
-        OpragError: When retrieving, as `oprag.lifting.UnitIndex.lift` raises it: a
+        OpragError: When retrieving, as `oprag.units.UnitIndex.lift` raises it: a
             node is of no unit, or does not say where it stands.
         DocumentNotFoundError: When retrieving: `documents` lacks a document.
         InvalidSpanError: When retrieving: a document is shorter than it was.

@@ -10,7 +10,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange
 from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
-from oprag.options import ContextOptions
+from oprag.context import ContextOptions
 
 __all__ = ["OrderPreservingPostprocessor"]
 
@@ -34,7 +34,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         top_n: Nodes to keep, of the best; None for all. Can be assigned later.
         token_budget: Tokens that the nodes may take together as they are sent;
             None for no limit.
-        **options: The other fields of `oprag.options.ContextOptions` (`merge`,
+        **options: The other fields of `oprag.context.ContextOptions` (`merge`,
             `gap_mark`, `overflow`, `position_keys` and so on), all plain JSON
             values or callables, and `rescore`: the metadata key to write values to
             that fall in output order (`"score"` also is `NodeWithScore.score`);

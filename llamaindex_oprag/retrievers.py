@@ -14,8 +14,8 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 from llamaindex_oprag._convert import Arranged, arrange
 from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag._options import check_rescore, warn_unfilled
+from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
-from oprag.options import ContextOptions
 
 __all__ = ["OrderPreservingRetriever"]
 
@@ -54,7 +54,7 @@ class OrderPreservingRetriever(BaseRetriever):
             nodes are put in order.
         objects: The same as a list of index nodes that hold their objects.
         verbose: Print what index nodes are resolved to.
-        **options: The other fields of `oprag.options.ContextOptions`: `merge`,
+        **options: The other fields of `oprag.context.ContextOptions`: `merge`,
             `gap_mark`, `overflow`, `position_keys` and so on.
 
     Raises:

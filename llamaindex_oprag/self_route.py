@@ -24,10 +24,9 @@ from llamaindex_oprag._best_first import (
 from llamaindex_oprag._given import Given
 from llamaindex_oprag._synthesizer import SelfRouteSynthesizer
 from llamaindex_oprag.documents import SourceLike
+from oprag.calls import WindowOverflow
 from oprag.errors import InvalidOptionError
-from oprag.refusals import DeclineRules
-from oprag.routing import DEFAULT_RUNGS, Rung
-from oprag.window import WindowOverflow
+from oprag.routing import DEFAULT_RUNGS, DeclineRules, Rung
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -55,7 +54,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
       of full documents a new node for each part that was read;
     - `metadata["route"]`: `rung`, the name of the rung that the answer is from (None
       where nothing was retrieved), and `answered`, False when it declines;
-    - `metadata["usage"]`: what it took, see `oprag.ledger.Ledger.to_dict`. With
+    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. With
       OpenAI and servers like it a stream is counted by the provider only if the LLM
       has `additional_kwargs={"stream_options": {"include_usage": True}}`.
 
@@ -172,7 +171,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             structured_output: Have the model fill in `answerable` and `answer`
                 instead of writing a sentinel. A stream then has one piece.
             multiple_choice: The queries hold options behind the question, a line
-                each, as `oprag.prompts.format_options` writes them.
+                each, as `oprag.calls.format_options` writes them.
             rag_prompt: In the place of the built-in prompt of every rung that gives
                 nodes to read: a template, or the text of one, with `{context_str}`
                 and `{query_str}`.
@@ -193,7 +192,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
                 taken where they were not read. It fetches them once by name.
             streaming: Whether to return as soon as an answer begins. Can be assigned
                 later.
-            **options: Of `oprag.options.ContextOptions`: `order` (`"score"` for the
+            **options: Of `oprag.context.ContextOptions`: `order` (`"score"` for the
                 paper's form: best first, each node behind its number),
                 `document_order`, `overflow`, `max_gap`, `gap_mark`, `separator`,
                 `missing_position`, `missing_document`, `position_keys`,

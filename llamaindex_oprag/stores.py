@@ -13,8 +13,8 @@ from llamaindex_oprag._chunk_stores.chroma import ChromaChunks
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from llamaindex_oprag._chunk_stores.postgres import PostgresChunks
 from llamaindex_oprag._chunk_stores.qdrant import QdrantChunks
+from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError
-from oprag.stored_chunks import ChunkStore
 
 __all__ = ["StoreLike", "chunk_store"]
 
@@ -97,6 +97,6 @@ def _refused(store: object) -> InvalidOptionError:
             "others, give the full texts by a function:\n"
             "    def full_text(name): return Path(name).read_text()\n"
             "    documents=full_text\n"
-            "or write a `ChunkStore` (oprag.stored_chunks) of two methods."
+            "or write a `ChunkStore` (oprag.documents.stored_chunks) of two methods."
         )
     return InvalidOptionError(message, option="store", value=store)

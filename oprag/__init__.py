@@ -4,11 +4,10 @@ The framework-free core. `langchain_oprag` and `llamaindex_oprag` fit it into
 LangChain and LlamaIndex. Start reading at `oprag/ordering.py`.
 """
 
-from oprag.assembly import order_context
 from oprag.chunk import Chunk, Passage, Span
+from oprag.context import order_context, render
 from oprag.errors import OpragError
 from oprag.ordering import document_order
-from oprag.rendering import render
 
 __all__ = [
     "Chunk",

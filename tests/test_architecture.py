@@ -139,10 +139,19 @@ def test_an_import_against_the_direction_is_seen(module, source):
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("oprag.tokens", "import json, re\nfrom collections.abc import Callable"),
-        ("oprag.tokens", "def f():\n    import tiktoken"),
-        ("oprag.tokens", "if TYPE_CHECKING:\n    from tokenizers import Tokenizer"),
-        ("oprag.tokens", "from oprag.errors import OpragError\nfrom . import chunk"),
+        (
+            "oprag.tokens.counters",
+            "import json, re\nfrom collections.abc import Callable",
+        ),
+        ("oprag.tokens.counters", "def f():\n    import tiktoken"),
+        (
+            "oprag.tokens.counters",
+            "if TYPE_CHECKING:\n    from tokenizers import Tokenizer",
+        ),
+        (
+            "oprag.tokens.counters",
+            "from oprag.errors import OpragError\nfrom . import chunk",
+        ),
         ("langchain_oprag.retriever", "from langchain_core.documents import Document"),
         ("langchain_oprag.retriever", "from oprag import order_context"),
         ("llamaindex_oprag.nodes", "from llama_index.core.bridge import pydantic"),

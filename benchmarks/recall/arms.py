@@ -13,11 +13,10 @@ import numpy as np
 from benchmarks.recall.books import Book
 from benchmarks.recall.measuring import Kept, evidence_kept
 from benchmarks.recall.rankings import Ranked, Scores, fused, rank_chunks
-from oprag.assembly import prepared_chunks
-from oprag.budgeting import Filler, finish
+from oprag.context import ContextOptions, candidates_for
+from oprag.context.assembly import prepared_chunks
+from oprag.context.budgeting import Filler, finish
 from oprag.hit import Hit
-from oprag.options import ContextOptions
-from oprag.selection import candidates_for
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 __all__ = ["ARMS", "BUDGETS", "Arm", "measure", "measure_book"]
@@ -112,7 +111,7 @@ def measure(
 def _spans(
     arm: Arm, hits: Sequence[Hit], options: ContextOptions
 ) -> list[list[tuple[int, int]]]:
-    """What each budget keeps: by the same steps as `oprag.assembly.assemble`."""
+    """What each budget keeps: by the same steps as `oprag.context.assemble`."""
     if arm.counts == "chunks":
         return [_plain(hits, budget) for budget in BUDGETS]
     filler = Filler(options)

@@ -7,13 +7,7 @@ from typing import Any
 
 from benchmarks.speed.assembling import growth, kinds, uncounted
 from benchmarks.speed.embedding import Hashes
-from benchmarks.speed.retrieved import (
-    N_STORED,
-    K,
-    Retrieved,
-    pieces,
-    place,
-)
+from benchmarks.speed.retrieved import N_STORED, K, Retrieved, pieces, place
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
 

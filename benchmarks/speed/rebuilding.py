@@ -26,8 +26,8 @@ def _measured(key: str, setup: Setup, overlap: int) -> Measured:
 
     from langchain_oprag import OffsetTokenSplitter
     from langchain_oprag.stores import chunk_store
+    from oprag.documents import rebuild
     from oprag.metadata import document_key
-    from oprag.rebuilding import rebuild
 
     text = longer(setup.text, setup.n_chunks * 400)
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=overlap)

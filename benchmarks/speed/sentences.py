@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.threads import at_once, halves
 from benchmarks.speed.timing import Measured, race, ratio
-from oprag.sentences import punkt_sentence_spans
-from oprag.splitting import split_sentences
+from oprag.splitting import punkt_sentence_spans, split_sentences
 from oprag.tokens import resolve_token_counter
 
 __all__ = ["measure"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
-from oprag.declining import decision_so_far
+from oprag.routing.declining import decision_so_far
 from tests.langchain.routes import QUESTION, chain_of
 from tests.support.openai_server import ScriptedServer
 from tests.support.scripted_replies import Reply

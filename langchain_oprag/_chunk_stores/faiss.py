@@ -7,8 +7,8 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 
 __all__ = ["FaissChunks"]
 

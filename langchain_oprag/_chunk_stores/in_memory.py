@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 
 if TYPE_CHECKING:  # importing it imports numpy
     from langchain_core.vectorstores import InMemoryVectorStore

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 
 __all__ = ["PostgresChunks"]
 

@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 
 __all__ = ["QdrantChunks"]
 

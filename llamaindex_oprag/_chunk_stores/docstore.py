@@ -8,8 +8,8 @@ from llama_index.core.schema import Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 
 __all__ = ["DocstoreChunks"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 
 __all__ = ["PostgresChunks"]
 

@@ -133,9 +133,9 @@ def ask(
     _check_model(model)
     _check_route(route, max_context_tokens, merge=merge)
 
+    from oprag.calls import fill_prompt
     from oprag.cli.chat_models import load_chat_model, stream_answer
     from oprag.cli.searching import check_question, search
-    from oprag.prompts import fill_prompt
 
     check_question(question)
     client = load_chat_model(model)

@@ -11,11 +11,9 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langchain_oprag._replies import text_of
-from oprag.client_errors import hint_of, said_by
+from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by
 from oprag.errors import ChatModelError
-from oprag.overflow_errors import is_window_overflow
 from oprag.tokens import resolve_token_counter
-from oprag.usage import TokenUsage
 
 __all__ = [
     "Answer",

@@ -18,7 +18,7 @@ from chromadb.errors import ChromaError
 
 from oprag.cli.telling import told
 from oprag.diagnosing import Change
-from oprag.stored_chunks import StoredChunk
+from oprag.documents import StoredChunk
 
 __all__ = ["ChromaDirectory", "open_directory"]
 

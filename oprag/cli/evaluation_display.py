@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from oprag.calls import Price, TokenUsage
 from oprag.evaluation.counting import number_of
 from oprag.evaluation.estimating import RunEstimate
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import ArmSummary, Figure, Summary
-from oprag.usage import Price, TokenUsage
 
 __all__ = ["estimate_lines", "result_lines"]
 

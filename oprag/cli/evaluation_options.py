@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from oprag.calls import Price
 from oprag.cli.telling import told
-from oprag.usage import Price
 
 __all__ = [
     "DEFAULT_MODEL",

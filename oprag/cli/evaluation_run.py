@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from oprag.calls import TokenUsage
 from oprag.cli.evaluation_asking import Asking
 from oprag.cli.evaluation_display import estimate_lines, result_lines
 from oprag.cli.evaluation_progress import CountedEmbeddings
@@ -30,7 +31,6 @@ from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport
 from oprag.evaluation.systems.system import System
-from oprag.usage import TokenUsage
 
 __all__ = ["CAPPED", "FAILED", "INTERRUPTED", "carry_out", "perform"]
 

@@ -12,6 +12,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 from rich.console import Console
 
+from oprag.calls import Price
 from oprag.cli.cache_folder import cache_folder
 from oprag.cli.chat_models import load_chat_model
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
@@ -29,7 +30,6 @@ from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.systems.system import System
 from oprag.evaluation.vectors import Vectors
 from oprag.tokens import resolve_token_counter
-from oprag.usage import Price
 
 __all__ = [
     "Evaluation",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from oprag.cli.files import read_files
+from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
-from oprag.sources import DocumentSource
 
 __all__ = ["FolderTexts"]
 

@@ -9,11 +9,7 @@ from pathlib import Path
 from oprag.cli.files import read_files
 from oprag.cli.full_texts import full_texts
 from oprag.cli.telling import note
-from oprag.errors import (
-    DuplicateDocumentError,
-    InvalidOptionError,
-    UnreadableFileError,
-)
+from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
 from oprag.evaluation.running.run_directory import RunDirectory
 
 __all__ = ["check_out", "own_documents"]

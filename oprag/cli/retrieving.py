@@ -8,12 +8,9 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import OrderPreservingRetriever
-from oprag.assembly import order_context
 from oprag.chunk import Chunk, Passage
-from oprag.options import Order
+from oprag.context import Order, order_context, render, too_small
 from oprag.ordering import document_order, rank_order
-from oprag.rendering import render
-from oprag.selection import too_small
 from oprag.tokens import resolve_token_counter
 
 __all__ = ["Retrieved", "retrieve"]

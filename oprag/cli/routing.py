@@ -13,12 +13,11 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.assembly import order_context
 from oprag.cli.chat_models import is_cut, model_failure
 from oprag.cli.full_texts import full_texts
 from oprag.cli.searching import Search
+from oprag.context import Order, order_context
 from oprag.errors import ContextWindowError, RungFailedError
-from oprag.options import Order
 from oprag.routing import Rung
 
 __all__ = ["RoutedAnswer", "route_report", "stream_routed_answer"]
@@ -37,7 +36,7 @@ class RoutedAnswer(NamedTuple):
     route: dict[str, Any]
     """`rung` and `answered`, as `SelfRouteChain` gives them."""
     usage: dict[str, Any]
-    """The ledger, as `oprag.ledger.Ledger.to_dict` gives it."""
+    """The ledger, as `oprag.calls.Ledger.to_dict` gives it."""
 
 
 def stream_routed_answer(

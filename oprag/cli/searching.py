@@ -18,7 +18,7 @@ from oprag.cli.progress import working
 from oprag.cli.retrieving import Retrieved, retrieve
 from oprag.cli.telling import note
 from oprag.cli.values import retrieved_values
-from oprag.options import Order
+from oprag.context import Order
 
 __all__ = ["Search", "check_question", "search", "search_values"]
 

@@ -107,11 +107,7 @@ def sweep(
     from oprag.cli.evaluation_data import load_own, restrict
     from oprag.cli.evaluation_run import perform
     from oprag.cli.evaluation_setup import RunOptions, check_options, make_systems
-    from oprag.evaluation.sweeping import (
-        budgets_for,
-        sweep_measure,
-        with_answer_recall,
-    )
+    from oprag.evaluation.sweeping import budgets_for, sweep_measure, with_answer_recall
     from oprag.tokens import resolve_token_counter
 
     options = RunOptions(

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
+from oprag.calls import CONTEXT_PART, SENTINEL, without_reasoning
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.metrics import bracketed_option
-from oprag.prompts import CONTEXT_PART
-from oprag.reasoning import without_reasoning
-from oprag.refusals import SENTINEL, DeclineRules
+from oprag.routing import DeclineRules
 
 __all__ = [
     "ANSWER_STYLES",

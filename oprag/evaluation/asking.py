@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.declining import DeclineDetector
+from oprag.calls import CHOICE_PROMPT, QA_PROMPT, fill_prompt, format_options
 from oprag.evaluation.answer_styles import (
     BRIEF_PROMPT,
     EXPLAINED_PROMPT,
@@ -15,7 +15,7 @@ from oprag.evaluation.answer_styles import (
 )
 from oprag.evaluation.data import Question
 from oprag.evaluation.models import Call, CallKind
-from oprag.prompts import CHOICE_PROMPT, QA_PROMPT, fill_prompt, format_options
+from oprag.routing import DeclineDetector
 
 __all__ = ["Reading", "answer_call", "choice_question", "read_reply"]
 

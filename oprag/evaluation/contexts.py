@@ -7,12 +7,11 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from oprag.assembly import assemble
 from oprag.chunk import Passage
+from oprag.context import ContextOptions, assemble
 from oprag.errors import ChunkSetError
 from oprag.evaluation.systems.system import Piece
 from oprag.hit import Hit
-from oprag.options import ContextOptions
 from oprag.tokens import NamedTokenCounter
 
 __all__ = ["ChunkOrder", "Context", "check_chunk_sets", "chunk_set", "order_chosen"]

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import OpragError
 from oprag.evaluation.answer_styles import AnswerStyle
 from oprag.evaluation.bench import Bench
@@ -18,9 +19,7 @@ from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.models import Call, CallKind, Completion, Model
 from oprag.evaluation.running.plan import Arm, Plan
 from oprag.evaluation.vectors import Vectors
-from oprag.refusals import SENTINEL
 from oprag.tokens import TokenCounter, TokenizerSpec
-from oprag.usage import TokenUsage
 
 __all__ = ["RunEstimate", "SystemEstimate", "estimate_run"]
 

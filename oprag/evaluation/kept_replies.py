@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from oprag.calls import TokenUsage
 from oprag.errors import ChatModelError
 from oprag.evaluation.artifacts import Facts
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.models import Call, Completion
-from oprag.usage import TokenUsage
 
 __all__ = ["kept_reply"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from oprag.calls import fill_prompt
 from oprag.evaluation.models import Call
-from oprag.prompts import fill_prompt
 
 __all__ = ["gist_call", "look_up_call", "page_break_call", "summary_call"]
 

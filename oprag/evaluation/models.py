@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from oprag.usage import TokenUsage
+from oprag.calls import TokenUsage
 
 __all__ = ["Call", "CallKind", "Completion", "Model"]
 

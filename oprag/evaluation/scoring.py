@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import InputMismatchError, InvalidOptionError
 from oprag.evaluation import metrics
 from oprag.evaluation.contexts import check_chunk_sets
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.running.run_directory import RunDirectory, key_of
-from oprag.refusals import SENTINEL
-from oprag.usage import TokenUsage
 
 __all__ = [
     "CORPUS_MEASURES",

@@ -15,7 +15,7 @@ from benchmarks.recall.books import SETS, Book, Question, data_folder, load_book
 from benchmarks.recall.measuring import evidence_kept, joined
 from benchmarks.recall.rankings import Ranked, fused
 from benchmarks.recall.table import Row, as_markdown
-from oprag.assembly import order_context
+from oprag.context import order_context
 from oprag.splitting import TextChunk
 from oprag.tokens import resolve_token_counter
 from tests.langchain.corpus import ListRetriever

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oprag.cli.doctor_advice import advice
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
-from oprag.stored_chunks import StoredChunk
+from oprag.documents import StoredChunk
 
 TEXT = "One day.\nAnother day."
 

@@ -9,6 +9,7 @@ import pytest
 import typer
 from rich.console import Console
 
+from oprag.calls import Price, TokenUsage
 from oprag.cli.evaluation_data import data_facts, load_own, restrict
 from oprag.cli.evaluation_display import table_lines
 from oprag.cli.evaluation_options import (
@@ -21,7 +22,6 @@ from oprag.cli.evaluation_options import (
 from oprag.cli.evaluation_progress import CountedEmbeddings, answering
 from oprag.evaluation.answer_styles import ANSWER_STYLES
 from oprag.evaluation.running.limits import Spending
-from oprag.usage import Price, TokenUsage
 from tests.evaluation.small import WordVectors, set_of_four
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from oprag.index_updating import ChunkWriter
-from oprag.indexing import WantedChunk
+from oprag.documents import ChunkStore, StoredChunk
+from oprag.indexing import ChunkWriter, WantedChunk
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 
 
 class Stopped(BaseException):

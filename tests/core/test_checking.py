@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import order_context
-from oprag.checking import check_positions, without_duplicates
 from oprag.chunk import Chunk, Span
 from oprag.errors import ConflictingTextError
+from oprag.positions import check_positions, without_duplicates
 
 SOURCE = "abcdefghij" * 3
 

@@ -3,7 +3,8 @@
 import pytest
 
 from oprag.chunk import Chunk
-from oprag.chunk_numbers import number_of, numbering
+from oprag.context import numbering
+from oprag.context.chunk_numbers import number_of
 
 
 @pytest.mark.parametrize(

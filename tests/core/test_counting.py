@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from oprag import order_context, render
 from oprag.chunk import Chunk, Passage, Span
-from oprag.counting import context_counter
-from oprag.joining import joint_counter
-from oprag.merging import merge_neighbours
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from oprag.context.counting import context_counter
+from oprag.context.merging import merge_neighbours
+from oprag.tokens import NamedTokenCounter, joint_counter, resolve_token_counter
 
 PIECES = [
     *("word", " ", "  ", ".", "...", ")", "))", '."', "\n", "\n\n", "\t", "\r\n"),

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.declining import DeclineDetector, decision_so_far
+from oprag.calls import ReasoningFilter, without_reasoning
 from oprag.errors import InvalidOptionError
-from oprag.reasoning import ReasoningFilter, without_reasoning
-from oprag.refusals import DeclineRules, is_refusal
+from oprag.routing import DeclineDetector, DeclineRules, is_refusal
+from oprag.routing.declining import decision_so_far
 from tests.core.refusal_samples import ANSWERS, REFUSALS
 
 TAGS = (("<think>", "</think>"),)

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import OpragError, order_context
-from oprag._diagnosing.placing import Order, place
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
+from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.hit import Hit
+from oprag.locating import Order, place
 from oprag.metadata import document_key
-from oprag.stored_chunks import StoredChunk
 
 DAYS = "One day.\nAnother day.\nOne day.\nThe end."
 SPANS = [(0, 8), (9, 21), (22, 30), (31, 39)]

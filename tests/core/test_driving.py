@@ -9,22 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.driving import (
-    Ask,
-    Fetch,
-    Reply,
-    Routed,
-    RouteOptions,
-    advance,
-    route,
-)
+from oprag.calls import Ledger, Reply, RungEntry, TokenUsage
+from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
 from oprag.hit import Hit
-from oprag.ledger import Ledger, RungEntry
-from oprag.options import ContextOptions
-from oprag.routing import Rung, as_rungs
-from oprag.rung_context import PromptSize
-from oprag.usage import TokenUsage
+from oprag.routing import (
+    Ask,
+    Fetch,
+    PromptSize,
+    Routed,
+    RouteOptions,
+    Rung,
+    advance,
+    as_rungs,
+    route,
+)
 
 WORDS = [f"word{number}" for number in range(60)]
 TEXT = " ".join(WORDS)

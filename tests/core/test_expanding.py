@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.assembly import order_context
 from oprag.chunk import Chunk, Span
+from oprag.context import order_context
+from oprag.context.expanding import expanded_order
+from oprag.context.pieces import cut_into_lines
 from oprag.errors import InvalidOptionError, InvalidSpanError
-from oprag.expanding import expanded_order
-from oprag.pieces import cut_into_lines
 
 _ENDS = ("char_start", "char_end")
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))

@@ -6,9 +6,8 @@ import os
 
 import pytest
 
+from oprag.documents import document_source, read_folder
 from oprag.errors import InvalidOptionError, UnreadableFileError
-from oprag.folders import read_folder
-from oprag.sources import document_source
 
 ROOT_READS_ALL = hasattr(os, "geteuid") and os.geteuid() == 0
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Span
 from oprag.errors import ContextWindowError, InvalidOptionError
-from oprag.excerpts import Layout, joined, largest_selection
-from oprag.full_context import FullContext, FullDocument, full_context
+from oprag.routing import FullDocument
+from oprag.routing.excerpts import Layout, joined, largest_selection
+from oprag.routing.full_context import FullContext, full_context
 from oprag.tokens import resolve_token_counter
 
 WORDS = resolve_token_counter(lambda text: len(text.split()))

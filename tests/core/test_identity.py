@@ -8,7 +8,7 @@ import pytest
 
 from oprag.errors import MissingDocumentError
 from oprag.hit import Hit
-from oprag.identity import look_up, read_documents
+from oprag.positions import look_up, read_documents
 
 
 def _key(metadata, **options):

@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.errors import (
-    DuplicateDocumentError,
-    InvalidOptionError,
-    UnreadableFileError,
-)
-from oprag.index_updating import aupdate_index, update_index
-from oprag.indexing import WantedChunk, WantedDocument, plan
+from oprag.documents import StoredChunk
+from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
+from oprag.indexing import WantedChunk, WantedDocument, aupdate_index, update_index
+from oprag.indexing.plan import plan
 from oprag.metadata import chunk_id, document_key
-from oprag.stored_chunks import StoredChunk
 from tests.core.fake_store import FakeStore, FakeWriter, Stopped
 
 KEY = document_key("a.txt")

@@ -10,10 +10,9 @@ import warnings
 
 import pytest
 
+from oprag.calls import Ledger, Price, RungEntry, TokenUsage, as_prices
 from oprag.errors import InvalidOptionError, RoutingCostWarning
-from oprag.ledger import Ledger, RungEntry
-from oprag.routing_cost import RoutingCostMonitor
-from oprag.usage import Price, TokenUsage, as_prices
+from oprag.routing import RoutingCostMonitor
 
 PRICES = {"small": (1.0, 0.5, 4.0), "large": (10.0, 1.0, 40.0)}
 

@@ -16,9 +16,14 @@ from oprag.errors import (
     UnitNotFoundError,
 )
 from oprag.hit import Hit
-from oprag.lifting import UnitIndex, reading_order, unit_metadata
 from oprag.metadata import document_key
-from oprag.units import LongUnit, group_documents
+from oprag.units import (
+    LongUnit,
+    UnitIndex,
+    group_documents,
+    reading_order,
+    unit_metadata,
+)
 
 PAIR = LongUnit(("a", "b"), 5)
 ALONE = LongUnit(("c",), 2)

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from oprag.links import find_links, neighbour_links
 from oprag.units import group_documents
+from oprag.units.links import find_links, neighbour_links
 
 
 @pytest.mark.parametrize(

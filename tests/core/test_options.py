@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.options import ContextOptions
+from oprag.context import ContextOptions
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 

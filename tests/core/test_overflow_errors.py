@@ -2,7 +2,7 @@
 
 import pytest
 
-from oprag.overflow_errors import is_window_overflow
+from oprag.calls import is_window_overflow
 
 
 class ContextOverflowError(Exception):

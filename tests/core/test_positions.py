@@ -21,8 +21,7 @@ from oprag.errors import (
     UnscopedPositionError,
 )
 from oprag.hit import Hit
-from oprag.positions import read_chunks
-from oprag.schemes import as_number
+from oprag.positions import as_number, read_chunks
 
 
 def _read(hits, **options):

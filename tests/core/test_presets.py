@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from oprag.context import ContextOptions, FetchPlan, candidates_for
+from oprag.context.presets import PRESETS
 from oprag.errors import InvalidOptionError
-from oprag.fetching import FetchPlan
-from oprag.options import ContextOptions
-from oprag.presets import PRESETS
-from oprag.selection import candidates_for
 
 
 def test_the_recall_preset_says_what_it_sets():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from oprag.errors import InvalidOptionError
-from oprag.prompts import (
+from oprag.calls import (
     CHOICE_PROMPT,
     CHOICE_VARIABLES,
     QA_PROMPT,
@@ -16,6 +15,7 @@ from oprag.prompts import (
     format_options,
     qa_prompt,
 )
+from oprag.errors import InvalidOptionError
 
 BOTH = [(QA_PROMPT, QA_VARIABLES), (CHOICE_PROMPT, CHOICE_VARIABLES)]
 

@@ -12,6 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.documents import (
+    ChunkStore,
+    DocumentSource,
+    StoredChunk,
+    StoreSource,
+    rebuild,
+)
+from oprag.documents.rebuilding import Rebuilt
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -22,11 +30,7 @@ from oprag.errors import (
     MissingPositionError,
 )
 from oprag.metadata import chunk_metadata, document_key
-from oprag.rebuilding import Rebuilt, rebuild
-from oprag.sources import DocumentSource
 from oprag.splitting import TextChunk, split_sentences, split_tokens
-from oprag.store_source import StoreSource
-from oprag.stored_chunks import ChunkStore, StoredChunk
 from tests.strategies import awkward_texts, counter
 
 NAME = "o'brien \\ ünï'; DROP TABLE chunks; --.txt"

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError, RoutingError
-from oprag.routing import Ladder, Rung, as_rungs
+from oprag.routing import Rung, as_rungs
+from oprag.routing.ladder import Ladder
 
 
 def test_the_default_is_the_papers_two_steps():

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Span
-from oprag.segments import Segment, extract_segments, segment_order
+from oprag.context import extract_segments
+from oprag.context.segments import Segment, segment_order
 
 
 def _places(segments):

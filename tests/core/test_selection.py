@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.chunk import Chunk
+from oprag.context import FetchPlan, fill_budget
 from oprag.errors import BudgetTooSmallError
-from oprag.fetching import FetchPlan
-from oprag.selection import fill_budget
 
 
 def _chunks(*sizes):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from oprag.errors import SentenceDataError
 from oprag.optional import bundled_folder
-from oprag.sentences import _load, punkt_sentence_spans
+from oprag.splitting import punkt_sentence_spans
+from oprag.splitting.sentences import _load
 from tests.fresh_interpreter import run
 from tests.strategies import awkward_texts
 
@@ -135,7 +136,7 @@ def test_a_language_without_a_model_is_an_error_with_the_ways_out(language):
 
 SPANS = f"""
 import json, sys
-from oprag.sentences import _load, punkt_sentence_spans
+from oprag.splitting.sentences import _load, punkt_sentence_spans
 spans = [punkt_sentence_spans({SAMPLE!r} * 3, language) for language in
          ("english", "german", "turkish", "malayalam")]
 print(json.dumps(spans))
@@ -154,7 +155,7 @@ def test_the_bundled_models_are_read_as_nltk_reads_them(bundled_data):
 def test_without_any_model_the_error_names_the_ways_out(tmp_path):
     code = """
 from oprag.errors import SentenceDataError
-from oprag.sentences import _load, punkt_sentence_spans
+from oprag.splitting.sentences import _load, punkt_sentence_spans
 try:
     punkt_sentence_spans("One. Two.")
 except SentenceDataError as error:
@@ -171,7 +172,7 @@ except SentenceDataError as error:
 def test_without_nltk_the_error_names_the_extra():
     code = """
 from oprag.errors import MissingDependencyError
-from oprag.sentences import _load, punkt_sentence_spans
+from oprag.splitting.sentences import _load, punkt_sentence_spans
 try:
     punkt_sentence_spans("One. Two.")
 except MissingDependencyError as error:

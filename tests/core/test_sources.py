@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from oprag.documents import document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.sources import document_source
 
 TEXTS = {"a.txt": "alpha\r\nbeta", "ünï'; DROP.txt": "gamma"}
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oprag.tiktoken_files import _JOINTS, TIKTOKEN_NAMES
 from oprag.tokens import resolve_token_counter
+from oprag.tokens.tiktoken_files import _JOINTS, TIKTOKEN_NAMES
 from tests.strategies import awkward_texts, counter, minilm
 
 tiktoken = pytest.importorskip("tiktoken", reason="most of this is about it")

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from oprag.tokenizing import (
-    HuggingFaceText,
-    TiktokenArray,
-    TiktokenText,
-    TokenStart,
-    tokenize,
-)
-from oprag.tokens import encodable
+from oprag.tokens import TokenStart, encodable, tokenize
+from oprag.tokens.offsets import HuggingFaceText, TiktokenArray, TiktokenText
 from tests.strategies import WITH_OFFSETS, awkward_texts, counter
 
 ENCODINGS = ("cl100k_base", "o200k_base")

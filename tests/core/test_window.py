@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.calls import WindowFit, fit_window, truncate_middle
 from oprag.errors import ContextWindowError, InvalidOptionError
-from oprag.window import WindowFit, fit_window, truncate_middle
 
 
 def words(text: str) -> int:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from langchain_core.embeddings import Embeddings
 
+from oprag.calls import TokenUsage
 from oprag.chunk import Span
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.evaluation.vectors import Vectors
-from oprag.usage import TokenUsage
 
 HARBOUR = (
     "The harbour opened in May. Its first ship carried salt. The keeper was Anna "

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.calls import CHOICE_VARIABLES, QA_VARIABLES, SENTINEL, check_prompt
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.answer_styles import (
     ANSWER_STYLES,
@@ -21,8 +22,6 @@ from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.catalogue import SYSTEMS, make_system
 from oprag.evaluation.data import Question
 from oprag.evaluation.metrics import bracketed_match
-from oprag.prompts import CHOICE_VARIABLES, QA_VARIABLES, check_prompt
-from oprag.refusals import SENTINEL
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]

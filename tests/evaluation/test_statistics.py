@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 
 from oprag.errors import InputMismatchError, InvalidOptionError
 from oprag.evaluation.data import Question
-from oprag.evaluation.statistics import (
-    Resampling,
-    clusters_of,
-    mean_and_deviation,
-)
+from oprag.evaluation.statistics import Resampling, clusters_of, mean_and_deviation
 from tests.evaluation.metrics.cases import seeded
 
 

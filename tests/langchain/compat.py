@@ -17,9 +17,7 @@ if IS_1X:
         create_history_aware_retriever,
         create_retrieval_chain,
     )
-    from langchain_classic.chains.combine_documents import (
-        create_stuff_documents_chain,
-    )
+    from langchain_classic.chains.combine_documents import create_stuff_documents_chain
     from langchain_classic.retrievers import (
         ContextualCompressionRetriever,
         EnsembleRetriever,
@@ -57,9 +55,7 @@ else:
         DocumentCompressorPipeline,
         LLMChainFilter,
     )
-    from langchain.retrievers.document_compressors.cross_encoder import (
-        BaseCrossEncoder,
-    )
+    from langchain.retrievers.document_compressors.cross_encoder import BaseCrossEncoder
     from langgraph.prebuilt import create_react_agent as create_agent
 
 ONLY_ON_1X: dict[str, str] = {

@@ -17,13 +17,12 @@ from langchain_oprag import (
     document_source,
 )
 from langchain_oprag.stores import chunk_store
+from oprag.documents import DocumentSource, StoreSource
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
     InvalidOptionError,
 )
-from oprag.sources import DocumentSource
-from oprag.store_source import StoreSource
 from tests.langchain.corpus import EMBEDDING, OtherStore
 from tests.langchain.recording import RecordingChatModel
 

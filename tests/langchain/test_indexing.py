@@ -19,6 +19,7 @@ from langchain_oprag import (
     index_documents,
 )
 from langchain_oprag.stores import chunk_store
+from oprag.documents import rebuild
 from oprag.errors import (
     DuplicateDocumentError,
     IndexingError,
@@ -29,7 +30,6 @@ from oprag.errors import (
     UnsupportedMetadataError,
 )
 from oprag.metadata import chunk_id, document_key
-from oprag.rebuilding import rebuild
 from tests.support.interrupted import (
     assert_nothing_false,
     assert_repaired,

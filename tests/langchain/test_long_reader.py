@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from langchain_oprag import LongReader, LongUnitRetriever
 from oprag.errors import ContextWindowError, InvalidOptionError, LongReadingError
-from oprag.long_prompts import EXAMPLES
 from oprag.units import group_documents
+from oprag.units.long_prompts import EXAMPLES
 from tests.langchain.corpus import ListRetriever, words
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import WAYS, ask, chat_model, text_in, timeless

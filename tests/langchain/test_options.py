@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
-from oprag.options import ContextOptions
+from oprag.context import ContextOptions
 from tests.langchain.corpus import ListRetriever, chunk, numbers
 
 RANKED = [chunk(number) for number in (5, 9, 1)]

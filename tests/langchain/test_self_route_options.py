@@ -11,8 +11,7 @@ from pydantic import Field
 
 from langchain_oprag import SelfRouteChain
 from langchain_oprag._models import facts_of
-from oprag.refusals import DeclineRules
-from oprag.routing import Rung
+from oprag.routing import DeclineRules, Rung
 from tests.langchain.corpus import ListRetriever, OtherStore
 from tests.langchain.routes import BOOK, QUESTION, RETRIEVED
 

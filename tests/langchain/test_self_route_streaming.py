@@ -14,8 +14,8 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from pydantic import Field
 
 from langchain_oprag import SelfRouteChain
-from oprag.reasoning import without_reasoning
-from oprag.refusals import DeclineRules
+from oprag.calls import without_reasoning
+from oprag.routing import DeclineRules
 from tests.core.refusal_samples import ANSWERS, REFUSALS
 from tests.langchain.corpus import ListRetriever
 from tests.langchain.routes import (

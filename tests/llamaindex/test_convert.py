@@ -25,6 +25,8 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from llamaindex_oprag._heads import heads_of
+from oprag.context import ContextOptions, plain_case
+from oprag.context.columns import sent_behind
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -32,8 +34,6 @@ from oprag.errors import (
     MissingDocumentError,
     MissingPositionError,
 )
-from oprag.options import ContextOptions
-from oprag.plain_case import plain_case, sent_behind
 from tests.corpora import Retrieval, metadata, retrievals
 from tests.llamaindex.corpus import TEXT, numbers_of, scored
 

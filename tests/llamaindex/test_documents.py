@@ -10,8 +10,8 @@ from llama_index.core.storage.docstore import SimpleDocumentStore
 
 from llamaindex_oprag import OffsetTokenNodeParser
 from llamaindex_oprag.documents import document_source
+from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.sources import DocumentSource
 from tests.llamaindex.corpus import TEXT, clause_parser, document, index
 from tests.llamaindex.recording import WordEmbedding
 

@@ -32,6 +32,7 @@ from llamaindex_oprag import (
     index_documents,
 )
 from llamaindex_oprag.stores import chunk_store
+from oprag.documents import rebuild
 from oprag.errors import (
     DuplicateDocumentError,
     IndexingError,
@@ -41,7 +42,6 @@ from oprag.errors import (
     UnsupportedMetadataError,
 )
 from oprag.metadata import chunk_id, document_key
-from oprag.rebuilding import rebuild
 from tests.support.interrupted import content, whole_documents
 from tests.support.killed_indexing import AFTER, BEFORE, vector, write
 

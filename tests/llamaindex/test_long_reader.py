@@ -16,8 +16,8 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 from llamaindex_oprag import LongReaderSynthesizer, LongUnitRetriever
 from oprag.errors import ContextWindowError, InvalidOptionError, LongReadingError
-from oprag.long_prompts import EXAMPLES
 from oprag.units import group_documents
+from oprag.units.long_prompts import EXAMPLES
 from tests.llamaindex.recording import RecordingLLM
 from tests.llamaindex.self_routing import WAYS, scripted_llm
 from tests.support.openai_server import (

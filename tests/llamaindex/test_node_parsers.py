@@ -22,23 +22,14 @@ from llama_index.core.node_parser import (
     get_leaf_nodes,
 )
 from llama_index.core.node_parser.interface import TextSplitter
-from llama_index.core.schema import (
-    BaseNode,
-    ImageDocument,
-    MetadataMode,
-    NodeWithScore,
-)
+from llama_index.core.schema import BaseNode, ImageDocument, MetadataMode, NodeWithScore
 
 from llamaindex_oprag import (
     OffsetSentenceNodeParser,
     OffsetTokenNodeParser,
     OrderPreservingPostprocessor,
 )
-from oprag.errors import (
-    MissingPositionError,
-    TokenizerError,
-    UnscopedPositionError,
-)
+from oprag.errors import MissingPositionError, TokenizerError, UnscopedPositionError
 from oprag.metadata import OWN_KEYS, document_key
 from oprag.splitting import split_sentences, split_tokens
 from oprag.tokens import resolve_token_counter

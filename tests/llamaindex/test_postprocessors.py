@@ -21,8 +21,8 @@ from tokenizers import Regex
 from tokenizers.normalizers import Replace
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
+from oprag.context import ContextOptions
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
-from oprag.options import ContextOptions
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
 from tests.llamaindex.corpus import (

@@ -21,11 +21,7 @@ from tokenizers import Regex
 from tokenizers.normalizers import Replace
 
 from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
-from oprag.errors import (
-    BudgetTooSmallError,
-    InvalidOptionError,
-    UnfilledBudgetWarning,
-)
+from oprag.errors import BudgetTooSmallError, InvalidOptionError, UnfilledBudgetWarning
 from tests.llamaindex.corpus import (
     CLAUSES,
     QUESTION,

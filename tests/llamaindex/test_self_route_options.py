@@ -15,9 +15,9 @@ from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
 
 from llamaindex_oprag._usage import reported_usage
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
+from oprag.calls import TokenUsage
 from oprag.errors import InvalidOptionError, RoutingCostWarning, RoutingError
-from oprag.refusals import DeclineRules
-from oprag.usage import TokenUsage
+from oprag.routing import DeclineRules
 from tests.llamaindex.corpus import QUESTION, TEXT, index
 from tests.llamaindex.self_routing import (
     DOCUMENTS,

@@ -14,9 +14,9 @@ from llama_index.vector_stores.chroma import ChromaVectorStore
 
 from llamaindex_oprag import OffsetTokenNodeParser, document_source
 from llamaindex_oprag.stores import chunk_store
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import IncompleteDocumentError, InvalidOptionError
 from oprag.metadata import document_key
-from oprag.stored_chunks import ChunkStore, StoredChunk
 from tests.llamaindex.corpus import TEXT, document, index
 from tests.llamaindex.recording import WordEmbedding
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from oprag._locating.squeezing import squeeze
-from oprag.locating import locate
+from oprag.locating import locate, squeeze
 from tests.locating.disguise import Bare, Disguise
 from tests.locating.settings import Setting
 

@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from oprag._diagnosing.placing import Order, place
+from oprag.locating import Order, place
 from tests.locating.comparing import _tight
 from tests.locating.disguise import Bare, Disguise
 from tests.locating.langchain_settings import LANGCHAIN

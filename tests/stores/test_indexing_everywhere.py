@@ -17,11 +17,10 @@ import langchain_oprag
 import llamaindex_oprag
 from langchain_oprag.stores import chunk_store as langchain_chunks
 from llamaindex_oprag.stores import chunk_store as llamaindex_chunks
+from oprag.documents import ChunkStore, rebuild
 from oprag.errors import IndexingError
-from oprag.indexing_steps import IndexingReport
+from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
-from oprag.rebuilding import rebuild
-from oprag.stored_chunks import ChunkStore
 from tests.stores.langchain_places import AWKWARD_NAMES, PLACES
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES

@@ -15,8 +15,8 @@ from langchain_oprag import (
     document_source,
     index_documents,
 )
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import InvalidOptionError, UnsupportedMetadataError
-from oprag.stored_chunks import ChunkStore, StoredChunk
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.sources import pinecone_metadata, three_documents
 

@@ -21,10 +21,9 @@ from langchain_oprag import (
 )
 from langchain_oprag.stores import chunk_store
 from oprag.cli.files import read_files
+from oprag.documents import ChunkStore, StoredChunk, StoreSource
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.metadata import document_key
-from oprag.store_source import StoreSource
-from oprag.stored_chunks import ChunkStore, StoredChunk
 from tests.cli.mixed_files import pdf
 from tests.stores.langchain_places import (
     AWKWARD_NAMES,

@@ -16,9 +16,9 @@ from llama_index.core.vector_stores.utils import metadata_dict_to_node
 
 from llamaindex_oprag import OffsetTokenNodeParser, document_source
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import IncompleteDocumentError, InvalidOptionError
 from oprag.metadata import DOC_KEY
-from oprag.stored_chunks import ChunkStore, StoredChunk
 from tests.stores import llamaindex_places as places
 from tests.stores.llamaindex_fakes import ChecksumEmbedding, PineconeRulesStore
 

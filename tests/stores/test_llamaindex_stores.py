@@ -18,9 +18,7 @@ from llamaindex_oprag import (
     document_source,
 )
 from llamaindex_oprag.stores import chunk_store
-from oprag.errors import (
-    DocumentNotFoundError,
-)
+from oprag.errors import DocumentNotFoundError
 from oprag.metadata import document_key
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from oprag.documents import ChunkStore, rebuild
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.metadata import document_key
-from oprag.rebuilding import rebuild
-from oprag.stored_chunks import ChunkStore
 from tests.support.killed_indexing import AFTER, BEFORE
 
 

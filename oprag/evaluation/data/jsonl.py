@@ -10,12 +10,7 @@ from oprag.chunk import Span
 from oprag.evaluation.data.counts import finish
 from oprag.evaluation.data.fields import ONLY_JSON
 from oprag.evaluation.data.files import JsonlRows
-from oprag.evaluation.data.records import (
-    Dataset,
-    Document,
-    LazyDocuments,
-    Question,
-)
+from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows
 from oprag.evaluation.metrics.evidence import EvidenceKind
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from oprag.calls import Price, TokenUsage
 from oprag.errors import InvalidOptionError
-from oprag.usage import Price, TokenUsage
 
 __all__ = ["Spending", "spending", "token_share"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from oprag.chunk import Span
-from oprag.sentences import punkt_sentence_spans
+from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenCounter
 
 __all__ = ["OfficialChunk", "split_officially"]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from oprag.segments import extract_segments
+from oprag.context import extract_segments
 
 __all__ = ["BALANCED", "OfficialSegment", "SegmentRules", "official_segments"]
 

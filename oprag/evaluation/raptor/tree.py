@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from oprag.calls import TokenUsage
 from oprag.evaluation.artifacts import Facts
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.concurrently import made_together
@@ -18,7 +19,6 @@ from oprag.evaluation.kept_replies import kept_reply
 from oprag.evaluation.making_prompts import summary_call
 from oprag.evaluation.raptor.clustering import soft_clusters
 from oprag.evaluation.splittings import Splitting
-from oprag.usage import TokenUsage
 
 __all__ = ["Tree", "TreeSettings", "tree_of"]
 

@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from oprag.calls import TokenUsage
 from oprag.chunk import Span
 from oprag.evaluation.artifacts import Facts
 from oprag.evaluation.bench import Bench
@@ -21,7 +22,6 @@ from oprag.evaluation.readagent.paging import (
     page_steps,
     parts_of,
 )
-from oprag.usage import TokenUsage
 
 __all__ = ["Memory", "MemorySettings", "memory_of"]
 

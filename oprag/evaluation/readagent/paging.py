@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from oprag.chunk import Span
-from oprag.sentences import punkt_sentence_spans
+from oprag.splitting import punkt_sentence_spans
 
 __all__ = ["Break", "PageUnit", "Pages", "PagingRules", "page_steps", "parts_of"]
 

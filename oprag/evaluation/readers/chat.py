@@ -11,14 +11,19 @@ from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import SecretStr
 
 from langchain_oprag._replies import text_of
-from oprag.client_errors import hint_of, is_transient, retry_after, said_by
+from oprag.calls import (
+    TokenUsage,
+    hint_of,
+    is_transient,
+    is_window_overflow,
+    retry_after,
+    said_by,
+    without_reasoning,
+)
 from oprag.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion, Model
-from oprag.overflow_errors import is_window_overflow
-from oprag.reasoning import without_reasoning
-from oprag.refusals import DeclineRules
+from oprag.routing import DeclineRules
 from oprag.tokens import TokenizerSpec, resolve_token_counter
-from oprag.usage import TokenUsage
 
 __all__ = ["ChatModel"]
 

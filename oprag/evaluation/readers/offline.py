@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from oprag.calls import SENTINEL, TokenUsage
 from oprag.evaluation.models import Call, CallKind, Completion, Model
 from oprag.evaluation.readers.sentences import Sentences, SentenceVectors
 from oprag.evaluation.vectors import Matrix, Vectors
-from oprag.refusals import SENTINEL
 from oprag.tokens import TokenizerSpec, resolve_token_counter
-from oprag.usage import TokenUsage
 
 __all__ = ["OFFLINE", "OfflineReader"]
 

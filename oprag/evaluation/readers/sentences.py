@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from oprag.evaluation.vectors import Matrix, Vectors
-from oprag.sentences import punkt_sentence_spans
+from oprag.splitting import punkt_sentence_spans
 
 __all__ = ["SentenceVectors", "Sentences"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.usage import TokenUsage
+from oprag.calls import TokenUsage
 
 __all__ = ["Arm", "arms_of"]
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from oprag.calls import Price
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.reports.arms import Arm
 from oprag.evaluation.reports.measuring import corpus_scores
 from oprag.evaluation.reports.summary import ArmSummary, Figure
 from oprag.evaluation.statistics import Resampling, mean_and_deviation
-from oprag.usage import Price
 
 __all__ = ["Rows"]
 

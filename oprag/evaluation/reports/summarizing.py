@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from oprag.calls import Price
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.failure_classes import read_labels
@@ -25,7 +26,6 @@ from oprag.evaluation.reports.rows import Rows
 from oprag.evaluation.reports.summary import ArmSummary, Summary
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.statistics import Resampling, clusters_of
-from oprag.usage import Price
 
 __all__ = ["summarize"]
 

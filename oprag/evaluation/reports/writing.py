@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from oprag.calls import Price
 from oprag.evaluation.counting import number_of
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.published import Published
@@ -21,7 +22,6 @@ from oprag.evaluation.reports.tables import as_markdown, tables_of
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.scoring import score
 from oprag.optional import require
-from oprag.usage import Price
 
 __all__ = ["require_libraries", "write_reports"]
 

@@ -8,11 +8,11 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+from oprag.calls import Price, TokenUsage
 from oprag.errors import SpendingCapError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.evaluation.running.run_directory import cut_half_line
 from oprag.tokens import TokenCounter
-from oprag.usage import Price, TokenUsage
 
 __all__ = ["CappedModel", "Spending"]
 

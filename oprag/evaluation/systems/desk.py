@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from oprag.calls import RungEntry
 from oprag.evaluation.asking import answer_call
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
-from oprag.ledger import RungEntry
-from oprag.route_requests import Desk
-from oprag.routing import Rung
-from oprag.rung_context import PromptSize
+from oprag.routing import Desk, PromptSize, Rung
 
 __all__ = ["QuestionDesk", "prompt_size"]
 

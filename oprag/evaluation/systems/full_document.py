@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from oprag.calls import WindowOverflow
 from oprag.chunk import Chunk
+from oprag.context import ContextOptions
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
@@ -13,10 +15,7 @@ from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.systems.desk import prompt_size
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
-from oprag.full_context import FullDocument
-from oprag.options import ContextOptions
-from oprag.rung_context import chunks_of_documents, context_of_documents
-from oprag.window import WindowOverflow
+from oprag.routing import FullDocument, chunks_of_documents, context_of_documents
 
 __all__ = ["REPLY_TOKENS", "FullDocuments", "full_document", "pieces_of"]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from oprag.calls import Ledger, Reply, fill_prompt
 from oprag.evaluation.asking import answer_call
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.evaluation.models import Call
-from oprag.ledger import Ledger
-from oprag.long_prompts import DIRECT_PROMPT, LONG_PROMPT, SHORT_PROMPT
-from oprag.long_reading import Call as LongCall
-from oprag.long_reading import LongReadDesk, PromptLength
-from oprag.prompts import fill_prompt
-from oprag.route_requests import Reply
+from oprag.units import (
+    DIRECT_PROMPT,
+    LONG_PROMPT,
+    SHORT_PROMPT,
+    LongReadDesk,
+    PromptLength,
+)
+from oprag.units import Call as LongCall
 
 __all__ = ["LongReadingDesk"]
 

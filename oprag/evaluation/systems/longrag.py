@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from oprag.context import Order
 from oprag.errors import BudgetTooSmallError, InvalidOptionError
 from oprag.evaluation.asking import choice_question, read_reply
 from oprag.evaluation.bench import Bench
@@ -18,15 +19,19 @@ from oprag.evaluation.systems.full_document import REPLY_TOKENS
 from oprag.evaluation.systems.long_desk import LongReadingDesk
 from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
-from oprag.lifting import LiftedUnit, UnitIndex, reading_order
-from oprag.long_reading import read_long
-from oprag.options import Order
-from oprag.units import LongUnit, group_documents
+from oprag.units import (
+    LiftedUnit,
+    LongUnit,
+    UnitIndex,
+    group_documents,
+    read_long,
+    reading_order,
+)
 
 __all__ = ["Links", "LongRag", "longrag"]
 
 Links: TypeAlias = Literal["found", "none"]
-"""`"found"`: those in the texts, else neighbours in a folder (`oprag.links`). `"none"`:
+"""`"found"`: those in the texts, else neighbours in a folder (`oprag.units`). `"none"`:
 every document is a unit by itself, as where a set gives units already."""
 
 _SEPARATOR = "\n\n"

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from oprag.calls import TokenUsage
 from oprag.chunk import Chunk
+from oprag.context import fill_budget, too_small
 from oprag.evaluation.bench import Bench, query_text
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
@@ -17,9 +19,7 @@ from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.evaluation.vectors import Matrix, best_first
-from oprag.selection import fill_budget, too_small
 from oprag.tokens import NamedTokenCounter
-from oprag.usage import TokenUsage
 
 __all__ = ["Raptor", "raptor"]
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from oprag.calls import TokenUsage
 from oprag.evaluation.asking import choice_question
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
@@ -16,7 +17,6 @@ from oprag.evaluation.readagent.memory import MemorySettings, memory_of
 from oprag.evaluation.readagent.paging import PageUnit, PagingRules
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
-from oprag.usage import TokenUsage
 
 __all__ = ["ReadAgent", "named_pages", "readagent"]
 

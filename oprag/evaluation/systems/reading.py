@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from oprag.calls import TokenUsage
 from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
 from oprag.evaluation.systems.system import Attempt
-from oprag.usage import TokenUsage
 
 __all__ = ["read"]
 

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from oprag.context import ContextOptions, Overflow
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
@@ -18,8 +19,6 @@ from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.systems.official_rag import OfficialRag
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, System
-from oprag.options import ContextOptions
-from oprag.selection import Overflow
 
 __all__ = ["Compat", "Retrieved", "dos_rag", "op_rag", "vanilla_rag"]
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from oprag.context import ContextOptions, FetchPlan, Selection, candidates_for
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context, order_chosen
 from oprag.evaluation.data import Question
@@ -14,9 +15,6 @@ from oprag.evaluation.systems.official_segments import OfficialSegments
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.systems.system import Attempt, Count, System
-from oprag.fetching import FetchPlan
-from oprag.options import ContextOptions
-from oprag.selection import Selection, candidates_for
 
 __all__ = ["Placed", "recall", "segments"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.driving import advance, route
+from oprag.calls import Ledger, Reply, WindowOverflow
+from oprag.context import ContextOptions, Order
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
@@ -14,12 +15,17 @@ from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.systems.desk import QuestionDesk
 from oprag.evaluation.systems.full_document import REPLY_TOKENS, pieces_of
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
-from oprag.ledger import Ledger
-from oprag.options import ContextOptions, Order
-from oprag.route_requests import Ask, Fetch, Reply, Routed, RouteOptions
-from oprag.routing import Rung, as_rungs
-from oprag.rung_context import RungContext
-from oprag.window import WindowOverflow
+from oprag.routing import (
+    Ask,
+    Fetch,
+    Routed,
+    RouteOptions,
+    Rung,
+    RungContext,
+    advance,
+    as_rungs,
+    route,
+)
 
 __all__ = ["SelfRoute", "self_route"]
 
@@ -29,7 +35,7 @@ class SelfRoute(System):
     """Asks with the best chunks, and climbs while the model declines.
 
     The steps, the fit to the window and the account are the core's
-    (`oprag.driving`). The last rung's reply is final.
+    (`oprag.routing.driving`). The last rung's reply is final.
     """
 
     name: str
@@ -70,7 +76,7 @@ class SelfRoute(System):
 
         Raises:
             BudgetTooSmallError: Not even the best chunk fits.
-            ContextWindowError: See `oprag.driving.route`.
+            ContextWindowError: See `oprag.routing.route`.
         """
         ledger = Ledger()
         routed = await self._routed(question, self._rungs(budget), ledger, bench)
@@ -168,7 +174,7 @@ def self_route(
         size: Of the chunks, in that unit.
         rungs: As `oprag.routing.as_rungs` takes them; numbers may be written as text.
             Rungs of token budgets choose from all chunks, so they need `k=None`.
-        window_overflow: See `oprag.full_context`.
+        window_overflow: See `oprag.routing.full_context`.
         reserved: Tokens of the window that are kept for the reply.
 
     Raises:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import Field
 
+from oprag.calls import TokenUsage
 from oprag.evaluation.data import Question
-from oprag.usage import TokenUsage
 
 if TYPE_CHECKING:
     from oprag.evaluation.bench import Bench

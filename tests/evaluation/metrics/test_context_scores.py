@@ -5,6 +5,7 @@ from itertools import combinations
 import pytest
 from scipy.stats import kendalltau
 
+from oprag.calls import Price, TokenUsage
 from oprag.errors import InvalidOptionError, InvalidSpanError
 from oprag.evaluation.metrics import (
     evidence_coverage,
@@ -14,7 +15,6 @@ from oprag.evaluation.metrics import (
     spending,
     token_share,
 )
-from oprag.usage import Price, TokenUsage
 from tests.evaluation.metrics.cases import seeded
 
 KINDS = ("any", "all")

@@ -7,11 +7,7 @@ from itertools import islice
 import pytest
 from nltk.translate import bleu_score as nltk_bleu
 
-from oprag.errors import (
-    InputMismatchError,
-    InvalidOptionError,
-    MetricUnavailableError,
-)
+from oprag.errors import InputMismatchError, InvalidOptionError, MetricUnavailableError
 from oprag.evaluation.metrics import (
     bleu,
     corpus_bleu,

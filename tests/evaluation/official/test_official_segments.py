@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.official.segments import (
-    BALANCED,
-    SegmentRules,
-    official_segments,
-)
+from oprag.evaluation.official.segments import BALANCED, SegmentRules, official_segments
 from tests.evaluation.small import Replies, bench_of
 
 TENTHS = st.integers(min_value=0, max_value=10).map(lambda tenths: tenths / 10)

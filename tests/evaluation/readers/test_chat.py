@@ -9,7 +9,8 @@ import pytest
 import tenacity
 from langchain_openai import ChatOpenAI
 
-from oprag.client_errors import is_transient, retry_after, status_of
+from oprag.calls import is_transient, retry_after
+from oprag.calls.client_errors import status_of
 from oprag.errors import ChatModelError
 from oprag.evaluation.asking import read_reply
 from oprag.evaluation.models import Call, Completion

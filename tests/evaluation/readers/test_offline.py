@@ -29,7 +29,7 @@ from oprag.evaluation.models import Call
 from oprag.evaluation.readers.offline import OfflineReader
 from oprag.evaluation.readers.sentences import SentenceVectors
 from oprag.evaluation.vectors import Vectors
-from oprag.sentences import punkt_sentence_spans
+from oprag.splitting import punkt_sentence_spans
 from tests.evaluation.small import HARBOUR, MILL
 
 CONTEXT = "The lamp was lit.\nIt was cold.\n\nThe wheel was oak. Anna Holm was keeper."

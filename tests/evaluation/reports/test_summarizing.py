@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from oprag.calls import Price
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.metrics import corpus_bleu
@@ -19,7 +20,6 @@ from oprag.evaluation.reports.tables import as_markdown, tables_of
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.scoring import score
 from oprag.evaluation.systems.retrieved import dos_rag
-from oprag.usage import Price
 from tests.evaluation.reports.runs import NUMBERS, ask, ledgers
 
 

@@ -24,14 +24,7 @@ from langgraph.graph import StateGraph
 
 from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
 from tests.langchain import compat
-from tests.langchain.corpus import (
-    EMBEDDING,
-    QUERY,
-    WIDTH,
-    ListRetriever,
-    book,
-    chunk,
-)
+from tests.langchain.corpus import EMBEDDING, QUERY, WIDTH, ListRetriever, book, chunk
 from tests.langchain.recording import RecordingChatModel
 
 CHUNKS = 40

@@ -14,12 +14,7 @@ from oprag.errors import (
     MissingPositionError,
     UnscopedPositionError,
 )
-from tests.langchain.corpus import (
-    QUERY,
-    RecordingStore,
-    starts,
-    words,
-)
+from tests.langchain.corpus import QUERY, RecordingStore, starts, words
 from tests.langchain.places.ingredients import (
     SOURCE,
     joined,

@@ -5,12 +5,7 @@ import pytest
 from oprag.errors import PositionError
 from tests.llamaindex.places.ingredients import ingredients
 from tests.llamaindex.places.registry import places_of
-from tests.llamaindex.places.running import (
-    answering,
-    build,
-    each_mode,
-    each_place,
-)
+from tests.llamaindex.places.running import answering, build, each_mode, each_place
 
 
 @each_mode

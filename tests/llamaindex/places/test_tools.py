@@ -5,12 +5,7 @@ import pytest
 from tests.llamaindex.corpus import QUESTION, numbers
 from tests.llamaindex.places.ingredients import ingredients
 from tests.llamaindex.places.registry import places_of
-from tests.llamaindex.places.running import (
-    build,
-    each_place,
-    sent,
-    with_and_without,
-)
+from tests.llamaindex.places.running import build, each_place, sent, with_and_without
 from tests.support.openai_server import Reply, ScriptedServer, ToolCall
 
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.

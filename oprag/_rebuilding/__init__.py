@@ -1,1 +1,0 @@
-"""The steps of `oprag.rebuilding`, one idea per file."""

@@ -1,0 +1,107 @@
+"""What the clients of models raise: whether it passes, what it says, what to do."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from oprag.calls.overflow_errors import is_window_overflow
+
+__all__ = ["hint_of", "is_transient", "retry_after", "said_by", "status_of"]
+
+_MOST = 200
+"""Characters told of what a client says."""
+_PASSING = (408, 409, 425, 429)
+"""Statuses that a later request may not get again, as those from 500 on."""
+_SERVER = 500
+_NO_QUOTA = "insufficient_quota"
+"""How OpenAI says that an account is empty; its status is that of a rate limit."""
+_ADDRESS = re.compile(r"//[^/@\s]+@")
+_HIDDEN = "***"
+_SHORTEST = 6
+"""Characters of the shortest text that is taken for a key; `none` is no secret."""
+
+
+def status_of(error: BaseException) -> int | None:
+    """Give the HTTP status that a client's error carries; None for none."""
+    places: tuple[Any, ...] = (error, getattr(error, "response", None))
+    for place in places:
+        for name in ("status_code", "status", "code"):
+            status = getattr(place, name, None)
+            if isinstance(status, int):
+                return int(status)
+    return None
+
+
+def is_transient(error: BaseException) -> bool:
+    """Say whether the same request may succeed later.
+
+    It may after the statuses 408, 409, 425, 429 and those from 500 on, after a
+    connection that fails or breaks, and after a timeout; not where an account is
+    empty, and not where the prompt is longer than the model's window.
+
+    Args:
+        error: What the client raised. Clients have no class in common: it is known
+            by its status, else by the names of its classes.
+    """
+    if is_window_overflow(error) or getattr(error, "code", None) == _NO_QUOTA:
+        return False
+    status = status_of(error)
+    if status is not None:
+        return status in _PASSING or status >= _SERVER
+    return _is_of_connection(error)
+
+
+def retry_after(error: BaseException) -> float | None:
+    """Give the seconds to wait that a server asks for; None where it does not."""
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    asked = None if headers is None else headers.get("retry-after")
+    try:
+        return None if asked is None else max(0.0, float(asked))
+    except ValueError:  # a date: servers of models do not send one
+        return None
+
+
+def said_by(error: BaseException, secrets: Iterable[str] = ()) -> str:
+    """Give what a client says, as one short line that ends in a full stop.
+
+    Args:
+        error: What the client raised.
+        secrets: Keys: servers repeat them. They, and a name and password in an
+            address, are told as `***`.
+    """
+    body = getattr(error, "body", None)
+    told = body.get("message") if isinstance(body, dict) else None
+    said = " ".join(str(told or error).split()) or type(error).__name__
+    for secret in secrets:
+        if len(secret) >= _SHORTEST:
+            said = said.replace(secret, _HIDDEN)
+    said = _ADDRESS.sub(f"//{_HIDDEN}@", said)
+    if len(said) > _MOST:
+        said = f"{said[:_MOST].rstrip()} …"
+    return said if said.endswith((".", "!", "?", "…")) else f"{said}."
+
+
+def hint_of(error: BaseException) -> str:
+    """Say what to do about it; empty where nothing is known."""
+    status = status_of(error)
+    if status in {401, 403}:
+        return "Check the provider's key."
+    if status == 404:  # noqa: PLR2004 -- as HTTP has it
+        return "Check the model's name, and the server's address."
+    if status is None and _is_of_connection(error):
+        address = os.environ.get("OPENAI_BASE_URL", "")
+        address = _ADDRESS.sub(f"//{_HIDDEN}@", address)
+        where = f" OPENAI_BASE_URL is {address}." if address else ""
+        return f"Check that its server runs and can be reached.{where}"
+    return ""
+
+
+def _is_of_connection(error: BaseException) -> bool:
+    if isinstance(error, (ConnectionError, TimeoutError)):
+        return True
+    kinds = [cls.__name__ for cls in type(error).__mro__]
+    marks = ("Connect", "Timeout", "Transport")
+    return any(mark in kind for kind in kinds for mark in marks)

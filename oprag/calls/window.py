@@ -1,0 +1,174 @@
+"""What to do with documents that may not fit the model's window, as arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from oprag.errors import ContextWindowError, InvalidOptionError
+from oprag.tokens import TokenCounter
+
+__all__ = [
+    "WINDOW_UNKNOWN",
+    "WindowFit",
+    "WindowOverflow",
+    "fit_window",
+    "truncate_middle",
+]
+
+WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle", "error"]
+
+WINDOW_UNKNOWN = "window unknown"
+"""What the ledger notes where nobody said how much the model can read."""
+
+_POLICIES = ("order_preserving", "truncate_middle", "error")
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFit:
+    """How the documents of a full rung are to be sent."""
+
+    action: Literal["whole", "order_preserving", "truncate_middle"]
+    """`"whole"`: as they are; `"order_preserving"`: the best chunks that fit
+    `room`, in document order; `"truncate_middle"`: cut to `room`."""
+    room: int | None
+    """Tokens that the context may take; None when the window is not known."""
+
+
+def fit_window(
+    document_tokens: int,
+    *,
+    window: int | None,
+    overhead: int,
+    reserved: int,
+    window_overflow: WindowOverflow = "order_preserving",
+) -> WindowFit:
+    """Decide how full documents are sent.
+
+    Args:
+        document_tokens: Tokens of the whole context as it would be sent.
+        window: Tokens of prompt and answer together that the model takes; None
+            when unknown: then the documents are sent whole, and it is for the
+            provider to refuse them.
+        overhead: Tokens of the prompt without the context.
+        reserved: Tokens kept free for the answer.
+        window_overflow: What to do when they do not fit: the largest
+            order-preserving selection that does (the default: same cost, keeps
+            what is relevant), cut out the middle (∞Bench's convention), or an
+            error.
+
+    Raises:
+        ContextWindowError: They do not fit and `window_overflow` is `"error"`; or
+            overhead and answer leave no room at all.
+        InvalidOptionError: There is no such policy.
+    """
+    if window_overflow not in _POLICIES:
+        raise InvalidOptionError(
+            f"window_overflow={window_overflow!r} is not possible. It takes "
+            f"{' or '.join(map(repr, _POLICIES))}.",
+            option="window_overflow",
+            value=window_overflow,
+        )
+    if window is None:
+        return WindowFit("whole", None)
+    room = window - overhead - reserved
+    needed = document_tokens + overhead + reserved
+    if room <= 0:
+        raise ContextWindowError(
+            f"A window of {window} tokens has no room for any text: the prompt alone "
+            f"takes {overhead}, and {reserved} are kept for the answer. Give a larger "
+            "max_context_tokens, or keep less for the answer.",
+            window=window,
+            needed=needed,
+        )
+    if document_tokens <= room:
+        return WindowFit("whole", room)
+    if window_overflow == "error":
+        raise ContextWindowError(
+            f"The documents take {document_tokens} tokens and {room} are left of a "
+            f"window of {window}. Use a model with a larger window, or "
+            'window_overflow="order_preserving" or "truncate_middle".',
+            window=window,
+            needed=needed,
+        )
+    return WindowFit(window_overflow, room)
+
+
+def truncate_middle(
+    text: str, limit: int, token_counter: TokenCounter, *, gap_mark: str = ""
+) -> str:
+    """Keep the beginning and the end of a text, each half of a token limit.
+
+    Args:
+        text: Any text.
+        limit: Tokens that the result may take, at least 1. The first half is
+            rounded down.
+        token_counter: Counts tokens. It need not be additive: what is returned
+            was counted as a whole.
+        gap_mark: Put where the middle was; it counts towards the limit.
+
+    Returns:
+        The text itself if it fits. Otherwise a beginning, the mark and an end of
+        it, cut between characters, never more than `limit` tokens.
+
+    Raises:
+        InvalidOptionError: The limit is below 1, or the mark alone exceeds it.
+
+    Source:
+        ∞Bench (arXiv 2402.13718) cuts its prompts to the first and last half of
+        the window, in tokens. We differ: the cuts fall between characters, so
+        that any counter will do.
+    """
+    room = limit - token_counter(gap_mark)
+    if limit < 1 or room < 0:
+        raise InvalidOptionError(
+            f"limit={limit!r} is not possible. It takes at least 1 token and the "
+            f"{limit - room} of the gap mark.",
+            option="limit",
+            value=limit,
+        )
+    if token_counter(text) <= limit:
+        return text
+    while True:
+        size = _largest(lambda size: text[:size], len(text), room // 2, token_counter)
+        head = text[:size]
+        left = room - token_counter(head)
+        size = _largest(
+            lambda size: text[len(text) - size :],
+            len(text) - len(head),
+            left,
+            token_counter,
+        )
+        result = head + gap_mark + text[len(text) - size :]
+        excess = token_counter(result) - limit
+        if excess <= 0 or room == 0:
+            return result
+        # Where the pieces meet, tokens may be cut differently.
+        room = max(0, room - excess)
+
+
+def _largest(
+    piece: Callable[[int], str], most: int, room: int, token_counter: TokenCounter
+) -> int:
+    """Find how many characters, up to `most`, take at most `room` tokens.
+
+    Tokens grow about evenly with characters, so the next size is guessed from the
+    last count; every other guess halves the range instead, which bounds the steps.
+    """
+    fitting, excessive = 0, most + 1
+    guess = min(most, 4 * room)
+    halve = False
+    while excessive - fitting > 1:
+        guess = min(max(guess, fitting + 1), excessive - 1)
+        tokens = token_counter(piece(guess))
+        if tokens <= room:
+            fitting = guess
+        else:
+            excessive = guess
+        if tokens == room:
+            break
+        even = guess * room // tokens if tokens else excessive
+        guess = (fitting + excessive) // 2 if halve else even
+        halve = not halve
+    return fitting

@@ -1,0 +1,183 @@
+"""Candidates cut where one of them begins or ends, so that no text is chosen twice.
+
+Several retrievers, overlapping windows and chunks of two sizes bring the same text
+more than once. Cut at every boundary, the text that was retrieved falls into pieces;
+each is either covered by a candidate or not at all ::
+
+    candidates   [------ 5 ------][------ 0 ------]
+                         [-- 2 --]
+    pieces       [--a---][-- b --][------ c ------]
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from oprag.chunk import Chunk, Span
+from oprag.context.merging import SourceText, proved_source
+from oprag.errors import InvalidSpanError
+from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
+
+__all__ = ["Line", "Piece", "cut_into_lines"]
+
+
+@dataclass(slots=True)
+class Piece:
+    """Text that every candidate covers wholly or not at all."""
+
+    start: float
+    """Where it begins: characters, or the ordinal where there are only these."""
+    end: float
+    """Where it ends, exclusive."""
+    chunk: Chunk
+    """The text as a chunk: the candidate itself where it is the whole of it."""
+    covering: list[Chunk] = field(default_factory=list)
+    """The candidates it is in, best first; none for text from the full document."""
+
+
+@dataclass(slots=True)
+class Line:
+    """The pieces of one document or part, in reading order."""
+
+    pieces: list[Piece]
+    touching: list[bool]
+    """For each piece, whether it follows the piece before without a gap."""
+    candidates: list[tuple[Chunk, int, int]]
+    """Each candidate, best first, with the pieces it covers: first, last + 1."""
+
+
+def cut_into_lines(
+    chunks: Sequence[Chunk],
+    *,
+    max_gap: int,
+    source_text: SourceText | None = None,
+) -> list[Line]:
+    """Cut candidates into pieces.
+
+    Args:
+        chunks: Best first, checked, without duplicates. Those whose text does not
+            have the length of their span stay whole, by their ordinals where they
+            have such; without a position each is a line of its own.
+        max_gap: Characters between two pieces that still touch.
+        source_text: Full texts by document name. Where given, the text between two
+            candidates is a piece too, if it is not longer than the longest
+            candidate of the document; what is longer was left out for a reason.
+
+    Returns:
+        One line per document and part, in the order of their best candidates.
+
+    Raises:
+        InvalidSpanError: A candidate's text does not stand in the full text where
+            its span says.
+    """
+    groups: dict[tuple[object, ...], list[Chunk]] = {}
+    for chunk in chunks:
+        groups.setdefault(_scope(chunk), []).append(chunk)
+    return [
+        _line_of_spans(members, max_gap, source_text)
+        if _sliceable(members[0])
+        else _line_of_ordinals(members)
+        for members in groups.values()
+    ]
+
+
+def _sliceable(chunk: Chunk) -> bool:
+    return chunk.exact and chunk.position is not None and len(chunk.text) > 0
+
+
+def _scope(chunk: Chunk) -> tuple[object, ...]:
+    """What candidates have in common that may be neighbours of one another."""
+    if _sliceable(chunk):
+        return chunk.document, "characters", chunk.part
+    if chunk.position is None or chunk.span is not None:
+        return chunk.document, "alone", chunk.rank
+    return chunk.document, "ordinals", chunk.position[:-1]
+
+
+def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
+    def place(chunk: Chunk) -> float:
+        return chunk.position[-1] if chunk.position else 0
+
+    ordered = sorted(chunks, key=lambda chunk: (place(chunk), chunk.rank))
+    pieces = [Piece(place(c), place(c) + 1, c, [c]) for c in ordered]
+    touching = [False] + [
+        after.start <= before.end for before, after in pairwise(pieces)
+    ]
+    where = {chunk.rank: number for number, chunk in enumerate(ordered)}
+    candidates = [(c, where[c.rank], where[c.rank] + 1) for c in chunks]
+    return Line(pieces, touching, candidates)
+
+
+def _line_of_spans(
+    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None
+) -> Line:
+    spans = [chunk.span or Span(0, 0) for chunk in chunks]
+    cuts = sorted({place for span in spans for place in span})
+    covering: list[list[Chunk]] = [[] for _ in cuts]
+    reached = []
+    for chunk, (start, end) in zip(chunks, spans, strict=True):
+        first, last = bisect_left(cuts, start), bisect_left(cuts, end)
+        reached.append((first, last))
+        for number in range(first, last):
+            covering[number].append(chunk)
+    longest = max(end - start for start, end in spans)
+    source = None if source_text is None else proved_source(chunks, source_text)
+    pieces: list[Piece] = []
+    touching: list[bool] = []
+    at: list[int] = []
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        at.append(len(pieces))
+        inside = covering[number]
+        if inside:
+            chunk = _slice(inside, start, end)
+        elif source is not None and end - start <= longest:
+            chunk = _from_source(pieces[-1].chunk, source, start, end)
+        else:
+            continue
+        touching.append(bool(pieces) and start <= pieces[-1].end + max_gap)
+        pieces.append(Piece(start, end, chunk, inside))
+    at.append(len(pieces))
+    candidates = [
+        (chunk, at[first], at[last])
+        for chunk, (first, last) in zip(chunks, reached, strict=True)
+    ]
+    return Line(pieces, touching, candidates)
+
+
+def _slice(covering: Sequence[Chunk], start: int, end: int) -> Chunk:
+    """The text between two cuts: of the best candidate, or the one that is just it."""
+    for chunk in covering:
+        if chunk.span == (start, end):
+            return chunk
+    best = covering[0]
+    offset = start - (best.span or Span(0, 0)).start
+    return _part_of(best, best.text[offset : offset + end - start], start, end)
+
+
+def _from_source(before: Chunk, source: str, start: int, end: int) -> Chunk:
+    if end > len(source):
+        message = (
+            f"Document {before.document!r}: a chunk begins at character {end}, past "
+            f"the end of the text in documents= ({len(source)} characters)."
+        )
+        raise InvalidSpanError(message, document=before.document, start=start, end=end)
+    return _part_of(before, source[start:end], start, end)
+
+
+def _part_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
+    # Stored counts are of the whole chunk.
+    metadata = {
+        key: value
+        for key, value in chunk.metadata.items()
+        if key not in {TOKEN_COUNT, TOKEN_COUNTER}
+    }
+    return chunk._replace(
+        text=text,
+        position=(*(chunk.position or ())[:-2], start, end),
+        span=Span(start, end),
+        token_count=None,
+        metadata=metadata,
+    )

@@ -1,0 +1,200 @@
+"""What retrieval would say of the chunks of each document, all of them at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from oprag.chunk import Chunk
+from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.findings import Findings
+from oprag.errors import (
+    AmbiguousPositionError,
+    ConflictingTextError,
+    InvalidSpanError,
+    MissingPositionError,
+    PositionError,
+    UnscopedPositionError,
+)
+from oprag.hit import Hit
+from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, N_CHUNKS
+from oprag.positions import (
+    DocumentKey,
+    PositionKeys,
+    as_number,
+    check_positions,
+    read_chunks,
+    read_documents,
+    without_duplicates,
+)
+
+__all__ = ["Group", "check_group", "group_chunks", "read_group"]
+
+_WORDS = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class Group(NamedTuple):
+    """The chunks of one document."""
+
+    key: str
+    """Its key, as retrieval groups by; empty where the chunks name no document."""
+    name: str
+    members: list[int]
+    """Numbers of its chunks, in the order of the store."""
+
+
+def group_chunks(
+    chunks: Sequence[Examined], document_key: DocumentKey | None
+) -> list[Group]:
+    """Group the chunks by document, in the order in which the documents appear."""
+    hits = [chunk.hit for chunk in chunks]
+    documents = read_documents(hits, document_key=document_key, missing_document="one")
+    groups: dict[str, Group] = {}
+    for index, (key, name) in enumerate(documents):
+        groups.setdefault(key, Group(key, name, [])).members.append(index)
+    return list(groups.values())
+
+
+def read_group(
+    hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
+) -> list[Chunk] | PositionError:
+    """Read the places of one document as retrieval does, or the error it raises."""
+    documents = [(name, name)] * len(hits)
+    try:
+        chunks = read_chunks(hits, documents, position_keys=position_keys)
+        check_positions(without_duplicates(chunks))
+    except PositionError as error:
+        return error
+    return chunks
+
+
+def check_group(
+    chunks: Sequence[Examined],
+    group: Group,
+    findings: Findings,
+    *,
+    position_keys: PositionKeys | None,
+    held: AbstractSet[int],
+    sampled: bool,
+) -> list[Chunk] | None:
+    """Note what is wrong with the positions of one document.
+
+    Args:
+        chunks: All chunks.
+        group: Those of the document.
+        findings: Where it is noted.
+        position_keys: As retrieval takes it.
+        held: Numbers of the chunks whose recorded span holds the text in the source,
+            up to white space.
+        sampled: Whether there are more chunks than these.
+
+    Returns:
+        Its chunks as retrieval reads them, in the order of the store; None where it
+        refuses them.
+    """
+    hits = [chunks[i].hit for i in group.members]
+    read = read_group(hits, group.name, position_keys)
+    if isinstance(read, PositionError):
+        kind = _WORDS.sub("_", type(read).__name__.removesuffix("Error")).lower()
+        for at in _concerned(read, hits, group.name, position_keys):
+            detail = _detail(read, hits[at])
+            findings.add(kind, group.members[at], group.name, detail)
+        return None
+    _check_spans(read, group, findings, held)
+    if not sampled:
+        _check_numbers(hits, group, findings)
+    return read
+
+
+def _concerned(
+    error: PositionError,
+    hits: Sequence[Hit],
+    name: str,
+    position_keys: PositionKeys | None,
+) -> list[int]:
+    """Numbers of the chunks that an error is about; all where it names none."""
+    if isinstance(error, MissingPositionError):
+        lenient = read_chunks(
+            hits,
+            [(name, name)] * len(hits),
+            position_keys=position_keys,
+            missing_position="last",
+        )
+        without = [i for i, chunk in enumerate(lenient) if chunk.position is None]
+        return without or [error.rank]
+    if isinstance(error, AmbiguousPositionError):
+        return list(error.ranks)
+    return list(range(len(hits)))
+
+
+def _detail(error: PositionError, hit: Hit) -> str:
+    """What is wrong with one chunk, or with the document that it is of."""
+    if isinstance(error, MissingPositionError):
+        return f"keys: {', '.join(sorted(map(str, hit.metadata))) or 'none'}"
+    if isinstance(error, AmbiguousPositionError):
+        return f"position {', '.join(map(str, error.position))}"
+    if isinstance(error, ConflictingTextError):
+        (a, b), (c, d) = error.spans
+        return f"first at {a}-{b} and {c}-{d}"
+    if isinstance(error, UnscopedPositionError):
+        return f"by {', '.join(error.keys)}"
+    if isinstance(error, InvalidSpanError):
+        return f"first from {error.start} to {error.end}"
+    return error.message
+
+
+def _check_spans(
+    chunks: Sequence[Chunk], group: Group, findings: Findings, held: AbstractSet[int]
+) -> None:
+    seen = set()
+    for index, chunk in zip(group.members, chunks, strict=True):
+        place = (chunk.position, chunk.text)
+        if place in seen:
+            findings.add("duplicate", index, group.name, _at(chunk))
+        seen.add(place)
+        merged = CHAR_SPANS in chunk.metadata
+        if chunk.span and not chunk.exact and not merged and index not in held:
+            start, end = chunk.span
+            detail = f"{_at(chunk)}: {end - start} characters, text {len(chunk.text)}"
+            findings.add("length_mismatch", index, group.name, detail)
+    _check_order(chunks, group, findings)
+
+
+def _check_order(chunks: Sequence[Chunk], group: Group, findings: Findings) -> None:
+    """Compare offsets with chunk numbers, where there are both."""
+    numbered = [
+        (chunk.position, number, index)
+        for index, chunk in zip(group.members, chunks, strict=True)
+        if chunk.span is not None
+        and chunk.position is not None
+        and (number := as_number(chunk.metadata.get(CHUNK_INDEX))) is not None
+    ]
+    if len(numbered) < len(chunks) or len({n for _, n, _ in numbered}) < len(chunks):
+        return  # numbers that start anew in every part say nothing here
+    highest = -1
+    for position, number, index in sorted(numbered):
+        if number < highest:
+            detail = f"chunk_index {number} at {position}, after {highest}"
+            findings.add("order_mismatch", index, group.name, detail)
+        highest = max(highest, number)
+
+
+def _check_numbers(hits: Sequence[Hit], group: Group, findings: Findings) -> None:
+    """Whether the chunks are as many as `n_chunks` says, each number there once."""
+    totals = [as_number(hit.metadata.get(N_CHUNKS)) for hit in hits]
+    numbers = [as_number(hit.metadata.get(CHUNK_INDEX)) for hit in hits]
+    if all(total is None for total in totals):
+        return
+    expected = max(total for total in totals if total is not None)
+    whole = set(totals) == {expected} and set(numbers) == set(range(expected))
+    if not whole:
+        there = len({number for number in numbers if number is not None})
+        detail = f"{there} different numbers, n_chunks {expected}"
+        findings.add("incomplete", group.members[0], group.name, detail)
+
+
+def _at(chunk: Chunk) -> str:
+    place = chunk.span or chunk.position or ()
+    return f"at {'-'.join(str(number) for number in place)}"

@@ -1,0 +1,130 @@
+"""Which source a chunk is from: by the names that it carries, else by its text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from oprag.diagnosing.examined import Examined
+from oprag.documents import DocumentSource, SourceLike, document_source
+from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.hit import Hit
+from oprag.locating import ABSENT, UNKNOWN, Seeds, squeeze
+from oprag.positions import DocumentKey, read_documents
+
+__all__ = ["Sources"]
+
+_NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
+"""Keys that may hold a name that the source knows, where the identity is another."""
+
+
+class Sources:
+    """Full texts, found for chunks.
+
+    Args:
+        documents: The texts. A mapping, a folder, and a source with a `names()`
+            method can be searched for chunks that carry no name. A source with a
+            `readings(name)` method may give several texts of one document, such as
+            an HTML file as it is and as it is shown.
+    """
+
+    def __init__(self, documents: SourceLike) -> None:
+        self._source: DocumentSource = document_source(documents)
+        self._documents = documents
+        self._texts: dict[str, tuple[str, ...]] = {}
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The texts that a document may be, the likeliest first; none if unknown."""
+        return self._texts[name]
+
+    def group(
+        self, chunks: Sequence[Examined], document_key: DocumentKey | None
+    ) -> tuple[list[tuple[str, list[int]]], list[int]]:
+        """Group chunks by the document they are from.
+
+        Chunks without a name that is known are looked for in all texts, where these
+        can be listed; they belong to a document if no other holds their text.
+
+        Returns:
+            Names and the numbers of their chunks in the order of `chunks`, the
+            documents by first chunk; and the chunks that none was found for.
+        """
+        names = [self._name(chunk.hit, document_key) for chunk in chunks]
+        nameless = [i for i, name in enumerate(names) if name is None]
+        for at, holder in self._by_text([chunks[i].hit.text for i in nameless]):
+            names[nameless[at]] = holder
+        groups: dict[str, list[int]] = {}
+        for i, name in enumerate(names):
+            if name is not None:
+                groups.setdefault(name, []).append(i)
+        return list(groups.items()), [i for i, name in enumerate(names) if name is None]
+
+    def _name(self, hit: Hit, document_key: DocumentKey | None) -> str | None:
+        """The first of a chunk's names that the source knows."""
+        for name in _names(hit, document_key):
+            if name not in self._texts:
+                self._texts[name] = self._find(name)
+            if self._texts[name]:
+                return name
+        return None
+
+    def _find(self, name: str) -> tuple[str, ...]:
+        readings = getattr(self._documents, "readings", None)
+        try:
+            return tuple(readings(name)) if readings else (self._source.get(name),)
+        except DocumentNotFoundError:
+            return ()
+
+    def _listed_texts(self, name: str) -> tuple[str, ...]:
+        try:
+            return self._find(name)
+        except InvalidOptionError:  # a file of a folder that is no text
+            return ()
+
+    def _by_text(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
+        pieces = [squeeze(text) for text in texts]
+        holders: list[list[str]] = [[] for _ in texts]
+        for name in self._listed() if any(pieces) else ():
+            if name not in self._texts:
+                self._texts[name] = self._listed_texts(name)
+            held = [_held(squeeze(text), pieces) for text in self._texts[name]]
+            for i in set().union(*held):
+                holders[i].append(name)
+        for i, names in enumerate(holders):
+            if len(names) == 1:
+                yield i, names[0]
+
+    def _listed(self) -> list[str]:
+        """Names of all documents, sorted; none where they cannot be listed."""
+        documents: Any = self._documents
+        if isinstance(documents, Mapping):
+            return sorted(documents)
+        if isinstance(documents, (str, Path)):
+            folder = Path(documents)
+            files = (path for path in folder.rglob("*") if path.is_file())
+            return sorted(str(path.relative_to(folder)) for path in files)
+        names = getattr(documents, "names", None)
+        return sorted(names()) if callable(names) else []
+
+
+def _held(flat: str, pieces: Sequence[str]) -> set[int]:
+    """Numbers of the pieces that a text holds, both without white space."""
+    seeds = Seeds(flat, [piece for piece in pieces if piece])
+    held = set()
+    for i, piece in enumerate(pieces):
+        at = seeds.only(piece) if piece else ABSENT
+        if at >= 0 or (at == UNKNOWN and piece in flat):
+            held.add(i)
+    return held
+
+
+def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
+    ((key, name),) = read_documents(
+        [hit], document_key=document_key, missing_document="one"
+    )
+    yield from (found for found in (name, key) if found)
+    for other in _NAMES:
+        value = hit.metadata.get(other)
+        if isinstance(value, str) and value not in {"", "None"}:
+            yield value

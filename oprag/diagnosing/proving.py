@@ -1,0 +1,183 @@
+"""What the full texts prove of the positions that are recorded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from oprag.chunk import Chunk, Span
+from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.naming import Sources
+from oprag.hit import Hit
+from oprag.locating import Location, Order, Placement, place, squeeze
+from oprag.metadata import CHUNK_INDEX, N_CHUNKS
+from oprag.positions import DocumentKey, PositionKeys, as_number, read_chunks
+
+__all__ = ["ProvedDocument", "prove"]
+
+_ORDINALS = (CHUNK_INDEX, "split_id")
+
+
+class ProvedDocument(NamedTuple):
+    """One document, its chunks, and where its source says that they stand."""
+
+    name: str
+    members: list[int]
+    """Numbers of its chunks, in the order of the store."""
+    placement: Placement
+    verdicts: list[str]
+    """One per chunk: `proved`, `moved`, `placed`, `ambiguous`, `not_found`, `blank`;
+    see `Proofs`."""
+    holds: list[bool | None]
+    """Whether the recorded span holds the text, one per chunk; None where no span of
+    the whole document is recorded."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the source holds not one chunk, so that it proves nothing."""
+        return "not_found" in self.verdicts and {*self.verdicts} <= {
+            "not_found",
+            "blank",
+        }
+
+
+def prove(
+    chunks: Sequence[Examined],
+    sources: Sources,
+    *,
+    document_key: DocumentKey | None,
+    position_keys: PositionKeys | None,
+) -> tuple[list[ProvedDocument], list[int]]:
+    """Prove the places of all chunks whose source is known.
+
+    Returns:
+        The documents in the order of their first chunks, and the numbers of the
+        chunks that no source is known for.
+    """
+    groups, without = sources.group(chunks, document_key)
+    documents = []
+    for name, members in groups:
+        group = [chunks[i] for i in members]
+        recorded = _recorded([chunk.hit for chunk in group], name, position_keys)
+        orders = list(_orders(group))
+        read = [
+            _proved(name, members, source, recorded, orders)
+            for source in sources.texts(name)
+        ]
+        documents.append(max(read, key=_fit))  # the first of equals
+    return documents, without
+
+
+def _proved(
+    name: str,
+    members: list[int],
+    source: str,
+    recorded: Sequence[Chunk],
+    orders: Sequence[Order],
+) -> ProvedDocument:
+    placement = place(source, [chunk.text for chunk in recorded], orders)
+    verdicts = _compared(source, recorded, placement.locations)
+    holds = [_holds(source, chunk) for chunk in recorded]
+    return ProvedDocument(name, members, placement, verdicts, holds)
+
+
+def _fit(document: ProvedDocument) -> tuple[bool, int, int]:
+    """How well a text fits the chunks: whole, where recorded, and how many are in it.
+
+    Words between two tags are in the page as it is and as it is shown; a cover
+    without a gap, or what is recorded, tells which of the two was indexed.
+    """
+    found = sum(verdict != "not_found" for verdict in document.verdicts)
+    return document.placement.order is not None, document.holds.count(True), found
+
+
+def _orders(group: Sequence[Examined]) -> Iterator[Order]:
+    """Orders that the index records, then that of the store."""
+    for key in _ORDINALS:
+        numbers = [as_number(chunk.hit.metadata.get(key)) for chunk in group]
+        known = [number for number in numbers if number is not None]
+        if len(set(known)) == len(group):
+            totals = {as_number(chunk.hit.metadata.get(N_CHUNKS)) for chunk in group}
+            whole = totals == {len(group)} and sorted(known) == list(range(len(group)))
+            indexes = sorted(range(len(group)), key=lambda i: known[i])
+            yield Order(indexes, recorded=True, whole=whole)
+    linked = _linked(group)
+    if linked is not None:
+        yield Order(linked, recorded=True)
+    yield Order(range(len(group)), recorded=False)
+
+
+def _linked(group: Sequence[Examined]) -> list[int] | None:
+    """The order that the chunks' own links give, if these join all of them."""
+    numbers = {chunk.id: i for i, chunk in enumerate(group)}
+    followed = {chunk.next_id for chunk in group}
+    first = [i for i, chunk in enumerate(group) if chunk.id not in followed]
+    if len(first) != 1 or len(numbers) != len(group):
+        return None
+    order = [first[0]]
+    while (after := numbers.get(group[order[-1]].next_id or "")) is not None:
+        if len(order) == len(group):
+            return None  # the links go round
+        order.append(after)
+    return order if len(order) == len(group) else None
+
+
+def _recorded(
+    hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
+) -> list[Chunk]:
+    return read_chunks(
+        hits,
+        [(name, name)] * len(hits),
+        position_keys=position_keys,
+        missing_position="last",
+    )
+
+
+def _compared(
+    source: str, recorded: Sequence[Chunk], locations: Sequence[Location]
+) -> list[str]:
+    shifts = _shifts(recorded, locations)
+    return [
+        _verdict(source, chunk, location, shifts)
+        for chunk, location in zip(recorded, locations, strict=True)
+    ]
+
+
+def _holds(source: str, chunk: Chunk) -> bool | None:
+    if chunk.span is None or chunk.part is not None:
+        return None
+    return squeeze(source[slice(*chunk.span)]) == squeeze(chunk.text)
+
+
+def _shifts(recorded: Sequence[Chunk], locations: Sequence[Location]) -> dict[int, int]:
+    """How far each part lies behind the start of the source, as most chunks say."""
+    votes: dict[int, Counter[int]] = {}
+    for chunk, location in zip(recorded, locations, strict=True):
+        if chunk.part is not None and chunk.span and location.span:
+            shift = location.span.start - chunk.span[0]
+            votes.setdefault(chunk.part, Counter())[shift] += 1
+    return {
+        part: min(counts, key=lambda shift: (-counts[shift], shift))
+        for part, counts in votes.items()
+    }
+
+
+def _verdict(
+    source: str, chunk: Chunk, location: Location, shifts: dict[int, int]
+) -> str:
+    if location.span is None:
+        return location.status
+    if chunk.span is None:
+        return "placed"
+    shift = 0 if chunk.part is None else shifts[chunk.part]
+    there = Span(chunk.span[0] + shift, chunk.span[1] + shift)
+    same = _tight(source, there) == _tight(source, location.span)
+    return "proved" if same else "moved"
+
+
+def _tight(source: str, span: Span) -> tuple[int, int]:
+    """A span without the white space at its ends."""
+    found = source[slice(*span)]
+    left = len(found) - len(found.lstrip())
+    return span.start + left, span.start + len(found.rstrip())

@@ -1,0 +1,145 @@
+"""Options that order an index where the known keys do not.
+
+A key is suggested only if it passes the checks of retrieval on every document, and if
+something else speaks for it: the places that sources prove, the order in which the
+store gives the chunks, or numbers that run on without a gap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from oprag.chunk import Chunk, Span
+from oprag.diagnosing.checks import Group, group_chunks, read_group
+from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.report import Options
+from oprag.errors import PositionError
+from oprag.metadata import N_CHUNKS, TOKEN_COUNT
+from oprag.positions import DocumentKey, PositionKeys, as_number
+
+__all__ = ["suggest"]
+
+_LIKE_A_POSITION = re.compile(
+    r"index|idx|seq|order|ordinal|pos|offset|start|begin|chunk|num|line|para|part|page"
+    r"|slide|row|section|chapter|verse|act|scene|time",
+    re.IGNORECASE,
+)
+_COUNTS = (N_CHUNKS, TOKEN_COUNT)
+"""Own numbers that say no position."""
+
+_LIKE_A_NAME = re.compile(
+    r"doc|file|source|path|url|uri|title|name|book|work|article", re.IGNORECASE
+)
+
+
+def suggest(
+    chunks: Sequence[Examined],
+    spans: Sequence[Span | None],
+    *,
+    document_key: DocumentKey | None,
+    position_keys: PositionKeys | None,
+) -> Options | None:
+    """Look for options that order all documents.
+
+    Args:
+        chunks: The chunks.
+        spans: Where sources prove that they stand; None where they do not.
+        document_key: The user's own; None to look for one where it is needed.
+        position_keys: The user's own; None to look for them.
+
+    Returns:
+        The first that do, or None.
+    """
+    if not chunks:
+        return None
+    names = [document_key] if document_key else [None, *_name_keys(chunks)]
+    for name in names:
+        groups = group_chunks(chunks, name)
+        if any(not group.key for group in groups):
+            continue
+        tried = [position_keys] if position_keys else _position_keys(chunks)
+        for keys in tried:
+            if _orders(chunks, spans, groups, keys):
+                return Options(_plain(keys), name if isinstance(name, str) else None)
+    return None
+
+
+def _plain(keys: PositionKeys | None) -> tuple[str, ...] | None:
+    if keys is None or callable(keys):
+        return None
+    return (keys,) if isinstance(keys, str) else tuple(map(str, keys))
+
+
+def _name_keys(chunks: Sequence[Examined]) -> list[str]:
+    """Keys that hold a text on every chunk, the same one on several."""
+    first, *rest = chunks
+    found = []
+    for key, value in first.hit.metadata.items():
+        values = {chunk.hit.metadata.get(key) for chunk in rest} if _text(value) else ()
+        if _LIKE_A_NAME.search(key) and values and all(map(_text, values)):
+            several = len({value, *values}) < len(chunks)
+            found += [key] if several else []
+    return sorted(found)
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _position_keys(chunks: Sequence[Examined]) -> Iterator[PositionKeys | None]:
+    yield None
+    keys = sorted(
+        key
+        for key, value in chunks[0].hit.metadata.items()
+        if _LIKE_A_POSITION.search(key)
+        and key not in _COUNTS
+        and as_number(value) is not None
+    )
+    keys = [
+        key
+        for key in keys
+        if all(as_number(c.hit.metadata.get(key)) is not None for c in chunks)
+    ]
+    yield from keys
+    for scope in keys:
+        yield from ([scope, key] for key in keys if key != scope)
+
+
+def _orders(
+    chunks: Sequence[Examined],
+    spans: Sequence[Span | None],
+    groups: Sequence[Group],
+    keys: PositionKeys | None,
+) -> bool:
+    for group in groups:
+        read = read_group([chunks[i].hit for i in group.members], group.name, keys)
+        if isinstance(read, PositionError):
+            return False
+        proved = [spans[i] for i in group.members]
+        if keys is not None and not _supported(read, proved):
+            return False
+    return True
+
+
+def _supported(chunks: Sequence[Chunk], proved: Sequence[Span | None]) -> bool:
+    """Whether something besides the checks speaks for this order."""
+    positions = [chunk.position or () for chunk in chunks]
+    known = [
+        (span, position)
+        for span, position in zip(proved, positions, strict=True)
+        if span is not None
+    ]
+    if known:
+        return _ascending([position for _, position in sorted(known)])
+    if _ascending(positions):
+        return True
+    numbers = sorted(position[0] for position in positions if len(position) == 1)
+    return len(numbers) == len(positions) and all(
+        second - first == 1 for first, second in pairwise(numbers)
+    )
+
+
+def _ascending(positions: Sequence[tuple[float, ...]]) -> bool:
+    return all(first <= second for first, second in pairwise(positions))

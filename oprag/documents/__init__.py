@@ -1,0 +1,26 @@
+"""Whole documents: from where an application keeps them, or out of a store's chunks."""
+
+from oprag.documents.folders import read_folder
+from oprag.documents.rebuilding import rebuild
+from oprag.documents.sources import (
+    DocumentSource,
+    SourceLike,
+    checked_text,
+    document_source,
+    not_found,
+)
+from oprag.documents.store_source import StoreSource
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+
+__all__ = [
+    "ChunkStore",
+    "DocumentSource",
+    "SourceLike",
+    "StoreSource",
+    "StoredChunk",
+    "checked_text",
+    "document_source",
+    "not_found",
+    "read_folder",
+    "rebuild",
+]

@@ -1,0 +1,93 @@
+"""The text files of a folder, one at a time, named as `document_source` names them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from oprag.documents.sources import DocumentSource, document_source
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
+
+__all__ = ["FolderFile", "read_folder"]
+
+_PDF_MAGIC = "%PDF-"
+
+FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError
+"""Name and text of a file; or why it is no text, as an error that is not raised."""
+
+
+def read_folder(folder: str | Path) -> Iterator[FolderFile]:
+    """Read the text files of a folder and of the folders in it.
+
+    Files come sorted by name, those of a folder before the folders in it, with the
+    text as it lies in the file (line breaks included). Hidden files and folders and
+    links to folders are passed over. HTML comes as it is, with its tags. A file that
+    is no text in UTF-8, or is a PDF, comes as an `UnreadableFileError` whose `path` is
+    its name.
+
+    Args:
+        folder: An existing folder. It is looked at when iteration begins.
+
+    Yields:
+        Name (the path inside the folder, with `/`) and text of each file, or the
+        error that says why it has none.
+
+    Raises:
+        InvalidOptionError: There is no such folder, or it is a file.
+        UnreadableFileError: A folder inside cannot be opened: which files it holds
+            is not known.
+    """
+    if not Path(folder).is_dir():
+        raise _no_folder(folder)
+    source = document_source(Path(folder))
+    root = Path(folder).resolve()
+    for parent, folders, files in os.walk(root, onerror=_closed):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for file in sorted(files):
+            path = Path(parent, file)
+            if not file.startswith("."):
+                yield _read(source, path.relative_to(root).as_posix())
+
+
+def _no_folder(folder: str | Path) -> InvalidOptionError:
+    shown = str(folder)
+    message = f"There is no folder {shown!r} to read text files from."
+    if Path(folder).exists():
+        message = (
+            f"{shown!r} is a file, not a folder. Give the folder that it lies in, or "
+            "the file's text as a document in a list."
+        )
+    return InvalidOptionError(message, option="documents", value=shown)
+
+
+def _closed(error: OSError) -> None:
+    name = str(error.filename)
+    reason = f"cannot be opened ({error.strerror or error})"
+    raise UnreadableFileError(
+        f"The folder {name!r} {reason}.", path=name, reason=reason
+    ) from error
+
+
+def _read(source: DocumentSource, name: str) -> FolderFile:
+    try:
+        name.encode()
+        text = source.get(name)
+    except UnicodeEncodeError:
+        shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+        return _unreadable(shown, "has a name that is not UTF-8")
+    except InvalidOptionError:
+        return _unreadable(name, "is not UTF-8 text")
+    except DocumentNotFoundError:
+        return _unreadable(name, "is a link that leads out of the folder or nowhere")
+    except OSError as error:
+        return _unreadable(name, f"cannot be read ({error.strerror or error})")
+    if "\0" in text or text.startswith(_PDF_MAGIC):
+        kind = "binary" if "\0" in text else "a PDF"
+        return _unreadable(name, f"is {kind}, not text")
+    return name, text
+
+
+def _unreadable(name: str, reason: str) -> UnreadableFileError:
+    return UnreadableFileError(f"{name!r} {reason}.", path=name, reason=reason)

@@ -1,0 +1,119 @@
+"""The full document out of all its chunks, verified, or an error.
+
+Stores truncate, ignore filters, keep chunks of former versions and give everything in
+any order. So nothing is believed that can be checked: chunks of other documents are
+dropped, repeated ones counted once, every `chunk_index` must be there, and the texts
+are joined by their offsets. What cannot be seen in chunks is text after the last one:
+oprag's splitters leave none, splitters that strip white space leave some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import NamedTuple
+
+from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
+from oprag.documents.rejoining import join_pieces
+from oprag.documents.stored_chunks import StoredChunk
+from oprag.documents.stored_pieces import Piece, read_pieces
+
+__all__ = ["PART_SEPARATOR", "Rebuilt", "rebuild"]
+
+PART_SEPARATOR = "\n\n"
+"""Between the parts of a document: a blank line, as between paragraphs."""
+
+
+class Rebuilt(NamedTuple):
+    """A document put back together."""
+
+    text: str
+    """All of it: the parts with a separator between them."""
+    exact: bool
+    """Whether every character comes from a chunk, each at its place: of an
+    offset-exact splitter the text is the source, byte for byte. If not, white space
+    between chunks was made up, and the text is the source up to white space."""
+    parts: tuple[str, ...]
+    """The texts of its parts (pages, rows, sections) in reading order, without those
+    that have no chunk; one for a document that was one text."""
+
+
+def rebuild(
+    name: str,
+    chunks: Iterable[StoredChunk],
+    *,
+    max_gap: int = 8,
+    part_separator: str = PART_SEPARATOR,
+    where: str = "the store",
+) -> Rebuilt:
+    """Put a document back together from its chunks.
+
+    Overlaps are resolved by arithmetic on `char_start` and `char_end`. Between chunks
+    that do not touch stands white space as long as the gap (one or two line breaks,
+    then blanks), so that every offset still points to its chunk.
+
+    Args:
+        name: The document's name, its `doc_uri`.
+        chunks: All its chunks, in any order. Repeated chunks and those of other
+            documents do no harm. Integers may have become floats.
+        max_gap: Characters that may be missing between two chunks, and before the
+            first: splitters strip white space there. As many as the widest white
+            space inside the two chunks may be missing in any case, as texts that are
+            indented need it.
+        part_separator: Between parts (`part_index`), whose offsets begin anew. What
+            stood between them, no chunk knows.
+        where: What the chunks come from, for messages.
+
+    Returns:
+        The whole document.
+
+    Raises:
+        DocumentNotFoundError: No chunk is of this document.
+        IncompleteDocumentError: Chunks are missing, or more than `max_gap`
+            characters between two chunks.
+        InconsistentChunksError: The chunks cannot all be of one text.
+        AmbiguousPositionError: Different texts have the same `chunk_index`.
+        ConflictingTextError: Overlapping texts differ.
+        MissingPositionError: A chunk lacks `chunk_index`, `n_chunks`, `char_start` or
+            `char_end`, or one is no number.
+        InvalidSpanError: A chunk ends before it begins.
+    """
+    pieces = read_pieces(name, chunks)
+    if not pieces:
+        raise no_chunks(name, where)
+    _require_all(name, pieces, where)
+    rows = _in_parts(name, pieces)
+    joined = [join_pieces(name, row, max_gap=max_gap) for row in rows]
+    return Rebuilt(
+        part_separator.join(part.text for part in joined),
+        all(part.exact for part in joined),
+        tuple(part.text for part in joined),
+    )
+
+
+def _require_all(name: str, pieces: Sequence[Piece], where: str) -> None:
+    """Every index from 0 to `n_chunks` - 1, and only these, must be there."""
+    totals = sorted({piece[1] for piece in pieces})
+    total, last = totals[0], pieces[-1][0]
+    if len(totals) > 1:
+        odd = [piece[0] for piece in pieces if piece[1] != pieces[0][1]]
+        what = f"some of its chunks are of {total:,}, others of {totals[-1]:,}"
+        raise inconsistent(name, what, odd)
+    if last >= total:
+        what = f"chunk {last:,} is there, and n_chunks says {total:,}"
+        raise inconsistent(name, what, (last,))
+    if len(pieces) < total:
+        raise missing_chunks(name, [piece[0] for piece in pieces], total, where)
+
+
+def _in_parts(name: str, pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """The pieces of each part. Either all have a part, ascending, or none has."""
+    rows = [list(row) for _, row in groupby(pieces, key=itemgetter(4))]
+    for before, row in pairwise(rows):
+        left, right = before[-1][4], row[0][4]
+        if left is None or right is None or left > right:
+            numbers = before[-1][0], row[0][0]
+            what = f"part_index of chunk {numbers[0]} is {left}, of the next {right}"
+            raise inconsistent(name, what, numbers)
+    return rows

@@ -1,0 +1,59 @@
+"""Reading a vector store's own chunks without a query.
+
+A store answers questions; to put a document back together, to index it again, or
+to examine an index, its chunks are needed as they lie there. Each framework's
+adapter says how its stores are read; what is done with the chunks is decided in
+the core.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+__all__ = ["ChunkStore", "StoredChunk"]
+
+
+class StoredChunk(NamedTuple):
+    """One chunk as a store keeps it."""
+
+    text: str
+    """The chunk's text."""
+    metadata: Mapping[str, Any]
+    """What the store gives back as its metadata; not to be written to."""
+    id: str = ""
+    """The store's own id of the chunk; empty where it does not tell."""
+
+
+class ChunkStore(ABC):
+    """Gives the chunks of one vector store, unverified.
+
+    Stores truncate, ignore filters and keep no order: whoever reads from here
+    checks what came (`oprag.documents.rebuilding`).
+    """
+
+    name: str
+    """What the store is called in messages, such as `Chroma collection 'laws'`."""
+
+    @abstractmethod
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document.
+
+        Args:
+            doc_key: `oprag.metadata.document_key` of the document's name: the only
+                value that is ever put into a store's filter.
+
+        Returns:
+            What the store gives for it, in any order; empty when it has none. May
+            lack chunks, repeat them, or hold some of other documents.
+        """
+
+    async def afetch(self, doc_key: str) -> list[StoredChunk]:
+        """Do the same as `fetch`, in a thread where the store has nothing better."""
+        return await asyncio.to_thread(self.fetch, doc_key)
+
+    @abstractmethod
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks of the store, one page at a time, in any order."""

@@ -1,0 +1,122 @@
+"""What has to change in a store so that it holds a document as it is now.
+
+The store itself is the record of what was indexed. There is no second list that
+could say something else after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from oprag.documents import StoredChunk
+from oprag.errors import InvalidOptionError
+from oprag.metadata import DOC_KEY
+
+__all__ = ["IndexingPlan", "WantedChunk", "WantedDocument", "plan"]
+
+_STORE_KEYS = frozenset({"doc_id", "document_id", "pk", "ref_doc_id"})
+"""Keys that stores and frameworks add to what they are given; all others that they
+add begin with an underscore."""
+
+
+class WantedChunk(NamedTuple):
+    """One chunk as the store is to hold it."""
+
+    id: str
+    """`oprag.metadata.chunk_id` of its document and index."""
+    text: str
+    """The chunk's text."""
+    metadata: Mapping[str, str | int | float]
+    """Flat; see `oprag.indexing.flat`. `doc_key` among it."""
+    source: Any = None
+    """The framework's object that is handed to the store; None where it can be
+    made of the rest."""
+
+
+class WantedDocument(NamedTuple):
+    """All chunks of one document."""
+
+    name: str
+    """The document's own name."""
+    chunks: Sequence[WantedChunk]
+    """In reading order; empty for a document without any text."""
+
+
+class IndexingPlan(NamedTuple):
+    """What to do in a store for one document: first delete, then add."""
+
+    add: tuple[WantedChunk, ...]
+    """Chunks that are missing or differ, in reading order."""
+    delete: tuple[str, ...]
+    """Ids that go or are added anew, each once, in the order they were found."""
+    unchanged: int
+    """Chunks that stay as they are."""
+
+
+def plan(
+    doc_key: str, wanted: Sequence[WantedChunk], present: Sequence[StoredChunk]
+) -> IndexingPlan:
+    """Compare the chunks that a store should hold of a document with those it does.
+
+    A chunk stays when id, text and metadata agree. Numbers agree by value, because
+    some stores make floats of integers. Keys that are present and not wanted count
+    only where no store or framework is known to add them.
+
+    Args:
+        doc_key: `oprag.metadata.document_key` of the document's name.
+        wanted: All chunks of the document as it is now; no id twice.
+        present: What the store gave for it, in any order. Chunks of other documents
+            among it are passed over: some stores ignore filters. An id that is
+            there several times is deleted and added once.
+
+    Returns:
+        The plan. Carried out, and made anew, it is empty.
+
+    Raises:
+        InvalidOptionError: A chunk has to be deleted, and the store does not tell
+            its id.
+    """
+    own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
+    by_id: dict[str, list[StoredChunk]] = {}
+    for chunk in own:
+        by_id.setdefault(chunk.id, []).append(chunk)
+    kept = {
+        chunk.id
+        for chunk in wanted
+        if len(found := by_id.get(chunk.id, [])) == 1 and _same(chunk, found[0])
+    }
+    delete = tuple(chunk_id for chunk_id in by_id if chunk_id not in kept)
+    if "" in delete:
+        message = (
+            f"The store holds chunks with {DOC_KEY} {doc_key} whose ids it does not "
+            "tell, so they cannot be deleted. Delete them by other means, or take a "
+            "store that gives back the ids of its chunks."
+        )
+        raise InvalidOptionError(message, option="store", value=doc_key)
+    add = tuple(chunk for chunk in wanted if chunk.id not in kept)
+    return IndexingPlan(add, delete, len(kept))
+
+
+def _same(wanted: WantedChunk, present: StoredChunk) -> bool:
+    if wanted.text != present.text:
+        return False
+    for key, value in wanted.metadata.items():
+        if not _agree(value, present.metadata.get(key)):
+            return False
+    return not any(
+        key not in wanted.metadata and value is not None and not _added(key)
+        for key, value in present.metadata.items()
+    )
+
+
+def _agree(wanted: str | float, present: Any) -> bool:
+    numeric = isinstance(wanted, (int, float)) and isinstance(present, (int, float))
+    if numeric and (isinstance(wanted, float) or isinstance(present, float)):
+        # An integer over 2^53 loses its last digits where it is made a float.
+        return float(wanted) == float(present)
+    return bool(wanted == present)
+
+
+def _added(key: str) -> bool:
+    return key.startswith("_") or key in _STORE_KEYS

@@ -1,0 +1,30 @@
+"""Where any splitter's chunks stand in their source: proved, or said to be unknown."""
+
+from oprag.locating.annotating import (
+    POSITION_KEYS,
+    SourcePart,
+    annotate_chunks,
+    replaced,
+    unlocated_message,
+)
+from oprag.locating.chunks_in_any_order import Order, Placement, place
+from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.seeding import ABSENT, UNKNOWN, Seeds
+from oprag.locating.squeezing import squeeze
+
+__all__ = [
+    "ABSENT",
+    "POSITION_KEYS",
+    "UNKNOWN",
+    "Location",
+    "Order",
+    "Placement",
+    "Seeds",
+    "SourcePart",
+    "annotate_chunks",
+    "locate",
+    "place",
+    "replaced",
+    "squeeze",
+    "unlocated_message",
+]

@@ -1,0 +1,117 @@
+"""Repairs positions: locates chunks in their source and writes where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from oprag.locating.chunks_in_order import Location, locate
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    CHUNK_INDEX,
+    DOC_KEY,
+    DOC_URI,
+    N_CHUNKS,
+    PART_INDEX,
+    document_key,
+)
+
+__all__ = ["POSITION_KEYS", "SourcePart", "annotate_chunks", "unlocated_message"]
+
+POSITION_KEYS = (
+    *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX),
+    *("start_index", "start_char_idx", "end_char_idx", "split_idx_start"),
+)
+"""Keys whose old values a repair replaces or takes away."""
+
+_PROVED = ("exact", "whitespace")
+
+
+class SourcePart(NamedTuple):
+    """A source text, or one part (a page) of it, and the chunks made of it."""
+
+    text: str
+    """The text that was split."""
+    chunks: Sequence[str]
+    """All its chunks, in the order the splitter made them."""
+    number: int | None = None
+    """What is written as `part_index`; None for a document that is one text."""
+
+
+def annotate_chunks(
+    name: str, parts: Sequence[SourcePart]
+) -> tuple[list[list[dict[str, str | int]]], list[list[Location]]]:
+    """Locate the chunks of one document and make the metadata that says where.
+
+    Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
+    of the list is known even where a place is not. `char_start` and `char_end` are
+    written only where the place is proved.
+
+    Args:
+        name: The document's own name.
+        parts: Its parts in reading order; one for a document that is one text.
+
+    Returns:
+        Metadata to write, and the locations, both nested like the chunks.
+    """
+    total = sum(len(part.chunks) for part in parts)
+    key = document_key(name)
+    index = 0
+    written: list[list[dict[str, str | int]]] = []
+    located: list[list[Location]] = []
+    for part in parts:
+        locations = locate(part.text, part.chunks)
+        entries = []
+        for location in locations:
+            entry: dict[str, str | int] = {
+                DOC_KEY: key,
+                DOC_URI: name,
+                CHUNK_INDEX: index,
+                N_CHUNKS: total,
+            }
+            if part.number is not None:
+                entry[PART_INDEX] = part.number
+            if location.span is not None and location.status in _PROVED:
+                entry[CHAR_START], entry[CHAR_END] = location.span
+            entries.append(entry)
+            index += 1
+        written.append(entries)
+        located.append(locations)
+    return written, located
+
+
+def replaced(
+    metadata: Mapping[str, Any], entry: Mapping[str, str | int]
+) -> dict[str, Any]:
+    """A copy of the metadata with the positions of `entry` in place of its own.
+
+    LangChain's `start_index` is kept, corrected, where it was and the place is
+    proved; every other old position goes.
+    """
+    kept = {key: value for key, value in metadata.items() if key not in POSITION_KEYS}
+    kept.update(entry)
+    if "start_index" in metadata and CHAR_START in entry:
+        kept["start_index"] = entry[CHAR_START]
+    return kept
+
+
+def unlocated_message(name: str, locations: Sequence[Location]) -> str | None:
+    """What to warn of when some chunks have no proved place; None when all have."""
+    missing = {
+        status: [i for i, location in enumerate(locations) if location.status == status]
+        for status in ("ambiguous", "not_found", "blank")
+    }
+    listed = [
+        f"{len(indexes)} {status.replace('_', ' ')} (first: chunk {indexes[0]})"
+        for status, indexes in missing.items()
+        if indexes
+    ]
+    if not listed:
+        return None
+    return (
+        f"Document {name!r}: of {len(locations)} chunks {', '.join(listed)}. They keep "
+        "their order (chunk_index) and get no char_start: a place that is not proved "
+        "is not written. Chunks that are not found were altered, or were made of "
+        "another text."
+    )

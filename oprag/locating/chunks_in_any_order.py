@@ -1,0 +1,212 @@
+"""Where the chunks of one document stand in its source, as they lie in a store.
+
+A store keeps no order that can be relied upon, and may lack chunks. So a place is
+taken for proved only
+
+- where the chunks, in some order, cover the whole source without a gap: then all
+  are there, and `oprag.locating.chunks_in_order` proves the places by contiguity;
+- where a text occurs once in the source, whatever the order;
+- where the order is recorded (a chunk number, LlamaIndex's NEXT) and leaves one
+  place;
+- where the chunks between two that occur once cover what lies between them, would
+  leave a gap without it, and the store has kept the order: all that occur once follow
+  one another as in the source.
+
+Two things cannot be seen: which of two chunks with equal texts is which, where the
+store has lost their order (it makes no difference to what is read); and that a chunk
+is missing where the others cover the source without it, as overlapping chunks may in
+a text that repeats every few words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from oprag.chunk import Span
+from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.seeding import UNKNOWN, Seeds
+from oprag.locating.squeezing import SqueezedText, squeeze
+
+__all__ = ["Order", "Placement", "place"]
+
+
+_WITNESSES = 8
+"""Chunks that must occur once for the order of the store to be believed. Shuffled, so
+many stand in order once in 40,320 times."""
+
+
+class Order(NamedTuple):
+    """One order in which the chunks may have been made."""
+
+    indexes: Sequence[int]
+    """Numbers of the chunks, a permutation."""
+    recorded: bool
+    """Whether the index says so, and it is not just how the store gives them."""
+    whole: bool = False
+    """Whether the index also says that these are all."""
+
+
+class Placement(NamedTuple):
+    """Where the chunks of one document stand."""
+
+    locations: list[Location]
+    """One per chunk."""
+    order: list[int] | None
+    """Numbers of all chunks in reading order where they cover the source without a
+    gap; else None."""
+
+
+def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placement:
+    """Find the true places of the chunks.
+
+    Args:
+        source: The document's full text.
+        texts: The texts of its chunks.
+        orders: Orders to try, the best first, at least one; the last one is that
+            of the store.
+    """
+    for order in orders:
+        found = _in_order(source, texts, order.indexes)
+        if _covers(source, [found[i] for i in order.indexes]):
+            return Placement(found, list(order.indexes))
+        # Splitters applied one after another may step back: then places decide.
+        by_place = _sorted_cover(source, found) if order.recorded else None
+        if by_place is not None:
+            return Placement(found, by_place)
+    best = orders[0]
+    if best.recorded:
+        found = _in_order(source, texts, best.indexes, complete=best.whole)
+    else:
+        found = _alone(source, texts)
+        _between(source, texts, found, best.indexes)
+    return Placement(found, _sorted_cover(source, found))
+
+
+def _in_order(
+    source: str,
+    texts: Sequence[str],
+    indexes: Sequence[int],
+    *,
+    complete: bool = True,
+) -> list[Location]:
+    ordered = locate(source, [texts[i] for i in indexes], complete=complete)
+    found = dict(zip(indexes, ordered, strict=True))
+    return [found[i] for i in range(len(texts))]
+
+
+def _alone(source: str, texts: Sequence[str]) -> list[Location]:
+    """Place the texts that occur once, without regard to any order."""
+    squeezed = SqueezedText(source)
+    pieces = [squeeze(text) for text in texts]
+    solid = [piece for piece in pieces if piece]
+    seeds = Seeds(squeezed.flat, solid) if solid else None
+    found = []
+    for text, piece in zip(texts, pieces, strict=True):
+        if not piece or seeds is None:
+            found.append(Location(None, "blank"))
+            continue
+        start = seeds.only(piece)
+        if start == UNKNOWN:
+            start = squeezed.flat.find(piece)
+            if squeezed.flat.find(piece, start + 1) >= 0:
+                found.append(Location(None, "ambiguous"))
+                continue
+        if start < 0:
+            found.append(Location(None, "not_found"))
+            continue
+        first = squeezed.offset(start)
+        last = squeezed.offset(start + len(piece) - 1) + 1
+        found.append(_fitted(source, text, first, last))
+    return found
+
+
+def _fitted(source: str, text: str, first: int, last: int) -> Location:
+    """The location of a text whose first and last solid characters are known."""
+    begin = first - (len(text) - len(text.lstrip()))
+    if begin >= 0 and source.startswith(text, begin):
+        return Location(Span(begin, begin + len(text)), "exact")
+    return Location(Span(first, last), "whitespace")
+
+
+def _between(
+    source: str,
+    texts: Sequence[str],
+    found: list[Location],
+    indexes: Sequence[int],
+) -> None:
+    """Place runs of doubtful chunks that cover what lies between two sure ones."""
+    sure = [span for i in indexes if (span := found[i].span) is not None]
+    if len(sure) < _WITNESSES or any(a > b for a, b in pairwise(sure)):
+        return
+    for run, low, high in _runs(found, indexes, len(source)):
+        slice_ = source[low:high]
+        located = locate(slice_, [texts[i] for i in run])
+        if not _covers(slice_, located):
+            continue
+        for i, location in zip(run, _needed(slice_, located), strict=True):
+            if location is not None and found[i].span is None:
+                start, end = location.span or Span(0, 0)
+                found[i] = Location(Span(low + start, low + end), location.status)
+
+
+def _needed(source: str, located: Sequence[Location]) -> Iterator[Location | None]:
+    """Those of a cover without which there would be a gap; None for the others.
+
+    A chunk that fills no gap may be from elsewhere: one that was indexed again stands
+    behind its neighbours.
+    """
+    reach = 0
+    for at, location in enumerate(located):
+        if location.span is None:
+            yield None
+            continue
+        after = next((o.span.start for o in located[at + 1 :] if o.span), len(source))
+        yield location if source[reach:after].strip() else None
+        reach = max(reach, location.span.end)
+
+
+def _runs(
+    found: Sequence[Location], indexes: Sequence[int], length: int
+) -> Iterator[tuple[list[int], int, int]]:
+    """Runs in store order that begin and end with a sure chunk, or at the text's ends.
+
+    Yields:
+        The numbers of the chunks, and the characters that they lie between.
+    """
+    sure = [at for at, i in enumerate(indexes) if found[i].span is not None]
+    for before, after in pairwise([-1, *sure, len(indexes)]):
+        if after - before < 2:  # noqa: PLR2004 -- neighbours: nothing between them
+            continue
+        run = list(indexes[max(before, 0) : after + 1])
+        first = found[indexes[before]].span if before >= 0 else Span(0, 0)
+        last = found[indexes[after]].span if after < len(indexes) else None
+        low = 0 if first is None else first.start
+        high = length if last is None else last.end
+        if low < high:
+            yield run, low, high
+
+
+def _covers(source: str, locations: Sequence[Location]) -> bool:
+    """Whether chunks in this order leave out nothing of a text but white space."""
+    end = start = 0
+    for location in locations:
+        if location.status == "blank":
+            continue
+        if location.span is None or location.span.start < start:
+            return False
+        start = location.span.start
+        if start > end and source[end:start].strip():
+            return False
+        end = max(end, location.span.end)
+    return bool(locations) and not source[end:].strip()
+
+
+def _sorted_cover(source: str, found: Sequence[Location]) -> list[int] | None:
+    """The order by place, if every chunk has one of its own and they leave no gap."""
+    spans = [location.span for location in found]
+    if None in spans or len(set(spans)) < len(spans):
+        return None
+    order = sorted(range(len(found)), key=lambda i: spans[i] or Span(0, 0))
+    return order if _covers(source, [found[i] for i in order]) else None

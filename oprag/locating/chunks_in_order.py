@@ -1,0 +1,151 @@
+"""Finds where each chunk stands in its source text, or says that it cannot be known.
+
+The chunks are all that a splitter made of the text, in order, so each begins
+inside the one before it or right after it. That tells repeated text apart where
+searching for a chunk alone would not. A chunk's text may differ from the source in
+its white space. Nothing is guessed: a chunk that could stand in two places is
+reported, and so is one that was altered. How places are found, from the fastest
+proof to the most patient one, is in `oprag/_locating/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from oprag.chunk import Span
+from oprag.locating.anchoring import anchor
+from oprag.locating.chaining import chain
+from oprag.locating.contiguity import Range, cover
+from oprag.locating.squeezing import SqueezedText, squeeze
+
+__all__ = ["Location", "locate"]
+
+
+class Location(NamedTuple):
+    """Where a chunk stands in its source."""
+
+    span: Span | None
+    """Characters of the source, or None where the place is not proved."""
+    status: Literal["exact", "whitespace", "ambiguous", "not_found", "blank"]
+    """How the chunk's text agrees with the source:
+
+    - `exact`: it equals the source at `span`.
+    - `whitespace`: it does but for white space. `span` goes from its first
+      character that is none to its last.
+    - `ambiguous`: it occurs, and more than one place is possible.
+    - `not_found`: it does not occur where its neighbours leave room for it.
+    - `blank`: it is empty or white space alone, so it stands anywhere.
+    """
+
+
+_AMBIGUOUS = Location(None, "ambiguous")
+_NOT_FOUND = Location(None, "not_found")
+_BLANK = Location(None, "blank")
+
+
+def locate(
+    source: str, chunks: Sequence[str], *, complete: bool = True
+) -> list[Location]:
+    """Find the true span of each chunk in the text it was split from.
+
+    White space, what `str.isspace` says, never counts. A place is proved
+
+    - by contiguity: it is the same in all the ways to lay the chunks over the
+      source so that they cover it from its first character to its last, where
+      each chunk begins inside the one before it or right after it and ends no
+      earlier. How much chunks overlap need not be known. Where nothing overlaps
+      there is only one way, however often the text repeats itself;
+    - where there is no such way, as chunks were altered or text was dropped: by
+      being the only place in the source, or both the earliest and the latest that
+      the order of the chunks allows, or by contiguity between two proved chunks.
+
+    An altered chunk is reported, unless the altered text also stands in the source
+    between the chunk's neighbours: then it is placed there. Splitters applied one
+    after another may step back where the outer chunks overlap; that is allowed for.
+
+    Takes time and memory linear in the length of source and chunks. Deterministic.
+
+    Args:
+        source: The text that was split; for a document of several parts, such as
+            pages, the one part.
+        chunks: The texts of its chunks, in the order the splitter made them.
+        complete: `chunks` are all the chunks of the source. False for a sample of
+            them, still in order: then contiguity proves nothing, and order only
+            what lies more than 1,024 characters apart.
+
+    Returns:
+        One location per chunk, in the order of the chunks.
+    """
+    bodies = [chunk.strip() for chunk in chunks]
+    starts = chain(source, [body for body in bodies if body]) if complete else None
+    if starts is not None:
+        return _chained(source, chunks, bodies, iter(starts))
+    places = _places(source, [body for body in bodies if body], complete=complete)
+    return [
+        _location(source, chunk, body, next(places)) if body else _BLANK
+        for chunk, body in zip(chunks, bodies, strict=True)
+    ]
+
+
+def _chained(
+    source: str, chunks: Sequence[str], bodies: Sequence[str], starts: Iterator[int]
+) -> list[Location]:
+    """Locate chunks whose bodies that are not empty start at the places of a chain."""
+    locations = []
+    for chunk, body in zip(chunks, bodies, strict=True):
+        if not body:
+            locations.append(_BLANK)
+            continue
+        start = next(starts)
+        end = start + len(body)
+        if len(chunk) == len(body):
+            locations.append(Location(Span(start, end), "exact"))
+        else:
+            locations.append(_location(source, chunk, body, (start, end)))
+    return locations
+
+
+def _places(
+    source: str, bodies: Sequence[str], *, complete: bool
+) -> Iterator[tuple[int, int] | Location]:
+    """Find where each body starts and ends in the source, or what to report."""
+    squeezed = SqueezedText(source)
+    pieces = [squeeze(body) for body in bodies]
+    ranges = _ranges(squeezed.flat, pieces, complete=complete)
+    for between, body, piece in zip(ranges, bodies, pieces, strict=True):
+        if between is None:
+            yield _NOT_FOUND
+        elif between[0] != between[1]:
+            yield _AMBIGUOUS
+        else:
+            start = squeezed.offset(between[0])
+            end = start + len(body)
+            if not source.startswith(body, start):
+                end = squeezed.offset(between[0] + len(piece) - 1) + 1
+            yield start, end
+
+
+def _ranges(
+    flat: str, pieces: Sequence[str], *, complete: bool
+) -> Sequence[Range | None]:
+    """Find where pieces may start, by contiguity if they cover the text."""
+    if complete and pieces:
+        covering = cover(flat, pieces, 0, len(flat) - len(pieces[-1]))
+        if covering:
+            return covering
+    return anchor(flat, pieces, complete=complete)
+
+
+def _location(
+    source: str, chunk: str, body: str, place: tuple[int, int] | Location
+) -> Location:
+    """Locate a chunk whose body, the chunk without outer white space, is placed."""
+    if isinstance(place, Location):
+        return place
+    start, end = place
+    # White space around the body belongs to the span where the source has it too.
+    begin = start if chunk is body else start - chunk.index(body[0])
+    if begin >= 0 and source.startswith(chunk, begin):
+        return Location(Span(begin, begin + len(chunk)), "exact")
+    return Location(Span(start, end), "whitespace")

@@ -1,0 +1,290 @@
+"""Where each chunk stands in its document, read out of any metadata.
+
+The chunks of one document are read together, because only together they show
+whether a key orders them: the first scheme of `SCHEMES` that *every* one of them
+carries is used, so a document never mixes characters with ordinals. The schemes are in
+`schemes.py`, what is wrong with doubtful positions in `doubts.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeAlias
+
+from oprag.chunk import Chunk, Span
+from oprag.errors import InvalidSpanError, PositionError
+from oprag.hit import Hit
+from oprag.positions.identity import PART_KEYS, look_up
+from oprag.positions.schemes import SCHEMES, Scheme, as_number
+from oprag.positions.scopes import (
+    invalid_span,
+    no_position,
+    only_a_label,
+    refuse_frames,
+    refuse_negative,
+    refuse_sections,
+)
+
+__all__ = ["MissingPosition", "PositionKeys", "read_chunks"]
+
+PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
+"""A metadata key, an attribute name, a callable on the framework's object, or a
+list of these, the most significant first (`["page", "start_index"]`)."""
+
+MissingPosition: TypeAlias = Literal["error", "last", "rank"]
+
+_ENDS = {scheme.start: scheme.end for scheme in SCHEMES if scheme.characters}
+
+_Place: TypeAlias = tuple[tuple[float, ...], Span | None, int | None]
+"""Position, span and part of one chunk."""
+
+
+def read_chunks(
+    hits: Sequence[Hit],
+    documents: Sequence[tuple[str, str]],
+    *,
+    position_keys: PositionKeys | None = None,
+    missing_position: MissingPosition = "error",
+) -> list[Chunk]:
+    """Turn hits into chunks that know their place.
+
+    Args:
+        hits: Best first; the index becomes the rank.
+        documents: Key and name of each hit's document, as `read_documents` gives
+            them; as many as hits.
+        position_keys: Where the user keeps the position; None for the known
+            schemes. A user's key is trusted: it is not searched for sections.
+        missing_position: `"error"`; `"last"`: chunks without a usable position
+            get None, the others keep theirs; `"rank"`: all chunks of a document
+            that has such a chunk get None.
+
+    Returns:
+        One chunk per hit, in the same order.
+
+    Raises:
+        MissingPositionError: A chunk has no usable position.
+        UnscopedPositionError: The offsets restart in every section or parent.
+        InvalidSpanError: A span is negative or reversed.
+    """
+    groups: dict[str, list[int]] = {}
+    for index, (key, _) in enumerate(documents):
+        groups.setdefault(key, []).append(index)
+    chunks: list[Chunk | None] = [None] * len(hits)
+    for key, indexes in groups.items():
+        members = [hits[index] for index in indexes]
+        places = _places(members, indexes, key, position_keys, missing_position)
+        for index, hit, place in zip(indexes, members, places, strict=True):
+            position, span, part = place or (None, None, None)
+            chunks[index] = Chunk(
+                hit.text,
+                key,
+                index,
+                position,
+                span,
+                part,
+                hit.score,
+                None,
+                documents[index][1],
+                hit.metadata,
+                hit.source,
+            )
+    return [chunk for chunk in chunks if chunk is not None]
+
+
+def _places(
+    hits: Sequence[Hit],
+    ranks: Sequence[int],
+    document: str,
+    position_keys: PositionKeys | None,
+    policy: MissingPosition,
+) -> Sequence[_Place | None]:
+    try:
+        if position_keys is None:
+            places = _known_places(hits, ranks, document)
+        else:
+            places = _named_places(hits, document, position_keys)
+        if None in places:
+            culprit = _partial_places(hits, document, position_keys).index(None)
+            raise no_position(hits[culprit], ranks[culprit], document, position_keys)
+    except PositionError:
+        if policy == "error":
+            raise
+        if policy == "rank":
+            return [None] * len(hits)
+        return _partial_places(hits, document, position_keys)
+    return places
+
+
+def _partial_places(
+    hits: Sequence[Hit], document: str, position_keys: PositionKeys | None
+) -> Sequence[_Place | None]:
+    """Places of the chunks that have one, for `missing_position="last"`."""
+    if position_keys is not None:
+        return _named_places(hits, document, position_keys, lenient=True)
+    for scheme in SCHEMES:
+        try:
+            places = _read_scheme(hits, scheme, document, lenient=True)
+        except PositionError:
+            continue
+        if any(place is not None for place in places):
+            return places
+    return _parts_alone(hits)
+
+
+def _known_places(
+    hits: Sequence[Hit], ranks: Sequence[int], document: str
+) -> Sequence[_Place | None]:
+    for scheme in SCHEMES:
+        places = _read_scheme(hits, scheme, document)
+        if None not in places:
+            return places
+    places = _parts_alone(hits)
+    for rank, hit in zip(ranks, hits, strict=True):
+        label = hit.metadata.get("page_label")
+        if None in places and label is not None and as_number(label) is None:
+            raise only_a_label(document, rank, hit, label)
+    return places
+
+
+def _read_scheme(
+    hits: Sequence[Hit], scheme: Scheme, document: str, *, lenient: bool = False
+) -> Sequence[_Place | None]:
+    """Places by one scheme; None where a chunk does not follow it."""
+    values = _raw(hits, scheme.start)
+    starts = [as_number(value) for value in values]
+    nothing: list[_Place | None] = [None] * len(hits)
+    if None in starts and (not lenient or not any(s is not None for s in starts)):
+        if scheme.characters and not lenient:
+            refuse_negative(values, document)
+        return nothing
+    parts = _parts(hits, scheme.parts)
+    if parts is None:
+        return nothing
+    if scheme.start == "start_index":
+        refuse_sections(hits, parts, document)
+    if not scheme.start:
+        refuse_frames(hits, starts, parts, document)
+    return [
+        None if start is None else _place(hit, scheme, start, part, document)
+        for hit, start, part in zip(hits, starts, parts, strict=True)
+    ]
+
+
+def _place(
+    hit: Hit, scheme: Scheme, start: int, part: int | None, document: str
+) -> _Place:
+    if not scheme.characters:
+        return (part or 0, start), None, part
+    end = _end(hit, scheme, start, document)
+    return (part or 0, start, end), Span(start, end), part
+
+
+def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
+    if not key:
+        return [None if hit.offsets is None else hit.offsets[0] for hit in hits]
+    if "." in key:
+        return [look_up(hit.metadata, None, key) for hit in hits]
+    return [hit.metadata.get(key) for hit in hits]
+
+
+def _end(hit: Hit, scheme: Scheme, start: int, document: str) -> int:
+    if scheme.start:
+        value = None if scheme.end is None else hit.metadata.get(scheme.end)
+    else:
+        value = None if hit.offsets is None else hit.offsets[1]
+    if value is None:
+        return start + len(hit.text)
+    end = as_number(value)
+    if end is None or end < start:
+        raise invalid_span(document, start, value)
+    return end
+
+
+def _parts(hits: Sequence[Hit], keys: tuple[str, ...]) -> list[int | None] | None:
+    """Part of every chunk by the first key that all of them have.
+
+    A list of None when no chunk names a part; None when some do and none of the
+    keys has a number on every chunk, so that the offsets' scope is unknown.
+    """
+    named = False
+    for key in keys:
+        column = [
+            look_up(hit.metadata, None, key) if "." in key else hit.metadata.get(key)
+            for hit in hits
+        ]
+        if all(value is None for value in column):
+            continue
+        named = True
+        numbers = [as_number(value) for value in column]
+        if None not in numbers:
+            return numbers
+    return None if named else [None] * len(hits)
+
+
+def _parts_alone(hits: Sequence[Hit]) -> Sequence[_Place | None]:
+    parts = _parts(hits, PART_KEYS) or [None] * len(hits)
+    return [None if part is None else ((part,), None, part) for part in parts]
+
+
+def _named_places(
+    hits: Sequence[Hit],
+    document: str,
+    position_keys: PositionKeys,
+    *,
+    lenient: bool = False,
+) -> Sequence[_Place | None]:
+    single = isinstance(position_keys, str) or callable(position_keys)
+    keys: Sequence[Any] = [position_keys] if single else list(position_keys)  # type: ignore[arg-type]  # narrowed by `single`
+    places: list[_Place | None] = []
+    for hit in hits:
+        values = [look_up(hit.metadata, hit.subject, key) for key in keys]
+        numbers = [number for value in values for number in _user_numbers(value)]
+        if any(number is None for number in numbers):
+            places.append(None)
+            continue
+        position = tuple(number for number in numbers if number is not None)
+        span = None
+        try:
+            span = _named_span(hit, keys[-1], position[-1], document)
+        except InvalidSpanError:
+            if not lenient:
+                raise
+        places.append(_named_place(position, span))
+    return places
+
+
+def _named_place(position: tuple[float, ...], span: Span | None) -> _Place:
+    """Place by the user's keys; a number before the offset is the offset's part.
+
+    With more than one, or a fraction, no single part number tells the scopes apart;
+    the chunks are ordered and not joined.
+    """
+    if span is None:
+        return position, None, None
+    *scope, _ = position
+    if not scope:
+        return (*position, span.end), span, None
+    if len(scope) == 1 and float(scope[0]).is_integer():
+        return (*position, span.end), span, int(scope[0])
+    return (*position, span.end), None, None
+
+
+def _user_numbers(value: Any) -> list[float | None]:
+    """Numbers of a user's value: fractions (seconds of a video) are fine here."""
+    if isinstance(value, (tuple, list)):
+        return [number for item in value for number in _user_numbers(item)] or [None]
+    if isinstance(value, float) and math.isfinite(value) and value >= 0:
+        return [value]
+    return [as_number(value)]
+
+
+def _named_span(hit: Hit, key: Any, start: float, document: str) -> Span | None:
+    if callable(key) or key not in _ENDS:
+        return None
+    end_key = _ENDS[key]
+    value = None if end_key is None else look_up(hit.metadata, hit.subject, end_key)
+    end = int(start) + len(hit.text) if value is None else as_number(value)
+    if end is None or end < start:
+        raise invalid_span(document, int(start), value)
+    return Span(int(start), end)

@@ -1,0 +1,215 @@
+"""Tells from a stream, as early as can be, whether the model declines to answer.
+
+There is one set of rules, `refusals.is_refusal`, and no second grammar here: a
+text may still become a refusal when one of a few shortest endings makes it one.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from oprag.calls import ReasoningFilter
+from oprag.routing.refusals import DeclineRules, is_refusal
+
+__all__ = ["Decision", "DeclineDetector", "decision_so_far"]
+
+Decision: TypeAlias = Literal["undecided", "answering", "declined"]
+
+_ANYTHING_ELSE = "\ua66e. \ua66e"
+"""Prolongs the last word by a letter in no rule and begins a new sentence: only a
+text that is a refusal whatever follows is one with this behind it."""
+
+
+class DeclineDetector:
+    """Fed a reply piece by piece, releases it once it cannot be a refusal.
+
+    No character of an answer is lost or reordered: what `feed` and `finish` give
+    out, joined, is the reply (without its reasoning block). Nothing of a reply
+    that declines is given out. Text is held back only while some continuation
+    could make it a refusal. Pieces may be cut anywhere; the decision depends on
+    the whole text alone and equals `is_refusal`.
+
+    An empty, blank or missing reply is no answer: it counts as declined (see
+    `empty`). A reply that breaks off inside the sentinel ("unanswer") answers.
+
+    Args:
+        sentinel: What the model was told to write when it declines; several are
+            possible. None: the sentinels of `rules`.
+        rules: Words and marks of refusals; None: English.
+        final: For the last rung, whose reply stands whatever it says: nothing is
+            held back, and the decision is made all the same.
+    """
+
+    def __init__(
+        self,
+        sentinel: str | Sequence[str] | None = None,
+        *,
+        rules: DeclineRules | None = None,
+        final: bool = False,
+    ) -> None:
+        rules = rules or DeclineRules()
+        if sentinel is not None:
+            several = (sentinel,) if isinstance(sentinel, str) else tuple(sentinel)
+            rules = replace(rules, sentinels=several)
+        self.rules = rules
+        self._final = final
+        self._reasoning = ReasoningFilter(rules.reasoning_tags)
+        self._decision: Decision = "undecided"
+        self._pieces: list[str] = []
+        self._released = 0
+
+    @property
+    def decision(self) -> Decision:
+        """What is known so far; "undecided" at the latest until `finish`."""
+        return self._decision
+
+    @property
+    def text(self) -> str:
+        """All text so far, the held-back or swallowed included, without reasoning."""
+        return "".join(self._pieces)
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing in the text so far but blanks and marks."""
+        return not self.rules.fold(self.text)
+
+    def feed(self, delta: str) -> str:
+        """Take the next piece of the reply.
+
+        Args:
+            delta: Any number of characters, none included.
+
+        Returns:
+            The text to hand on now. After "declined" always empty.
+        """
+        return self._take(self._reasoning.feed(delta))
+
+    def finish(self) -> str:
+        """End the reply, which decides it. A second call changes nothing.
+
+        Returns:
+            The rest of the text to hand on: empty when the reply declines.
+        """
+        released = self._take(self._reasoning.finish())
+        if self._decision == "undecided":
+            refused = is_refusal(self.text, self._bare_rules)
+            self._decision = "declined" if refused else "answering"
+            released += self._release()
+        return released
+
+    @functools.cached_property
+    def _bare_rules(self) -> DeclineRules:
+        """The rules for text whose reasoning is already gone."""
+        return replace(self.rules, reasoning_tags=())
+
+    def _take(self, text: str) -> str:
+        if text:
+            self._pieces.append(text)
+            if self._decision == "undecided":
+                self._decision = decision_so_far(self.text, self._bare_rules)
+        return self._release()
+
+    def _release(self) -> str:
+        if not self._final and self._decision != "answering":
+            return ""
+        fresh = "".join(self._pieces[self._released :])
+        self._released = len(self._pieces)
+        return fresh
+
+
+def decision_so_far(text: str, rules: DeclineRules | None = None) -> Decision:
+    """Say what the beginning of a reply allows, its reasoning block taken off.
+
+    Args:
+        text: The reply up to now, from its first character.
+        rules: Words and marks; None: English.
+
+    Returns:
+        "declined" when every continuation, none included, is a refusal;
+        "answering" when no continuation is one; else "undecided".
+    """
+    rules = rules or DeclineRules()
+    if is_refusal(text + _ANYTHING_ELSE, rules):
+        return "declined"
+    if any(is_refusal(text + ending, rules) for ending in _endings(text, rules)):
+        return "undecided"
+    return "answering"
+
+
+def _endings(text: str, rules: DeclineRules) -> Iterator[str]:
+    """Give endings of which one makes a refusal if any ending does.
+
+    The last word or phrase may be unfinished: each word of the rules that begins
+    with it finishes it. Then comes the shortest way on from each place in a
+    sentence.
+    """
+    vocabulary = _vocabulary(rules)
+    folded = rules.fold(text)
+    rests = [""]
+    for start in range(max(0, len(folded) - vocabulary.longest), len(folded)):
+        if start == 0 or not folded[start - 1].isalnum():
+            begun = folded[start:].replace("\n", " ")
+            rests.extend(vocabulary.rests.get(begun, ()))
+    for rest in rests:
+        for way in vocabulary.ways:
+            yield rest + way
+
+
+class _Vocabulary:
+    """The rests of all words of the rules, and the shortest ways to a sentinel."""
+
+    def __init__(self, rules: DeclineRules) -> None:
+        sentinels = _folded(rules, rules.sentinels)
+        subject, predicate, contraction = (
+            min(_folded(rules, words), key=_length, default="")
+            for words in (rules.subjects, rules.predicates, rules.contractions)
+        )
+        self.ways = [
+            "",
+            *(
+                f"{before} {sentinel}"
+                for before in ("", ":", f" {predicate}", f" {subject} {predicate}")
+                for sentinel in sentinels
+            ),
+            *(f" {contraction} {sentinel}" for sentinel in sentinels),
+        ]
+        words = _folded(rules, _all_words(rules))
+        self.longest = max(map(len, words))
+        self.rests: dict[str, list[str]] = {}
+        for word in words:
+            for cut in range(1, len(word)):
+                self.rests.setdefault(word[:cut], []).append(word[cut:])
+
+
+def _length(phrase: str) -> tuple[int, int]:
+    return len(phrase.split()), len(phrase)
+
+
+@functools.lru_cache(maxsize=64)
+def _vocabulary(rules: DeclineRules) -> _Vocabulary:
+    return _Vocabulary(rules)
+
+
+def _all_words(rules: DeclineRules) -> list[str]:
+    return [
+        *rules.sentinels,
+        *rules.labels,
+        *rules.continuations,
+        *rules.introductions,
+        *rules.qualifiers,
+        *rules.subjects,
+        *rules.predicates,
+        *rules.contractions,
+        *rules.adverbs,
+        *rules.reasons,
+    ]
+
+
+def _folded(rules: DeclineRules, words: Iterable[str]) -> list[str]:
+    """Fold, drop the empty, keep the first of equals, keep the order."""
+    return [
+        word for word in dict.fromkeys(rules.fold(w).strip() for w in words) if word
+    ]

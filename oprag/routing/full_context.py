@@ -1,0 +1,155 @@
+"""The full documents of a Self-Route rung, cut to the model's window if they must be.
+
+Everything sent is a slice of a document, in document order, and is counted as the
+whole prompt that it stands in.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from oprag.calls import WindowFit, WindowOverflow, fit_window, truncate_middle
+from oprag.chunk import Chunk, Span
+from oprag.errors import ContextWindowError
+from oprag.routing.excerpts import (
+    Excerpt,
+    FullDocument,
+    Layout,
+    joined,
+    largest_selection,
+)
+from oprag.tokens import NamedTokenCounter
+
+__all__ = ["Excerpt", "FullContext", "FullDocument", "full_context"]
+
+
+class FullContext(NamedTuple):
+    """What is sent of the documents."""
+
+    text: str
+    """As it is sent."""
+    excerpts: tuple[Excerpt, ...]
+    """What it is made of, in the order in which it is read."""
+    action: str
+    """`"whole"`, or the policy by which it was cut."""
+
+
+def full_context(
+    documents: Sequence[FullDocument],
+    chunks: Sequence[Chunk],
+    *,
+    window: int | None,
+    reserved: int,
+    prompt_tokens: Callable[[str], int],
+    window_overflow: WindowOverflow = "order_preserving",
+    token_counter: NamedTokenCounter,
+    separator: str = "\n\n",
+    gap_mark: str | None = None,
+) -> FullContext:
+    """Give the documents whole, or as much of them as the window takes.
+
+    Args:
+        documents: In the order in which they are read.
+        chunks: What was retrieved of them, best first.
+        window: Tokens of prompt and answer together; None when not known.
+        reserved: Tokens kept free for the answer.
+        prompt_tokens: Tokens of the whole prompt with this context in it. It is
+            not called when the window is not known.
+        window_overflow: As `fit_window` takes it. `"order_preserving"`: the
+            retrieved chunks, best first, then what stands nearest to them, as much
+            as fits, in document order. What is left empty is less than a piece:
+            1/64 of the room, but at least 8 and at most 128 tokens.
+            `"truncate_middle"`: see there; the documents as one text.
+        token_counter: Counts tokens.
+        separator: Between two documents, and where text was left out.
+        gap_mark: Put there as well, between two separators; None for nothing.
+
+    Returns:
+        The context. With a known window the whole prompt takes at most
+        `window - reserved` tokens by `prompt_tokens`.
+
+    Raises:
+        ContextWindowError: See `fit_window`; or not even a piece fits.
+        InvalidOptionError: See `fit_window`.
+    """
+    gap = separator if gap_mark is None else f"{separator}{gap_mark}{separator}"
+    layout = Layout(documents, separator, gap)
+    whole = FullContext(
+        separator.join(document.text for document in documents),
+        tuple(Excerpt(d, Span(0, len(d.text))) for d in documents if d.text),
+        "whole",
+    )
+    overhead = 0 if window is None else prompt_tokens("")
+    fit = fit_window(
+        0 if window is None else prompt_tokens(whole.text) - overhead,
+        window=window,
+        overhead=overhead,
+        reserved=reserved,
+        window_overflow=window_overflow,
+    )
+    if window is None or fit.action == "whole":
+        return whole
+    room = fit.room or 0
+    while room > 0:
+        cut = _cut(layout, chunks, fit, room, token_counter)
+        excess = prompt_tokens(cut.text) + reserved - window if cut else 0
+        if cut and excess <= 0:
+            return cut
+        room = room - excess if excess > 0 else 0
+    message = (
+        f"Nothing of the documents fits a window of {window} tokens, of which the "
+        f"prompt alone takes {overhead} and {reserved} are kept for the answer. Give a "
+        "larger max_context_tokens, or keep less for the answer."
+    )
+    raise ContextWindowError(message, window=window, needed=None)
+
+
+def _cut(
+    layout: Layout,
+    chunks: Sequence[Chunk],
+    fit: WindowFit,
+    room: int,
+    counter: NamedTokenCounter,
+) -> FullContext | None:
+    if fit.action == "order_preserving":
+        kept = largest_selection(layout, chunks, room, counter)
+        text = joined(kept, layout)
+        return FullContext(text, tuple(kept), "order_preserving") if kept else None
+    return _truncated(layout, room, counter)
+
+
+def _truncated(
+    layout: Layout, room: int, counter: NamedTokenCounter
+) -> FullContext | None:
+    if room <= counter(layout.gap):
+        return None
+    text = layout.separator.join(document.text for document in layout.documents)
+    result = truncate_middle(text, room, counter, gap_mark=layout.gap)
+    head = _head_of(result, text, layout.gap)
+    tail = len(text) - (len(result) - head - len(layout.gap))
+    excerpts = []
+    begin = 0
+    for document in layout.documents:
+        end = begin + len(document.text)
+        for first, last in ((begin, min(end, head)), (max(begin, tail), end)):
+            if first < last:
+                excerpts.append(Excerpt(document, Span(first - begin, last - begin)))
+        begin = end + len(layout.separator)
+    return FullContext(result, tuple(excerpts), "truncate_middle")
+
+
+def _head_of(result: str, text: str, gap: str) -> int:
+    """How many characters of the text stand before the gap."""
+    head = bisect.bisect_left(
+        range(1, min(len(result), len(text)) + 1),
+        1,
+        key=lambda size: int(not text.startswith(result[:size])),
+    )
+    # The text may go on just as the gap does.
+    while not (
+        result.startswith(gap, head) and text.endswith(result[head + len(gap) :])
+    ):
+        head -= 1
+    return head

@@ -1,0 +1,232 @@
+"""What a rung of Self-Route gives the model to read, fitted to its window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from oprag.calls import WINDOW_UNKNOWN, WindowOverflow, fit_window
+from oprag.chunk import Chunk, Passage
+from oprag.context import (
+    ContextOptions,
+    SentText,
+    assemble,
+    marked_texts,
+    numbering,
+    too_small,
+)
+from oprag.hit import Hit
+from oprag.ordering import document_order, group_by_document
+from oprag.routing.full_context import Excerpt, FullDocument, full_context
+from oprag.tokens import resolve_token_counter
+
+__all__ = [
+    "PromptSize",
+    "RungContext",
+    "chunks_of_documents",
+    "context_of_chunks",
+    "context_of_documents",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RungContext:
+    """What one rung gives the model to read."""
+
+    text: str
+    """The context as it stands in the prompt; empty for nothing."""
+    chunks: tuple[Chunk, ...] = ()
+    """The retrieved chunks that it holds, or of whose documents it is, in reading
+    order (best first with `order="score"`)."""
+    excerpts: tuple[Excerpt, ...] = ()
+    """What it holds of full documents, in reading order."""
+    note: str | None = None
+    """What was left out, or that the window is unknown."""
+    whole: bool = False
+    """Whether it is the whole documents."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSize:
+    """How long the prompt of a rung is, and how long it may be."""
+
+    tokens: Callable[[str], int]
+    """Tokens of the whole prompt with a given context in it."""
+    window: int | None
+    """Tokens of prompt and answer together that the model takes; None: unknown."""
+    reserved: int = 0
+    """Tokens kept free for the answer."""
+
+    def room(self) -> int | None:
+        """Tokens that a context may take; None when the window is unknown.
+
+        Raises:
+            ContextWindowError: The prompt alone leaves no room.
+        """
+        if self.window is None:
+            return None
+        overhead = self.tokens("")
+        fit = fit_window(
+            0, window=self.window, overhead=overhead, reserved=self.reserved
+        )
+        return fit.room
+
+    def excess(self, context: str) -> int:
+        """Tokens by which the prompt with this context is too long; 0 if it fits."""
+        if self.window is None:
+            return 0
+        return max(0, self.tokens(context) + self.reserved - self.window)
+
+
+def context_of_chunks(
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    size: PromptSize,
+    *,
+    sent_text: SentText | None = None,
+) -> RungContext:
+    """Make a context of the best retrieved chunks.
+
+    In document order, chunks that touch or overlap are joined, so that the text
+    reads as its author wrote it. With `order="score"` they stay apart, best first,
+    each behind its number (`oprag.context.chunk_numbers`), as in the paper.
+
+    Args:
+        hits: Best first.
+        options: `token_budget` is the rung's; `merge` does not matter.
+        size: Of the prompt. As many of the best chunks as fit its window are kept.
+        sent_text: What the framework sends for a chunk, if not just its text.
+
+    Returns:
+        The context; empty for no hits, and for blank ones whatever metadata the
+        framework would send with them.
+
+    Raises:
+        BudgetTooSmallError: Not even the best chunk fits.
+        ContextWindowError: The prompt alone fills the window.
+        OpragError: As `assemble` does.
+    """
+    room = size.room()
+    limits = [limit for limit in (options.token_budget, room) if limit is not None]
+    budget = min(limits, default=None)
+    if options.order == "score":
+        sent_text = _numbered(hits, options, sent_text)
+    while True:
+        fitted = replace(
+            options, token_budget=budget, merge=options.order == "document"
+        )
+        passages, used_all = assemble(hits, fitted, sent_text=sent_text)
+        if not any(passage.text.strip() for passage in passages):
+            return RungContext("")
+        text = _joined(passages, options, sent_text)
+        excess = size.excess(text)
+        if budget is None or not excess:
+            break
+        # Where the context meets the prompt, it may take a few tokens more.
+        if budget <= excess:
+            raise too_small(budget, budget + excess)
+        budget -= excess
+    cut = not used_all and budget != options.token_budget
+    return RungContext(
+        text,
+        tuple(chunk for passage in passages for chunk in passage.chunks),
+        note="cut to the window" if cut else None,
+    )
+
+
+def _joined(
+    passages: Sequence[Passage], options: ContextOptions, sent_text: SentText | None
+) -> str:
+    texts = marked_texts(
+        passages, gap_mark=options.gap_mark, separator=options.separator
+    )
+    if sent_text is not None:
+        pairs = zip(passages, texts, strict=True)
+        texts = [sent_text(passage.chunks[0], text) for passage, text in pairs]
+    return options.separator.join(texts)
+
+
+def _numbered(
+    hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
+) -> SentText:
+    chunks = chunks_of_documents(hits, options)
+    number = numbering(chunk.document for chunk in chunks)
+
+    def numbered(chunk: Chunk, text: str) -> str:
+        return number(chunk, text if sent_text is None else sent_text(chunk, text))
+
+    return numbered
+
+
+def chunks_of_documents(
+    hits: Sequence[Hit], options: ContextOptions, max_documents: int | None = None
+) -> list[Chunk]:
+    """Find the documents that were retrieved, each by its chunks.
+
+    Args:
+        hits: Best first.
+        options: Where identity and position are, and how documents follow one
+            another. Positions that are missing or doubtful are no fault here.
+        max_documents: How many documents to keep, by their best chunk; None: all.
+
+    Returns:
+        The chunks of those documents in reading order.
+
+    Raises:
+        MissingDocumentError: A hit does not say which document it is from.
+    """
+    lenient = replace(
+        options,
+        token_budget=None,
+        top_n=None,
+        merge=False,
+        order="score",
+        missing_position="last" if options.missing_position == "last" else "rank",
+    )
+    passages, _ = assemble(hits, lenient)
+    groups = group_by_document(passage.chunks[0] for passage in passages)
+    kept = [chunk for key in list(groups)[:max_documents] for chunk in groups[key]]
+    return document_order(kept, document_order=options.document_order)
+
+
+def context_of_documents(
+    documents: Sequence[FullDocument],
+    chunks: Sequence[Chunk],
+    options: ContextOptions,
+    size: PromptSize,
+    *,
+    window_overflow: WindowOverflow = "order_preserving",
+) -> RungContext:
+    """Make a context of whole documents, or of as much of them as fits.
+
+    Args:
+        documents: In reading order.
+        chunks: What was retrieved of them, in reading order.
+        options: Separator, gap mark and token counter.
+        size: Of the prompt, and the window that it has to fit.
+        window_overflow: What to do when they do not fit, see `full_context`.
+
+    Returns:
+        The context; empty for no documents.
+
+    Raises:
+        ContextWindowError: See `full_context`.
+    """
+    counter = resolve_token_counter(options.token_counter)
+    sent = full_context(
+        documents,
+        sorted(chunks, key=lambda chunk: chunk.rank),
+        window=size.window,
+        reserved=size.reserved,
+        prompt_tokens=size.tokens,
+        window_overflow=window_overflow,
+        token_counter=counter,
+        separator=options.separator,
+        gap_mark=options.gap_mark,
+    )
+    whole = sent.action == "whole"
+    note = WINDOW_UNKNOWN if size.window is None else None
+    if not whole:
+        total = sum(counter(document.text) for document in documents)
+        note = f"{sent.action}: {counter(sent.text)} of {total} tokens"
+    return RungContext(sent.text, tuple(chunks), sent.excerpts, note, whole)

@@ -1,0 +1,17 @@
+"""Splitters: chunks that are slices of their text, with exact offsets and counts."""
+
+from oprag.splitting.sentences import punkt_sentence_spans
+from oprag.splitting.splitters import (
+    SentenceSpans,
+    TextChunk,
+    split_sentences,
+    split_tokens,
+)
+
+__all__ = [
+    "SentenceSpans",
+    "TextChunk",
+    "punkt_sentence_spans",
+    "split_sentences",
+    "split_tokens",
+]

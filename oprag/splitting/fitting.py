@@ -1,0 +1,100 @@
+"""How much of a text fits a number of tokens, always by the part's own count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from oprag.splitting.graphemes import boundary_after, boundary_at_or_before
+from oprag.tokens import NamedTokenCounter, tokenize
+
+__all__ = ["longest_prefix"]
+
+_CHARACTERS_PER_TOKEN = 4
+_SPARE_TOKENS = 8
+
+
+def longest_prefix(
+    text: str,
+    start: int,
+    end: int,
+    *,
+    chunk_size: int,
+    counter: NamedTokenCounter,
+    guess: int = 0,
+) -> int:
+    """Find how far a part of a text can reach and still count at most `chunk_size`.
+
+    Args:
+        text: The text.
+        start: Where the part begins.
+        end: Where it ends at the latest, after `start`.
+        chunk_size: Tokens that the part may count alone.
+        counter: Where its tokenizer gives offsets, the part ends where a token
+            begins, of those of the text from `start` on. Otherwise the end is
+            found by bisection: the part fits, and would not with one grapheme
+            more. (Where a longer text can count less, a still longer part might.)
+        guess: Characters to try first when bisecting; 0 when unknown.
+
+    Returns:
+        The part's end: `end`, or a grapheme boundary after at least one grapheme.
+        A single one that counts more than `chunk_size` stays whole.
+    """
+    if counter.tokenizer is not None:
+        reached = _by_tokens(text, start, end, chunk_size, counter)
+    else:
+        reached = _by_bisection(
+            text,
+            start,
+            end,
+            guess or _CHARACTERS_PER_TOKEN * chunk_size,
+            lambda place: counter(text[start:place]) <= chunk_size,
+        )
+    return reached if reached > start else _next_boundary(text, start, end)
+
+
+def _by_tokens(
+    text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
+) -> int:
+    # The last tokens of a stretch may be others than in the whole text, so some
+    # more are read than are used.
+    wanted = chunk_size + _SPARE_TOKENS
+    stop = min(start + _CHARACTERS_PER_TOKEN * wanted, end)
+    ahead = tokenize(text[start:stop], counter.tokenizer)
+    while ahead.n_tokens < wanted and stop < end:
+        stop = min(start + 2 * (stop - start), end)
+        ahead = tokenize(text[start:stop], counter.tokenizer)
+    if ahead.n_tokens <= chunk_size:
+        return end
+    for token in range(chunk_size, 0, -1):
+        place = start + ahead.starts([token])[0].position
+        place = boundary_at_or_before(text, place, start)
+        if place == start or counter(text[start:place]) <= chunk_size:
+            return place
+    return start
+
+
+def _by_bisection(
+    text: str, start: int, end: int, step: int, fits: Callable[[int], bool]
+) -> int:
+    reached = start
+    too_far = end + 1
+    while reached < end and reached + 1 < too_far:
+        if too_far > end:  # nothing was too far yet: reach twice as far each time
+            aim = min(reached + step, end)
+            step *= 2
+        else:
+            aim = (reached + too_far) // 2
+        place = aim if aim == end else boundary_at_or_before(text, aim, reached)
+        if place == reached:
+            place = _next_boundary(text, reached, end)
+            if place >= too_far:
+                break
+        if fits(place):
+            reached = place
+        else:
+            too_far = place
+    return reached
+
+
+def _next_boundary(text: str, boundary: int, end: int) -> int:
+    return min(boundary_after(text, boundary), end)

@@ -1,0 +1,226 @@
+"""Splitters whose chunks are slices of the text, with exact offsets and counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
+
+from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.splitting.fitting import longest_prefix
+from oprag.splitting.graphemes import boundary_at_or_before
+from oprag.splitting.part_counts import PartCounts
+from oprag.splitting.sentences import punkt_sentence_spans
+from oprag.splitting.windows import TextChunk, token_windows
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+
+__all__ = ["SentenceSpans", "TextChunk", "split_sentences", "split_tokens"]
+
+SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
+"""Finds the sentences of a text: spans of characters, end exclusive, ascending."""
+
+_AFTER_CLAUSE = re.compile(r"[;:,]\s+(?=\S)|[；：，、]\s*(?=\S)")
+_AFTER_SPACE = re.compile(r"\s+(?=\S)")
+
+
+def split_tokens(
+    text: str,
+    *,
+    chunk_size: int = 128,
+    chunk_overlap: int = 0,
+    tokenizer: TokenizerSpec = None,
+) -> list[TextChunk]:
+    """Cut a text into uniform windows of tokens.
+
+    The text is tokenised once, and every `chunk_size` of its tokens are a window.
+    Without overlap the chunks partition the text: the first begins at 0, the last
+    ends at `len(text)`, each begins where the one before ends. What no token holds
+    (the white space between words, for tokenizers that drop it) belongs to the
+    chunk on its left.
+
+    A cut never falls inside a code point, nor inside a grapheme where the package
+    `regex` is installed: it moves back to the beginning of the character, or to
+    its end where there is nothing else in the window.
+
+    The window has `chunk_size` tokens (the last one fewer) but for cuts that were
+    moved. The chunk's `token_count` may differ by a few: a word that is cut in two
+    is tokenised otherwise alone.
+
+    Args:
+        text: Any text. Empty: no chunks.
+        chunk_size: Tokens, at least 1.
+        chunk_overlap: Tokens that a window shares with the one before, at least 0
+            and below `chunk_size`: windows begin `chunk_size - chunk_overlap`
+            tokens apart. The last is the first that reaches the text's end.
+        tokenizer: Anything that `resolve_token_counter` takes. A bare callable
+            gives no offsets: then each chunk is the longest piece from its start
+            on whose own count is at most `chunk_size` (one grapheme at least,
+            whatever it counts).
+
+    Returns:
+        The chunks in reading order.
+
+    Raises:
+        InvalidOptionError: `chunk_size` or `chunk_overlap` is out of range.
+        TokenizerError: The tokenizer cannot be used or loaded.
+        MissingDependencyError: The tokenizer's package is not installed.
+
+    Source:
+        OP-RAG (arXiv 2409.01666), section 3: sequential, uniform, 128 tokens, no
+        overlap. There the tokens are the embedding model's.
+    """
+    _check_sizes(chunk_size, chunk_overlap)
+    counter = resolve_token_counter(tokenizer)
+    if not text:
+        return []
+    if counter.tokenizer is None:
+        return list(_counted_windows(text, chunk_size, chunk_overlap, counter))
+    return token_windows(
+        text, chunk_size=chunk_size, chunk_overlap=chunk_overlap, counter=counter
+    )
+
+
+def split_sentences(
+    text: str,
+    *,
+    chunk_size: int = 100,
+    tokenizer: TokenizerSpec = None,
+    sentence_spans: SentenceSpans | None = None,
+) -> list[TextChunk]:
+    """Pack whole sentences into chunks of at most `chunk_size` tokens.
+
+    Sentences are taken in order while the chunk's own text, counted alone, stays
+    within the limit. The chunks partition the text: what lies between two
+    sentences belongs to the one before, and counts with it.
+
+    A sentence that is over the limit by itself is cut: the chunk before it is
+    closed, then come its pieces in order, each a chunk by itself that ends, as far
+    to the right as fits, after a `;` `:` or `,` and the white space behind it;
+    else after white space; else before a token. A single grapheme of more tokens
+    than `chunk_size` stays whole, and is the only thing that exceeds the limit.
+
+    Args:
+        text: Any text. Empty: no chunks.
+        chunk_size: Tokens that a chunk may count, at least 1.
+        tokenizer: Anything that `resolve_token_counter` takes.
+        sentence_spans: Finds the sentences; None for English Punkt.
+
+    Returns:
+        The chunks in reading order.
+
+    Raises:
+        InvalidOptionError: `chunk_size` is out of range.
+        InvalidSpanError: `sentence_spans` gave a span that is empty or reversed,
+            leaves the text, or begins before the one before it ends.
+        SentenceDataError: No trained Punkt model is installed.
+        TokenizerError: The tokenizer cannot be used or loaded.
+        MissingDependencyError: nltk or the tokenizer's package is not installed.
+
+    Source:
+        DOS RAG (arXiv 2506.03989): whole sentences, at most 100 tokens of
+        cl100k. The authors' code adds up the counts of single sentences, and sends
+        out the pieces of a long sentence before the chunk that was open; here the
+        limit holds for the chunk's own text and the order is that of the text.
+    """
+    _check_sizes(chunk_size)
+    counter = resolve_token_counter(tokenizer)
+    if not text:
+        return []
+    find = punkt_sentence_spans if sentence_spans is None else sentence_spans
+    bounds = _sentence_bounds(list(find(text)), len(text))
+    return list(_packed(text, bounds, chunk_size, counter))
+
+
+def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:
+    if chunk_size < 1:
+        message = f"chunk_size must be at least 1 token; it is {chunk_size!r}."
+        raise InvalidOptionError(message, option="chunk_size", value=chunk_size)
+    if not 0 <= chunk_overlap < chunk_size:
+        message = (
+            f"chunk_overlap must be at least 0 and below chunk_size ({chunk_size}); "
+            f"it is {chunk_overlap!r}."
+        )
+        raise InvalidOptionError(message, option="chunk_overlap", value=chunk_overlap)
+
+
+def _counted_windows(
+    text: str, chunk_size: int, chunk_overlap: int, counter: NamedTokenCounter
+) -> Iterator[TextChunk]:
+    start = end = guess = 0
+    while end < len(text):
+        reached = longest_prefix(
+            text, start, len(text), chunk_size=chunk_size, counter=counter, guess=guess
+        )
+        guess = reached - start
+        if reached > end:
+            end = reached
+            yield TextChunk(start, end, counter(text[start:end]))
+        if chunk_overlap:
+            start = longest_prefix(
+                text,
+                start,
+                reached,
+                chunk_size=chunk_size - chunk_overlap,
+                counter=counter,
+                guess=guess,
+            )
+        else:
+            start = end
+
+
+def _sentence_bounds(spans: Sequence[tuple[int, int]], length: int) -> list[int]:
+    """Where sentences begin, the text's start and end included; checks the spans."""
+    reached = 0
+    for number, (start, end) in enumerate(spans):
+        if not reached <= start < end <= length:
+            message = (
+                f"Sentence {number} has the span ({start}, {end}), after one that ends "
+                f"at {reached}, in a text of {length} characters. sentence_spans must "
+                "give spans that are not empty, do not overlap, ascend, and lie "
+                "inside the text."
+            )
+            raise InvalidSpanError(message, document="", start=start, end=end)
+        reached = end
+    return [0, *(start for start, _ in spans[1:]), length]
+
+
+def _packed(
+    text: str, bounds: Sequence[int], chunk_size: int, counter: NamedTokenCounter
+) -> Iterator[TextChunk]:
+    counts = PartCounts(text, bounds, counter)
+    first, n_sentences = 0, len(bounds) - 1
+    while first < n_sentences:
+        last, tokens = counts.reach(first, chunk_size)
+        if last > first:
+            yield TextChunk(bounds[first], bounds[last], tokens)
+        else:
+            last = first + 1
+            yield from _pieces(text, bounds[first], bounds[last], chunk_size, counter)
+        first = last
+
+
+def _pieces(
+    text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
+) -> Iterator[TextChunk]:
+    """A sentence that is over the limit, cut at its best places."""
+    while start < end:
+        piece = _piece(text, start, end, chunk_size, counter)
+        yield piece
+        start = piece.end
+
+
+def _piece(
+    text: str, start: int, end: int, chunk_size: int, counter: NamedTokenCounter
+) -> TextChunk:
+    """The first piece of what is left of such a sentence."""
+    reach = longest_prefix(text, start, end, chunk_size=chunk_size, counter=counter)
+    for pattern in (_AFTER_CLAUSE, _AFTER_SPACE) if reach < end else ():
+        # One character more, so that the pattern can look at what follows the cut.
+        cuts = [match.end() for match in pattern.finditer(text, start, reach + 1)]
+        for cut in reversed(cuts):
+            if boundary_at_or_before(text, cut, start) == cut:
+                tokens = counter(text[start:cut])
+                # A shorter text may count more, where it ends with bare white space.
+                if tokens <= chunk_size:
+                    return TextChunk(start, cut, tokens)
+    return TextChunk(start, reach, counter(text[start:reach]))

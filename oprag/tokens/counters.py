@@ -1,0 +1,270 @@
+"""Token counters: callables from a text to its number of tokens, known by name."""
+
+from __future__ import annotations
+
+import operator
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from oprag.errors import ApproximateTokenCountWarning, TokenizerError
+
+# What knows the tokenizers' packages is imported where it is used: it takes a part of
+# the time that `import oprag` does, and many only order chunks.
+if TYPE_CHECKING:
+    import tiktoken
+    import tokenizers
+
+__all__ = [
+    "NamedTokenCounter",
+    "TokenCounter",
+    "TokenizerSpec",
+    "encodable",
+    "resolve_token_counter",
+]
+
+TokenizerSpec: TypeAlias = Any
+"""What names a token counter: None, a str, a callable or a tokenizer object."""
+
+_APPROXIMATE = "approximate"
+_DEFAULT = "cl100k_base"
+_BYTES_PER_TOKEN = 4
+_SURROGATES = "[\ud800-\udfff]"
+
+
+class TokenCounter(Protocol):
+    """Counts the tokens of a text."""
+
+    def __call__(self, text: str, /) -> int:
+        """Give the number of tokens, 0 or more."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class NamedTokenCounter:
+    """A token counter that knows its name and what may be concluded from counts.
+
+    Calling it gives the number of tokens of a text, special tokens that a model
+    would add around it not included. Give a counter of your own a name by making
+    one: `NamedTokenCounter(count_words, name="words")`. One that was resolved
+    from a name pickles as that name.
+    """
+
+    count: Callable[[str], int]
+    """The function behind it."""
+    name: str = ""
+    """Stored beside stored counts, which are trusted when the names agree. Empty
+    for a bare callable: it agrees with no stored name."""
+    subadditive: bool = False
+    """Whether `count(a + s + b) <= count(a) + count(s) + count(b)` for every
+    separator `s` that begins and ends with white space.
+
+    True for the approximation (any separator) and for WordPiece tokenizers that
+    split at white space (BERT's kind), where both sides are equal. False for all
+    others, the encodings of tiktoken included: they join a punctuation run or
+    white space with the line breaks after it into one piece, whose merges may
+    fall out worse. Seen with `"\\n\\n"`: up to 4 tokens more than the parts.
+    """
+    additive_at: re.Pattern[str] | None = None
+    """Two characters between which counts add up: `count(a + b) == count(a) + count(b)`
+    wherever it matches the last of `a` and the first of `b`. None when no such
+    place is known. A space after a printable ASCII character always is one.
+
+    Known of the encodings that tiktoken defines and of BERT's kind of WordPiece.
+    """
+    tokenizer: Any = None
+    """The `tiktoken.Encoding` or `tokenizers.Tokenizer` that gives offsets, not
+    to be changed; None where tokens can only be counted."""
+    by_name: bool = False
+    """Whether `name` alone resolves to this counter."""
+
+    @property
+    def additive_at_spaces(self) -> bool:
+        """Whether counts add up before every space after a printable ASCII character.
+
+        So they do for every counter that has `additive_at`.
+        """
+        return self.additive_at is not None
+
+    def __call__(self, text: str) -> int:
+        """Give the number of tokens, 0 or more."""
+        return self.count(text)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.by_name:
+            return resolve_token_counter, (self.name,)
+        facts = (self.subadditive, self.additive_at)
+        return type(self), (self.count, self.name, *facts, self.tokenizer)
+
+
+def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
+    """Make a token counter out of whatever names one.
+
+    Args:
+        spec: One of
+
+            - None: cl100k through tiktoken when that can be loaded without the
+              network, else the approximation, with one warning per process;
+            - an encoding of tiktoken (`"cl100k_base"`, `"o200k_base"`, …), or a
+              model whose encoding it knows (`"gpt-4o"`); tiktoken may fetch it when
+              it is not on this machine. `"cl100k"` and `"o200k"` are short for
+              those with `_base`;
+            - `"approximate"`: a quarter of the UTF-8 bytes, rounded up;
+            - the name or folder of a Hugging Face tokenizer (names of tiktoken go
+              first);
+            - a `tiktoken.Encoding`, a fast tokenizer of `transformers`, a
+              `tokenizers.Tokenizer`. Those of Hugging Face are copied as they
+              are now, without their truncation and padding; keep the counter
+              rather than resolving for every text;
+            - a callable from a text to a number of tokens. It has no name and
+              nothing is assumed about it;
+            - a `NamedTokenCounter`, which is returned as it is.
+
+    Returns:
+        The counter; for names, the same object every time. Text that looks like
+        a special token (`<|endoftext|>`) counts as the plain text that it is in
+        tiktoken, and as whatever the tokenizer makes of it in Hugging Face's.
+        An unpaired surrogate counts as U+FFFD.
+
+    Raises:
+        TokenizerError: Nothing by this name can be loaded, or the object is no
+            token counter.
+        MissingDependencyError: The name needs a package that is not installed.
+
+    Warns:
+        ApproximateTokenCountWarning: The default had to be the approximation.
+    """
+    if spec is None:
+        return _default_counter()
+    if isinstance(spec, NamedTokenCounter):
+        return spec
+    if isinstance(spec, str):
+        return _counter_by_name(spec)
+    return _counter_of_object(spec)
+
+
+def encodable(text: str) -> str:
+    """Give the text with every surrogate replaced by U+FFFD: same length, valid."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return re.sub(_SURROGATES, "\ufffd", text)
+    return text
+
+
+@lru_cache(maxsize=1)
+def _default_counter() -> NamedTokenCounter:
+    from oprag.tokens.tiktoken_files import loads_offline
+
+    if loads_offline(_DEFAULT):
+        return _counter_by_name(_DEFAULT)
+    message = (
+        "Tokens are estimated as a quarter of the UTF-8 bytes, because cl100k_base "
+        "cannot be loaded without the network. Install tiktoken and llama-index-core "
+        "(it carries the file), point TIKTOKEN_CACHE_DIR at a folder with the file, "
+        'or name a tokenizer; token_counter="approximate" says that this is meant.'
+    )
+    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=3)
+    return _counter_by_name(_APPROXIMATE)
+
+
+@lru_cache(maxsize=32)
+def _counter_by_name(name: str) -> NamedTokenCounter:
+    from oprag.tokens.huggingface import load_huggingface
+    from oprag.tokens.tiktoken_files import encoding_name, load_tiktoken
+
+    if name == _APPROXIMATE:
+        return NamedTokenCounter(
+            _approximate_count, name, subadditive=True, by_name=True
+        )
+    encoding = encoding_name(name)
+    if encoding is not None and encoding != name:
+        return _counter_by_name(encoding)  # stored counts know it by this name
+    if encoding is not None:
+        return _tiktoken_counter(load_tiktoken(encoding), by_name=True)
+    return _huggingface_counter(load_huggingface(name), name, by_name=True)
+
+
+def _counter_of_object(spec: Any) -> NamedTokenCounter:
+    from oprag.tokens.huggingface import is_tokenizer, private_copy
+    from oprag.tokens.tiktoken_files import is_encoding
+
+    if is_encoding(spec):
+        return _tiktoken_counter(spec)
+    if hasattr(spec, "is_fast"):
+        name = str(getattr(spec, "name_or_path", ""))
+        return _huggingface_counter(private_copy(spec, name), name)
+    if is_tokenizer(spec):
+        return _huggingface_counter(private_copy(spec, ""), "")
+    if callable(spec):
+        return NamedTokenCounter(partial(_checked_count, spec))
+    message = (
+        f"A {type(spec).__name__} is no token counter. Pass None, a name, a "
+        "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
+        "to its number of tokens."
+    )
+    raise TokenizerError(message, tokenizer=type(spec).__name__)
+
+
+def _tiktoken_counter(
+    encoding: tiktoken.Encoding, *, by_name: bool = False
+) -> NamedTokenCounter:
+    from oprag.tokens.tiktoken_files import joints_of
+
+    return NamedTokenCounter(
+        partial(_tiktoken_count, encoding),
+        encoding.name,
+        additive_at=joints_of(encoding),
+        tokenizer=encoding,
+        by_name=by_name,
+    )
+
+
+def _huggingface_counter(
+    tokenizer: tokenizers.Tokenizer, name: str, *, by_name: bool = False
+) -> NamedTokenCounter:
+    from oprag.tokens.huggingface import joints_at_white_space
+
+    joints = joints_at_white_space(tokenizer)
+    return NamedTokenCounter(
+        partial(_huggingface_count, tokenizer),
+        name,
+        subadditive=joints is not None,
+        additive_at=joints,
+        tokenizer=tokenizer,
+        by_name=by_name,
+    )
+
+
+def _approximate_count(text: str) -> int:
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
+
+
+def _tiktoken_count(encoding: tiktoken.Encoding, text: str) -> int:
+    return len(encoding.encode_ordinary(encodable(text)))
+
+
+def _huggingface_count(tokenizer: tokenizers.Tokenizer, text: str) -> int:
+    return len(tokenizer.encode(encodable(text), add_special_tokens=False))
+
+
+def _checked_count(counter: Callable[[str], Any], text: str) -> int:
+    counted = counter(text)
+    try:
+        number = operator.index(counted)
+    except TypeError:
+        number = -1
+    if number < 0:
+        name = getattr(counter, "__name__", type(counter).__name__)
+        message = (
+            f"The token counter {name!r} gave {counted!r:.60} for a text of "
+            f"{len(text)} characters, not a number of tokens. A tokenizer function "
+            "that gives a list is passed as lambda text: len(tokenize(text))."
+        )
+        raise TokenizerError(message, tokenizer=name)
+    return number

@@ -1,0 +1,207 @@
+"""Long retrieval units: documents grouped by their links (LongRAG)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Literal, TypeAlias
+
+from oprag.chunk import Span
+from oprag.errors import DuplicateDocumentError, InvalidOptionError, LinkError
+from oprag.splitting import split_sentences
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.units.link_groups import Group, LinkGraph, group
+from oprag.units.links import find_links, neighbour_links
+from oprag.units.long_unit import LongUnit
+
+__all__ = ["LongUnit", "Sizes", "group_documents"]
+
+Sizes: TypeAlias = Mapping[str, str] | Mapping[str, int]
+"""Documents by name: their texts, or their tokens where the texts are elsewhere."""
+
+_LINES = re.compile(r"[^\n]*\n+|[^\n]+")
+_MOST_LINKS = 10_000
+"""The authors' code leaves out documents with more."""
+
+
+def group_documents(
+    documents: Sizes | Iterable[tuple[str, str | int]],
+    links: Iterable[tuple[str, str]] | None = None,
+    max_tokens: int = 4000,
+    token_counter: TokenizerSpec = None,
+    *,
+    compat: Literal["official"] | None = None,
+    unknown_links: Literal["error", "ignore"] = "error",
+    read: Callable[[str], str] | None = None,
+) -> list[LongUnit]:
+    """Group documents into long units by their links.
+
+    See `link_groups.group` for the rule. A document without links is a unit by
+    itself. One of more than `max_tokens` becomes consecutive units of at most as
+    many, cut at line ends where there are some (a single grapheme of more tokens
+    stays whole). An empty document is a member like any other, and adds no text.
+
+    Args:
+        documents: Texts by document name, or tokens by document name, or pairs of
+            these. Their order is the order of the members and of ties.
+        links: Pairs of names; direction, order and repetition mean nothing, a link
+            of a document to itself neither. None: those that stand in the texts,
+            else neighbours in a folder (see `oprag.units.links`).
+        max_tokens: Tokens of a unit at most, its documents counted alone.
+        token_counter: Anything that `resolve_token_counter` takes; for texts.
+        compat: `"official"` groups as the authors' code does: documents that are
+            empty, without links, or with more than 10,000 are lost, and if none is,
+            the group that was finished first; an over-long document stays whole;
+            units stand in the order in which they were finished.
+        unknown_links: What a link to a document that is not among `documents` does:
+            `"error"`, or `"ignore"`.
+        read: Where tokens are given: gives the text of a document that is over
+            `max_tokens`, to cut it; no other is asked for. None: its parts have
+            tokens and no place.
+
+    Returns:
+        The units, by their first members. The same for every order of the links.
+
+    Raises:
+        LinkError: A link leads to a document that is not there.
+        DuplicateDocumentError: A name comes twice.
+        InvalidOptionError: `max_tokens` is below 1, a value is neither a text nor a
+            number of tokens, or there is no such policy.
+        TokenizerError: As `resolve_token_counter` raises it.
+
+    Source:
+        LongRAG (arXiv 2406.15319). The authors lose documents; here none is lost.
+
+    Example:
+        >>> texts = {"a": "one two", "b": "three", "c": "four five", "d": "six"}
+        >>> units = group_documents(
+        ...     texts, [("b", "a"), ("b", "c")], 4, lambda text: len(text.split())
+        ... )
+        >>> [(unit.documents, unit.tokens) for unit in units]
+        [(('a', 'b'), 3), (('c',), 2), (('d',), 1)]
+    """
+    _check(max_tokens, compat, unknown_links)
+    given = _by_name(documents)
+    names = list(given)
+    texts = {name: value for name, value in given.items() if isinstance(value, str)}
+    counter = resolve_token_counter(token_counter if texts or read else "approximate")
+    sizes = [_size(name, value, counter) for name, value in given.items()]
+    pairs = _known_links(texts, names) if links is None else links
+    graph = LinkGraph(len(names), _numbered(names, pairs, unknown_links))
+    if compat == "official":
+        groups = _official(sizes, graph, max_tokens)
+    else:
+        groups = group(sizes, graph, max_tokens)
+
+    def text_of(name: str) -> str | None:
+        return texts[name] if name in texts else read and read(name)
+
+    units: list[LongUnit] = []
+    for members, size, _ in groups:
+        unit = LongUnit(tuple([names[member] for member in members]), size)
+        if size > max_tokens and compat is None:
+            units += _parts(unit, text_of(unit.name), max_tokens, counter)
+        else:
+            units.append(unit)
+    return units
+
+
+def _official(sizes: list[int], graph: LinkGraph, max_tokens: int) -> list[Group]:
+    def lost(document: int) -> bool:
+        return not sizes[document] or not 0 < graph.degrees[document] <= _MOST_LINKS
+
+    groups = group(sizes, graph, max_tokens, leave_out=lost)
+    groups.sort(key=lambda made: made.made)
+    unlinked = any(size and lost(number) for number, size in enumerate(sizes))
+    # Their code takes the first id for that of the documents in no group.
+    return groups if unlinked else groups[1:]
+
+
+def _parts(
+    unit: LongUnit, text: str | None, max_tokens: int, counter: NamedTokenCounter
+) -> Iterator[LongUnit]:
+    if text is None:
+        for part, done in enumerate(range(0, unit.tokens, max_tokens)):
+            tokens = min(max_tokens, unit.tokens - done)
+            yield LongUnit(unit.documents, tokens, part=part)
+        return
+    pieces = split_sentences(
+        text, chunk_size=max_tokens, tokenizer=counter, sentence_spans=_line_spans
+    )
+    for part, (start, end, tokens) in enumerate(pieces):
+        yield LongUnit(unit.documents, tokens, Span(start, end), part)
+
+
+def _line_spans(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in _LINES.finditer(text)]
+
+
+def _by_name(
+    documents: Sizes | Iterable[tuple[str, str | int]],
+) -> Mapping[str, str | int]:
+    if isinstance(documents, Mapping):
+        return documents
+    given: dict[str, str | int] = {}
+    for name, value in documents:
+        if name in given:
+            message = (
+                f"documents= has {name!r} twice. Give every document its own name."
+            )
+            raise DuplicateDocumentError(message, document=name)
+        given[name] = value
+    return given
+
+
+def _size(name: str, value: str | int, counter: NamedTokenCounter) -> int:
+    if isinstance(value, str):
+        return counter(value) if value else 0
+    if type(value) is int and value >= 0:
+        return value
+    message = (
+        f"documents= has {value!r:.60} for {name!r}, which is neither a text nor a "
+        "number of tokens."
+    )
+    raise InvalidOptionError(message, option="documents", value=name)
+
+
+def _known_links(
+    texts: Mapping[str, str], names: list[str]
+) -> Iterable[tuple[str, str]]:
+    return find_links(texts) or neighbour_links(names)
+
+
+def _numbered(
+    names: list[str], links: Iterable[tuple[str, str]], unknown_links: str
+) -> Iterator[tuple[int, int]]:
+    numbers = {name: number for number, name in enumerate(names)}
+    for one, other in links:
+        pair = numbers.get(one), numbers.get(other)
+        if pair[0] is None or pair[1] is None:
+            if unknown_links == "error":
+                raise _unknown((one, other), one if pair[0] is None else other)
+        elif pair[0] != pair[1]:
+            yield pair[0], pair[1]
+
+
+def _unknown(link: tuple[str, str], document: str) -> LinkError:
+    message = (
+        f"The link {link!r} names the document {document!r}, which is not among "
+        'documents=. Leave it out, or pass unknown_links="ignore".'
+    )
+    return LinkError(message, link=link, document=document)
+
+
+def _check(max_tokens: int, compat: str | None, unknown_links: str) -> None:
+    if type(max_tokens) is not int or max_tokens < 1:
+        message = (
+            f"max_tokens={max_tokens!r} is not possible. It takes a number from 1."
+        )
+        raise InvalidOptionError(message, option="max_tokens", value=max_tokens)
+    for option, value, choices in (
+        ("compat", compat, (None, "official")),
+        ("unknown_links", unknown_links, ("error", "ignore")),
+    ):
+        if value not in choices:
+            allowed = " or ".join(map(repr, choices))
+            message = f"{option}={value!r} is not possible. It takes {allowed}."
+            raise InvalidOptionError(message, option=option, value=value)

@@ -1,0 +1,272 @@
+"""From the short chunks that were found to the long units that they stand in.
+
+A unit is as good as its best chunk (LongRAG, arXiv 2406.15319): an embedding of 4,000
+tokens says little of what is in them, those of its chunks do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from oprag.chunk import Chunk, Span
+from oprag.context import Order
+from oprag.errors import (
+    DuplicateDocumentError,
+    InvalidOptionError,
+    InvalidSpanError,
+    MissingPositionError,
+    UnitNotFoundError,
+)
+from oprag.hit import Hit
+from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, document_key
+from oprag.ordering import document_order as in_document_order
+from oprag.positions import DocumentKey, PositionKeys, read_chunks, read_documents
+from oprag.units.grouping_documents import LongUnit
+
+__all__ = [
+    "UNIT_KEYS",
+    "LiftedUnit",
+    "UnitIndex",
+    "document_names",
+    "reading_order",
+    "unit_metadata",
+]
+
+UNIT_DOCUMENTS = "unit_documents"
+"""Names of the unit's documents, as a JSON list."""
+UNIT_SPANS = "unit_spans"
+"""Characters of each of them that the unit holds: `0-120,0-300`."""
+UNIT_TOKENS = "unit_tokens"
+UNIT_RANK = "unit_rank"
+"""Rank of its best chunk, 0 = best."""
+UNIT_SCORE = "unit_score"
+"""Score of that chunk as the store reported it; absent where it did not."""
+UNIT_KEYS = (UNIT_DOCUMENTS, UNIT_SPANS, UNIT_TOKENS, UNIT_RANK, UNIT_SCORE)
+
+
+class LiftedUnit(NamedTuple):
+    """A unit and the best of the chunks that were found in it."""
+
+    unit: LongUnit
+    chunk: Chunk
+
+    @property
+    def read_as(self) -> Chunk:
+        """The unit as a chunk of what it is a part of, to be put in order."""
+        part = self.unit.part or 0
+        return self.chunk._replace(document=self.unit.name, position=(part,))
+
+
+class UnitIndex:
+    """Finds the unit that a chunk stands in.
+
+    Args:
+        units: As `group_documents` gives them.
+
+    Raises:
+        DuplicateDocumentError: A document is in two units that are no parts of it.
+        InvalidOptionError: There is no unit, something is no unit, or a part's place
+            is not known.
+    """
+
+    def __init__(self, units: Sequence[LongUnit]) -> None:
+        self._of: dict[str, list[LongUnit]] = {}
+        for unit in units:
+            if not isinstance(unit, LongUnit) or (
+                unit.part is not None and not unit.span
+            ):
+                raise _unusable(unit)
+            for name in unit.documents:
+                others = self._of.setdefault(name, [])
+                if others and (unit.part is None or others[0].part is None):
+                    raise _twice(name)
+                others.append(unit)
+        if not self._of:
+            raise _unusable(None)
+
+    def lift(
+        self,
+        hits: Sequence[Hit],
+        *,
+        document_key: DocumentKey | None = None,
+        position_keys: PositionKeys | None = None,
+    ) -> list[LiftedUnit]:
+        """Give the units that chunks stand in, each with its best chunk.
+
+        Args:
+            hits: Best first.
+            document_key: See `read_documents`. The name has to be one that a unit
+                has.
+            position_keys: See `read_chunks`; looked at only for chunks of documents
+                that are in several units.
+
+        Returns:
+            Units, best first, each once. A chunk that reaches over the end of a unit
+            stands in the one that has more of it; of equal shares, in the first.
+
+        Raises:
+            MissingDocumentError: A chunk does not say of which document it is.
+            UnitNotFoundError: Its document is in no unit.
+            PositionError: Its document is in several, and its characters are not
+                known or are not in it.
+        """
+        documents = read_documents(hits, document_key=document_key)
+        cut = [len(self._units(n, r)) > 1 for r, (_, n) in enumerate(documents)]
+        ranks = [rank for rank, several in enumerate(cut) if several]
+        placed = read_chunks(
+            [hits[rank] for rank in ranks],
+            [documents[rank] for rank in ranks],
+            position_keys=position_keys,
+        )
+        places = dict(zip(ranks, placed, strict=True))
+        lifted: dict[LongUnit, LiftedUnit] = {}
+        for rank, (hit, (key, name)) in enumerate(zip(hits, documents, strict=True)):
+            chunk = places.get(rank) or Chunk(hit.text, key, rank)
+            chunk = chunk._replace(
+                rank=rank,
+                name=name,
+                score=hit.score,
+                metadata=hit.metadata,
+                source=hit.source,
+            )
+            unit = self._unit_of(chunk, self._units(name, rank))
+            lifted.setdefault(unit, LiftedUnit(unit, chunk))
+        return list(lifted.values())
+
+    def _units(self, name: str, rank: int) -> Sequence[LongUnit]:
+        units = self._of.get(name)
+        if units is None:
+            message = (
+                f"The chunk at rank {rank} is of document {name!r}, which is in none "
+                "of the units=. Group the documents again, search among those that "
+                "were grouped (a filter), or name with document_key= where chunks "
+                "carry the names that group_documents was given."
+            )
+            raise UnitNotFoundError(message, document=name, rank=rank)
+        return units
+
+    def _unit_of(self, chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
+        if len(units) == 1:
+            return units[0]
+        name = chunk.name or chunk.document
+        if chunk.span is None or chunk.part is not None:
+            message = (
+                f"Document {name!r} is in {len(units)} units, and the chunk at rank "
+                f"{chunk.rank} does not say at which character of the whole document "
+                "it begins. Split with oprag's splitters, repair the index with "
+                "annotate_positions or PositionAnnotator, or group with a max_tokens "
+                "that no document exceeds."
+            )
+            keys = tuple(sorted(map(str, chunk.metadata)))
+            raise MissingPositionError(
+                message, document=name, rank=chunk.rank, keys=keys
+            )
+        span = chunk.span
+        shared, best = max(
+            ((_shared(span, unit.span), -number) for number, unit in enumerate(units))
+        )
+        if shared <= 0:
+            message = (
+                f"Document {name!r}: the chunk at rank {chunk.rank} claims characters "
+                f"{span.start}-{span.end}, where no unit of it has any. The document "
+                "was changed since one of them was made; group and index it again."
+            )
+            raise InvalidSpanError(
+                message, document=name, start=span.start, end=span.end
+            )
+        return units[-best]
+
+
+def _shared(span: Span, other: Span | None) -> int:
+    if other is None:
+        return 0
+    return min(span.end, other.end) - max(span.start, other.start)
+
+
+def reading_order(
+    lifted: Sequence[LiftedUnit],
+    k: int,
+    *,
+    order: Order = "document",
+    document_order: str = "best_rank",
+) -> list[LiftedUnit]:
+    """Keep the best units and put them in the order in which they are to be read.
+
+    Args:
+        lifted: Best first.
+        k: How many to keep; fewer where there are fewer.
+        order: `"document"`: parts of one document follow one another as they stand
+            in it; inside a unit the documents always keep the order of the grouping.
+            `"score"`: as they came.
+        document_order: How units that are no parts of one document follow one
+            another, see `oprag.ordering.document_order`.
+
+    Raises:
+        InvalidOptionError: See `oprag.ordering.document_order`.
+    """
+    best = [each._replace(chunk=each.read_as) for each in lifted[:k]]
+    if order == "score":
+        return best
+    units = {each.chunk.rank: each for each in best}
+    ordered = in_document_order(
+        [each.chunk for each in best], document_order=document_order
+    )
+    return [units[chunk.rank] for chunk in ordered]
+
+
+def document_names(lifted: Sequence[LiftedUnit]) -> list[str]:
+    """Names of the documents to be read, each once."""
+    return list(dict.fromkeys(name for each in lifted for name in each.unit.documents))
+
+
+def unit_metadata(
+    lifted: LiftedUnit, read: Callable[[str], str], text: str
+) -> dict[str, str | int | float]:
+    """Give the flat metadata of a unit.
+
+    Args:
+        lifted: The unit.
+        read: Gives the full text of a document by its name.
+        text: The unit's own text.
+
+    Returns:
+        `doc_uri`, `doc_key`, `char_start` and `char_end`: of a unit with one document
+        those of the document, so that parts are chunks of it; one with several is a
+        document by itself, named by the JSON list of their names. Then `unit_*`, see
+        `UNIT_KEYS`.
+    """
+    unit, chunk = lifted.unit, lifted.chunk
+    spans = unit.spans(read)
+    own = spans[0] if len(spans) == 1 else Span(0, len(text))
+    metadata: dict[str, str | int | float] = {
+        DOC_KEY: document_key(unit.name),
+        DOC_URI: unit.name,
+        CHAR_START: own.start,
+        CHAR_END: own.end,
+        UNIT_DOCUMENTS: json.dumps(unit.documents, ensure_ascii=False),
+        UNIT_SPANS: ",".join(f"{start}-{end}" for start, end in spans),
+        UNIT_TOKENS: unit.tokens,
+        UNIT_RANK: chunk.rank,
+    }
+    if chunk.score is not None:
+        metadata[UNIT_SCORE] = chunk.score
+    return metadata
+
+
+def _unusable(unit: object) -> InvalidOptionError:
+    found = "is empty" if unit is None else f"holds {unit!r:.200}"
+    message = (
+        f"units= {found}. It takes what oprag.units.group_documents gives; where that "
+        "was given tokens alone, with read= for documents that are too long."
+    )
+    return InvalidOptionError(message, option="units", value=unit)
+
+
+def _twice(name: str) -> DuplicateDocumentError:
+    message = (
+        f"units= has document {name!r} in two units. Group all documents in one call, "
+        "and give the units of one grouping alone."
+    )
+    return DuplicateDocumentError(message, document=name)
