@@ -13,14 +13,12 @@ from langchain_core.vectorstores import VectorStoreRetriever
 from oprag.context import FetchPlan
 from oprag.errors import InvalidOptionError
 
-__all__ = ["Asking", "checked_k"]
-
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
 
 
 def checked_k(k: Any) -> int | None:
-    """Give `k` back if it is possible: a whole number from 1 on, or None.
+    """Return `k` if it is possible: a whole number from 1 on, or None.
 
     Raises:
         InvalidOptionError: It is not.

@@ -12,6 +12,7 @@ from langchain_core.documents import BaseDocumentTransformer, Document
 
 from langchain_oprag._parts import Part, documents_in_parts
 from langchain_oprag._splitting import OffsetSplitter
+from oprag.chunk import Hit
 from oprag.documents import read_folder
 from oprag.errors import (
     DuplicateDocumentError,
@@ -21,7 +22,6 @@ from oprag.errors import (
     UnreadableFileError,
     UnscopedPositionError,
 )
-from oprag.hit import Hit
 from oprag.indexing import (
     Readable,
     UnsupportedMetadata,
@@ -42,8 +42,6 @@ from oprag.metadata import (
     document_key,
 )
 from oprag.positions import PART_KEYS, SECTION_KEYS, read_documents
-
-__all__ = ["Documents", "chunked_documents"]
 
 Documents: TypeAlias = str | Path | Iterable[Document]
 """A folder of text files, or documents."""

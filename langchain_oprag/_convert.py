@@ -13,9 +13,8 @@ from typing import Any
 
 from langchain_core.documents import Document
 
-from oprag.chunk import Passage
+from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, falling_scores, marked_texts, plain_case
-from oprag.hit import Hit
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -25,9 +24,6 @@ from oprag.metadata import (
     place_metadata,
 )
 from oprag.positions import NODE_CONTENT, read_node
-
-__all__ = ["documents_of", "hits_of", "plain_documents"]
-
 
 _ORIGINAL = "original_"
 """Put before a key whose value `rescore` replaced."""

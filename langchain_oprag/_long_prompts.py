@@ -13,8 +13,6 @@ from oprag.calls import check_prompt, fill_prompt
 from oprag.errors import InvalidOptionError
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT, Call
 
-__all__ = ["LongPrompts"]
-
 _BUILT_IN = {"long": LONG_PROMPT, "short": SHORT_PROMPT, "direct": DIRECT_PROMPT}
 
 

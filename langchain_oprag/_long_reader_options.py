@@ -22,8 +22,6 @@ from oprag.errors import InvalidOptionError
 from oprag.tokens import TokenizerSpec
 from oprag.units import format_examples
 
-__all__ = ["LongReaderOptions"]
-
 
 class LongReaderOptions(BaseModel):
     """What the reader can be told; pydantic itself checks and copies little."""

@@ -15,8 +15,6 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.configurable import DynamicRunnable
 
-__all__ = ["ModelFacts", "facts_of"]
-
 _NAMES = ("model_name", "model", "model_id")
 _ANSWER_LIMITS = (
     "max_completion_tokens",

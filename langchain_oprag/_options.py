@@ -30,12 +30,9 @@ from oprag.context import (
     unfilled_message,
     with_preset,
 )
-from oprag.errors import UnfilledBudgetWarning
-from oprag.near_names import refuse_misspelt
+from oprag.errors import UnfilledBudgetWarning, refuse_misspelt
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-
-__all__ = ["Ordered", "SharedOptions"]
 
 _SHARED = tuple(
     field.name

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError, UnscopedPositionError
-from oprag.hit import Hit
 from oprag.metadata import CHAR_END, CHAR_START, PART_INDEX, document_key
 from oprag.positions import (
     PART_KEYS,
@@ -21,8 +21,6 @@ from oprag.positions import (
     look_up,
     read_documents,
 )
-
-__all__ = ["Part", "documents_in_parts"]
 
 _FOREIGN_STARTS = tuple(
     scheme.start

@@ -19,8 +19,6 @@ from oprag.context import ContextOptions
 from oprag.routing import PromptSize, RouteOptions, Rung
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["Plan", "prompt_tokens", "room_for_answer"]
-
 _PER_MESSAGE = 4
 """Tokens that a chat format puts around a message, at most, in the common ones."""
 _PER_PROMPT = 3

@@ -12,8 +12,6 @@ from langchain_oprag._replies import text_of
 from oprag.calls import format_options
 from oprag.errors import InvalidOptionError
 
-__all__ = ["Question", "read_question"]
-
 _SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (
     (HumanMessage, "User"),
     (AIMessage, "Assistant"),

@@ -10,8 +10,6 @@ from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_URI, OWN_KEYS
 from oprag.positions import SCHEMES
 from oprag.routing import RungContext
 
-__all__ = ["documents_of"]
-
 _DOCUMENTS_OWN = ("doc_key", DOC_URI)
 _OF_A_CHUNK = frozenset(
     key
@@ -26,7 +24,7 @@ _OF_A_CHUNK = frozenset(
 
 
 def documents_of(context: RungContext) -> list[Document]:
-    """Give what a context is made of.
+    """Return what a context is made of.
 
     Returns:
         The retrieved documents themselves; where full documents were read, one new

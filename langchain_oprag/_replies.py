@@ -10,8 +10,6 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 from oprag.calls import TokenUsage
 from oprag.routing import DeclineDetector, DeclineRules, is_refusal
 
-__all__ = ["Reply", "StructuredReply", "text_of"]
-
 REPLY_SCHEMA: dict[str, Any] = {
     "title": "Reply",
     "description": "The reply to a question about a text.",
@@ -33,7 +31,7 @@ REPLY_SCHEMA: dict[str, Any] = {
 
 
 def text_of(reply: Any) -> str:
-    """Give the text of a message or of a plain completion, reasoning left out."""
+    """Return the text of a message or of a plain completion, reasoning left out."""
     if not isinstance(reply, BaseMessage):
         return reply if isinstance(reply, str) else ""
     # A method in LangChain 0.3, a string in 1.x.
@@ -146,7 +144,7 @@ class StructuredReply(Reply):
         return ""
 
     def finish(self) -> str:
-        """Give the answer, if it is to be handed on."""
+        """Return the answer, if it is to be handed on."""
         return self.text if self._final or not self.declined else ""
 
 

@@ -13,11 +13,9 @@ from langchain_oprag._convert import hits_of
 from langchain_oprag._plan import Plan
 from langchain_oprag._steps import Retrieve
 from langchain_oprag.retrievers import OrderPreservingRetriever
+from oprag.chunk import Hit
 from oprag.context import assemble
 from oprag.errors import InvalidOptionError
-from oprag.hit import Hit
-
-__all__ = ["retrieve"]
 
 
 def retrieve(plan: Plan) -> Generator[Retrieve, Any, list[Hit]]:

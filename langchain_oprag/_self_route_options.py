@@ -26,8 +26,6 @@ from oprag.positions import DocumentKey, MissingDocument, MissingPosition, Posit
 from oprag.routing import DEFAULT_RUNGS, DeclineRules, Rung
 from oprag.tokens import NamedTokenCounter, TokenizerSpec
 
-__all__ = ["SelfRouteOptions", "context_options"]
-
 _CONTEXT = (
     *("order", "document_order", "overflow", "max_gap", "gap_mark", "separator"),
     *("missing_position", "missing_document", "position_keys", "document_key"),

@@ -21,8 +21,6 @@ from oprag.calls import (
 )
 from oprag.errors import InvalidOptionError
 
-__all__ = ["Prompts"]
-
 _VARIABLES = {"qa": QA_VARIABLES, "choice": CHOICE_VARIABLES}
 _HISTORY = "chat_history"
 

@@ -21,8 +21,6 @@ from oprag.calls import Ledger, RungEntry, TokenUsage
 from oprag.errors import OpragError
 from oprag.routing import Ask, Fetch, PromptSize, Routed, Rung, RungContext
 
-__all__ = ["SelfRouting"]
-
 _Asking: TypeAlias = Generator[Call | AddableDict, Any, calls.Reply]
 _Fetching: TypeAlias = Generator[Read, Any, list[str] | None]
 
@@ -137,7 +135,7 @@ class SelfRouting:
             yield AddableDict(answer=text)
 
     def _close(self, routed: Routed) -> Iterator[AddableDict]:
-        """Give what is not given yet: a swallowed refusal, the route, the usage."""
+        """Return what is not given yet: a swallowed refusal, the route, the usage."""
         outcome = routed.outcome
         if not self._begun:
             # Without any context nobody was asked: then it is our own refusal.

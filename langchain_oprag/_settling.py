@@ -15,8 +15,6 @@ from oprag.routing import DeclineDetector, DeclineRules, Rung, as_rungs
 if TYPE_CHECKING:
     from langchain_oprag._self_route_options import SelfRouteOptions
 
-__all__ = ["Settled", "model_of", "settle"]
-
 
 class Settled(NamedTuple):
     """What the options come to."""

@@ -24,8 +24,6 @@ require(
 
 from langchain_text_splitters import TextSplitter  # noqa: E402 -- checked above
 
-__all__ = ["OffsetSplitter"]
-
 _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
 _FLAT = frozenset({str, int, float, bool, type(None)})

@@ -19,8 +19,6 @@ from langchain_core.runnables.utils import AddableDict
 from langchain_oprag._replies import Reply
 from oprag.documents import DocumentSource
 
-__all__ = ["Call", "Read", "Retrieve", "Steps", "acarry_out", "carry_out"]
-
 
 @dataclass(frozen=True, slots=True)
 class Retrieve:
@@ -73,7 +71,7 @@ class _Course:
         self._error: Exception | None = None
 
     def next(self) -> Step | None:
-        """Give the next step; None after the last."""
+        """Return the next step; None after the last."""
         result, error = self._result, self._error
         self._result = self._error = None
         try:
@@ -107,7 +105,7 @@ def carry_out(steps: Steps, *, streaming: bool) -> Iterator[AddableDict]:
 async def acarry_out(
     steps: Steps, *, streaming: bool
 ) -> AsyncGenerator[AddableDict, None]:
-    """Do the same as `carry_out`, awaiting."""
+    """Async version of `carry_out`."""
     course = _Course(steps)
     with contextlib.closing(steps):
         while (step := course.next()) is not None:

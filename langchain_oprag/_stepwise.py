@@ -17,8 +17,6 @@ from langchain_core.runnables.utils import AddableDict
 from langchain_oprag._steps import Steps, acarry_out, carry_out
 from oprag.errors import InvalidOptionError
 
-__all__ = ["ChainInput", "StepwiseRunnable"]
-
 ChainInput: TypeAlias = str | dict[str, Any]
 """A question, or `{"input": …}`, perhaps with `chat_history` and `options`."""
 
@@ -55,7 +53,7 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> dict[str, Any]:
-        """Do the same as `invoke`, awaiting retriever, model and documents."""
+        """Async version of `invoke`."""
         self._refuse(kwargs)
         return await self._acall_with_config(self._ainvoke, input, config)
 
@@ -74,7 +72,7 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[dict[str, Any]]:
-        """Do the same as `stream`, awaiting."""
+        """Async version of `stream`."""
 
         async def only() -> AsyncIterator[ChainInput]:
             yield input
@@ -98,7 +96,7 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[dict[str, Any]]:
-        """Do the same as `transform`, awaiting."""
+        """Async version of `transform`."""
         self._refuse(kwargs)
         chunks = self._atransform_stream_with_config(input, self._atransform, config)
         async for chunk in chunks:

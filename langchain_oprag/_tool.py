@@ -8,8 +8,6 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
-__all__ = ["tool_of"]
-
 _NAME = "ask_documents"
 _DESCRIPTION = "Answers a question from the documents, or says that they do not."
 

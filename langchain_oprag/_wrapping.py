@@ -17,8 +17,6 @@ from langchain_core.vectorstores import VectorStore
 
 from oprag.errors import InvalidOptionError
 
-__all__ = ["WrappingRetriever", "wrapped_retriever"]
-
 _ABSENT = object()
 
 
@@ -57,7 +55,7 @@ class WrappingRetriever(BaseRetriever):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> list[Document]:
-        """Do the same as `invoke`, awaiting the wrapped retriever."""
+        """Async version of `invoke`."""
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
 
@@ -99,7 +97,7 @@ def wrapped_retriever(
     vectorstore: VectorStore | None,
     search: dict[str, Any],
 ) -> RetrieverLike:
-    """Give the retriever that the arguments mean together.
+    """Return the retriever that the arguments mean together.
 
     Args:
         component: Class name of the wrapping retriever.

@@ -9,12 +9,10 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from oprag.chunk import Hit
 from oprag.errors import InputMismatchError, UnlocatedChunksWarning
-from oprag.hit import Hit
 from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.positions import PART_KEYS, as_number, read_documents
-
-__all__ = ["annotate_positions"]
 
 
 def annotate_positions(

@@ -14,8 +14,6 @@ from pydantic import SkipValidation
 from langchain_oprag._options import SharedOptions
 from oprag.errors import InvalidOptionError
 
-__all__ = ["OrderPreservingCompressor"]
-
 _SETTING = "raise the number of documents that the retriever before it returns (k)"
 
 
@@ -73,7 +71,7 @@ class OrderPreservingCompressor(
         query: str,
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
-        """Do the same as `compress_documents`; nothing here waits."""
+        """Async version of `compress_documents`; nothing here waits."""
         return self(documents)
 
     def transform_documents(
@@ -99,7 +97,7 @@ class OrderPreservingCompressor(
     async def atransform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> list[Document]:
-        """Do the same as `transform_documents`; nothing here waits."""
+        """Async version of `transform_documents`; nothing here waits."""
         return self.transform_documents(documents, **kwargs)
 
     def __call__(self, documents: Sequence[Document]) -> list[Document]:

@@ -11,13 +11,11 @@ from langchain_core.vectorstores import VectorStore
 from langchain_oprag._convert import hits_of
 from langchain_oprag.documents import SourceLike, document_source
 from langchain_oprag.stores import chunk_store
+from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.hit import Hit
 from oprag.positions import DocumentKey, PositionKeys
-
-__all__ = ["diagnose"]
 
 
 def diagnose(

@@ -22,14 +22,12 @@ from oprag.documents import (
 from oprag.documents import document_source as core_source
 from oprag.errors import InvalidOptionError
 
-__all__ = ["Docstore", "SourceLike", "document_source"]
-
 
 class Docstore(Protocol):
     """LangChain's older stores of documents, `InMemoryDocstore` among them."""
 
     def search(self, search: str, /) -> Document | str:
-        """Give the document, or a sentence that says that there is none."""
+        """Return the document, or a sentence that says that there is none."""
 
 
 SourceLike: TypeAlias = (

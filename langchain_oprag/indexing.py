@@ -27,8 +27,6 @@ from oprag.indexing import (
     update_index,
 )
 
-__all__ = ["aindex_documents", "index_documents"]
-
 
 def index_documents(
     documents: Documents,
@@ -118,7 +116,7 @@ async def aindex_documents(
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
 ) -> IndexingReport:
-    """Do the same as `index_documents`, by the store's async methods.
+    """Async version of `index_documents`, by the store's async methods.
 
     Documents are read and split in a thread.
     """

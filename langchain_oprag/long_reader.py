@@ -33,8 +33,6 @@ from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 from oprag.units import Call, PromptLength, read_long
 
-__all__ = ["LongReader"]
-
 
 class LongReader(StepwiseRunnable, LongReaderOptions):
     """Answers from long units in two calls of the model.

@@ -40,8 +40,6 @@ from oprag.units import (
     unit_metadata,
 )
 
-__all__ = ["LongUnitRetriever"]
-
 
 class LongUnitRetriever(WrappingRetriever):
     """Searches short chunks and returns the best long units whole.

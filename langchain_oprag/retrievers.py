@@ -21,8 +21,6 @@ from langchain_oprag._options import SharedOptions
 from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
 from oprag.context import candidates_for
 
-__all__ = ["OrderPreservingRetriever"]
-
 
 class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.

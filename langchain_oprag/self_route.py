@@ -23,8 +23,6 @@ from oprag.errors import InvalidOptionError
 from oprag.routing import RoutingCostMonitor
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
-__all__ = ["SelfRouteChain"]
-
 _MOST_KNOWN = 100_000
 """Documents whose tokens are kept in mind."""
 

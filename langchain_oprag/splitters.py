@@ -6,8 +6,6 @@ from langchain_oprag._splitting import OffsetSplitter
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
 from oprag.tokens import TokenizerSpec
 
-__all__ = ["OffsetSentenceSplitter", "OffsetTokenSplitter"]
-
 
 class OffsetTokenSplitter(OffsetSplitter):
     """Cuts texts into uniform windows of tokens, as OP-RAG does.

@@ -14,8 +14,6 @@ from langchain_oprag._chunk_stores.qdrant import QdrantChunks
 from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError
 
-__all__ = ["chunk_store"]
-
 _KNOWN = {
     ("langchain_core", "InMemoryVectorStore"): InMemoryChunks,
     ("langchain_chroma", "Chroma"): ChromaChunks,

@@ -13,8 +13,6 @@ from llama_index.core.prompts import BasePromptTemplate
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._prompts import Sent
 
-__all__ = ["DeclinableAnswer", "aask", "aask_structured", "ask", "ask_structured"]
-
 
 class DeclinableAnswer(BaseModel):
     """An answer to the question, or the statement that the text holds none."""
@@ -51,7 +49,7 @@ def ask(llm: LLM, sent: Sent, meter: Meter, *, streaming: bool) -> Iterator[str]
 async def aask(
     llm: LLM, sent: Sent, meter: Meter, *, streaming: bool
 ) -> AsyncGenerator[str, None]:
-    """Do the same as `ask`, awaiting the model."""
+    """Async version of `ask`."""
     responses: Any
     if isinstance(sent, str):
         call: Any = llm.astream_complete if streaming else llm.acomplete
@@ -100,7 +98,7 @@ def ask_structured(
 async def aask_structured(
     llm: LLM, template: BasePromptTemplate, values: dict[str, str], meter: Meter
 ) -> DeclinableAnswer:
-    """Do the same as `ask_structured`, awaiting the model."""
+    """Async version of `ask_structured`."""
     with meter.listening():
         answer: DeclinableAnswer = await llm.astructured_predict(
             DeclinableAnswer, _own(template), **values

@@ -19,8 +19,6 @@ from oprag.context import ContextOptions, assemble
 from oprag.errors import InvalidOptionError
 from oprag.routing import RouteOptions
 
-__all__ = ["Filling", "best_first_postprocessor", "check_retriever"]
-
 
 class Filling:
     """How much is retrieved for one question.
@@ -41,7 +39,7 @@ class Filling:
         self._fetch = Fetch(_best_first_retriever(retriever), self._options)
 
     def retriever(self) -> BaseRetriever:
-        """Give the retriever to ask next."""
+        """Return the retriever to ask next."""
         return self._fetch.retriever()
 
     def wants_more(self, nodes: Sequence[NodeWithScore]) -> bool:

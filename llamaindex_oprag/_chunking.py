@@ -32,8 +32,6 @@ from oprag.indexing import (
 from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, chunk_id
 
-__all__ = ["chunked_documents"]
-
 _RESERVED = frozenset(
     {"_node_content", "_node_type", "doc_id", "document_id", "ref_doc_id"}
 )

@@ -23,7 +23,7 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag._heads import heads_of
-from oprag.chunk import Chunk, Passage
+from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
 from oprag.context import (
     ContextOptions,
     assemble,
@@ -31,7 +31,6 @@ from oprag.context import (
     marked_texts,
     plain_case,
 )
-from oprag.hit import Hit, OffsetFrame
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
@@ -42,8 +41,6 @@ from oprag.metadata import (
     joined_id,
     place_metadata,
 )
-
-__all__ = ["Arranged", "arrange", "excluding", "hit_of", "sent_text"]
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,
@@ -156,7 +153,7 @@ def _excluding(keys: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]
 
 
 def hit_of(scored: NodeWithScore, rescore: str | None = None) -> Hit:
-    """Give the core what it needs of a retrieved node."""
+    """Return the core what it needs of a retrieved node."""
     node = scored.node
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node

@@ -11,8 +11,6 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 
 from oprag.context import ContextOptions, FetchPlan, candidates_for
 
-__all__ = ["Fetch"]
-
 
 class Fetch:
     """How many nodes the base retriever is asked for, in one retrieval.
@@ -58,7 +56,7 @@ class Fetch:
             self._plan = FetchPlan(options.token_budget, candidates)
 
     def retriever(self) -> BaseRetriever:
-        """Give the base retriever, or a copy of it that asks for as many as wanted."""
+        """Return the base retriever, or a copy that asks for as many as wanted."""
         if not isinstance(self._base, VectorIndexRetriever):
             return self._base
         wanted = self._k if self._plan is None else self._plan.k

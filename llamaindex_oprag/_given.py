@@ -21,8 +21,6 @@ from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError
 from oprag.routing import DeclineDetector, DeclineRules, RouteOptions, Rung, as_rungs
 
-__all__ = ["Given"]
-
 _DECIDED_BY_RUNGS = ("token_budget", "top_n", "merge")
 
 

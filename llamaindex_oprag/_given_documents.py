@@ -12,6 +12,7 @@ from llama_index.core.schema import Document
 
 from llamaindex_oprag._convert import excluding
 from llamaindex_oprag._parts import text_of
+from oprag.chunk import Hit
 from oprag.documents import read_folder
 from oprag.errors import (
     DuplicateDocumentError,
@@ -20,7 +21,6 @@ from oprag.errors import (
     UnreadableFileError,
     UnscopedPositionError,
 )
-from oprag.hit import Hit
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -32,8 +32,6 @@ from oprag.metadata import (
     document_key,
 )
 from oprag.positions import read_documents
-
-__all__ = ["Documents", "named_documents"]
 
 Documents: TypeAlias = str | Path | Iterable[Document]
 """A folder of text files, or documents."""

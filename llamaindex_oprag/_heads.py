@@ -9,8 +9,6 @@ from llama_index.core.schema import MetadataMode, TextNode
 
 from oprag.context import HEAD_JOINT
 
-__all__ = ["heads_of"]
-
 _TEMPLATE = f"{{metadata_str}}{HEAD_JOINT}{{content}}"
 
 

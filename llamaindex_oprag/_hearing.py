@@ -12,8 +12,6 @@ from llamaindex_oprag._reading import Reader
 from oprag.calls import Reply, TokenUsage
 from oprag.routing import Ask, DeclineDetector, Fetch, Routed, Steps, advance
 
-__all__ = ["Hearing"]
-
 
 class Hearing:
     """Listens to the reply of one rung.
@@ -49,7 +47,7 @@ class Hearing:
         )
 
     def aask(self, *, streaming: bool) -> AsyncGenerator[str, None]:
-        """Do the same as `ask`, awaiting the model."""
+        """Async version of `ask`."""
         return self.reader.aask(
             self.query, self.context.text, self._meter, streaming=streaming
         )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from llama_index.core.llms import LLM, LLMMetadata
 
-__all__ = ["answer_tokens_of", "name_of", "window_of"]
-
 _ANSWER = 256
 """Tokens kept free for the answer of a model that names no limit."""
 _SHARE = 8

@@ -20,8 +20,6 @@ from oprag.routing import DeclineDetector
 from oprag.tokens import NamedTokenCounter
 from oprag.units import Call, PromptLength, Reading, read_long
 
-__all__ = ["NAMES", "Listening", "LongQuestion", "LongReaderOptions", "texts_of"]
-
 NAMES = {
     "long": {"context_str": "context", "query_str": "question"},
     "short": {
@@ -90,7 +88,7 @@ class LongQuestion:
         )
 
     def first(self) -> Call | Reading:
-        """Give the first call, or how it ended."""
+        """Return the first call, or how it ended."""
         return self._go_on(None, None)
 
     def take(self, listening: Listening, failure: Exception | None) -> Call | Reading:
@@ -165,7 +163,7 @@ class Listening:
         yield self._text.finish()
 
     async def aask(self, *, streaming: bool) -> AsyncGenerator[str, None]:
-        """Do the same as `ask`, awaiting the model."""
+        """Async version of `ask`."""
         streaming = streaming and self.call.final
         pieces = aask(self._options.llm, self._sent, self._meter, streaming=streaming)
         try:
@@ -177,7 +175,7 @@ class Listening:
         yield self._text.finish()
 
     def reply(self) -> Reply:
-        """Give the whole reply."""
+        """Return the whole reply."""
         text = self._text.text
         usage = self._meter.reported or TokenUsage.counted(
             sent_text(self._sent), text, self._options.counter

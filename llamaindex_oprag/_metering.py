@@ -26,8 +26,6 @@ from llama_index.core.instrumentation.events.llm import (
 from llamaindex_oprag._usage import reported_usage
 from oprag.calls import TokenUsage
 
-__all__ = ["Meter"]
-
 _LLM_EVENTS = "llama_index.core.llms.callbacks"
 """The dispatcher through which LLMs tell of their calls."""
 

@@ -34,8 +34,6 @@ from oprag.tokens import NamedTokenCounter, resolve_token_counter
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["OffsetNodeParser", "qualified_name"]
-
 _CALLABLE = "callable "
 """In `to_dict`, before the name of a tokenizer that is only a function."""
 

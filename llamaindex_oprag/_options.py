@@ -25,11 +25,8 @@ from oprag.context import (
     unfilled_message,
     with_preset,
 )
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
-from oprag.near_names import refuse_misspelt
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, refuse_misspelt
 from oprag.positions import MissingDocument, MissingPosition
-
-__all__ = ["ContextFields", "check_rescore", "refuse_lost_state", "warn_unfilled"]
 
 _NAMES = tuple(field.name for field in fields(ContextOptions))
 
@@ -175,7 +172,7 @@ class ContextFields(BaseModel):
         return value
 
     def context_options(self) -> ContextOptions:
-        """Give the options as the core takes them.
+        """Return the options as the core takes them.
 
         Raises:
             InvalidOptionError: A value is not possible.

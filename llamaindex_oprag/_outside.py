@@ -21,8 +21,6 @@ from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._prompts import Sent, fill
 from oprag.errors import InvalidOptionError
 
-__all__ = ["EMPTY_RESPONSE", "Outside"]
-
 EMPTY_RESPONSE = "Empty Response"
 """What LlamaIndex's synthesizers say where they have no answer."""
 
@@ -72,7 +70,7 @@ class Outside:
         return llm
 
     def _check(self) -> BasePromptTemplate:
-        """Give the prompt of the one call; refuse one that cannot decline."""
+        """Return the prompt of the one call; refuse one that cannot decline."""
         prompts = self.synthesizer.get_prompts()
         named = [(name, prompts[name]) for name in _PROMPTS if name in prompts]
         if not named:
@@ -118,7 +116,7 @@ class Outside:
     async def aask(
         self, query: QueryBundle, context: str, meter: Meter
     ) -> AsyncGenerator[str, None]:
-        """Do the same as `ask`, awaiting the synthesizer."""
+        """Async version of `ask`."""
         with meter.listening():
             response = await self._copy().asynthesize(query, _nodes(context))
         stream = getattr(response, "response_gen", None)

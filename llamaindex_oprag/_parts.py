@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 from llama_index.core.schema import BaseNode, MetadataMode
 
+from oprag.chunk import Hit
 from oprag.errors import MissingPositionError, UnscopedPositionError
-from oprag.hit import Hit
 from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, PART_INDEX
 from oprag.positions import PART_KEYS, as_number, look_up, read_documents
-
-__all__ = ["Part", "group_parts", "text_of"]
 
 _FROM_ONE = ("page_number", "page_label", "seq_num", "loc.pageNumber")
 """Part keys that readers count from 1; the others count from 0."""

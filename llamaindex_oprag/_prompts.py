@@ -11,17 +11,6 @@ from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 from oprag.calls import choice_prompt, qa_prompt
 from oprag.errors import InvalidOptionError
 
-__all__ = [
-    "Sent",
-    "check_template",
-    "fill",
-    "fill_in",
-    "frame_tokens",
-    "from_format_string",
-    "own_template",
-    "sent_text",
-]
-
 _OWN_NAMES = {"context_str": "context", "query_str": "question"}
 """LlamaIndex's names of the variables, and those in oprag's format strings."""
 
@@ -33,7 +22,7 @@ Sent = list[ChatMessage] | str
 
 
 def own_template(sentinel: str, *, multiple_choice: bool) -> PromptTemplate:
-    """Give the built-in prompt.
+    """Return the built-in prompt.
 
     Args:
         sentinel: What the model is to write when it declines.

@@ -19,8 +19,6 @@ from oprag.calls import Ledger, RungEntry
 from oprag.errors import OpragError
 from oprag.routing import Ask, Fetch, PromptSize, Routed, Rung, RungContext, route
 
-__all__ = ["Question"]
-
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 _UNFETCHABLE = (OpragError, LookupError, OSError)
@@ -112,7 +110,7 @@ class Question:
             return None
 
     async def atexts(self, fetch: Fetch) -> list[str] | None:
-        """Do the same as `texts`, awaiting the source."""
+        """Async version of `texts`."""
         source = self._options.source
         if source is None:
             return None

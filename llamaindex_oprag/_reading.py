@@ -25,8 +25,6 @@ from llamaindex_oprag._prompts import Sent, fill, frame_tokens, sent_text
 from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["Reader"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reader:
@@ -85,7 +83,7 @@ class Reader:
     async def aask(
         self, query: QueryBundle, context: str, meter: Meter, *, streaming: bool
     ) -> AsyncGenerator[str, None]:
-        """Do the same as `ask`, awaiting the model."""
+        """Async version of `ask`."""
         if self.outside is not None:
             pieces = self.outside.aask(query, context, meter)
         elif self.structured:

@@ -14,8 +14,6 @@ from llama_index.core.base.response.schema import (
 )
 from llama_index.core.schema import NodeWithScore
 
-__all__ = ["Answering", "arespond", "respond"]
-
 
 class Answering(Protocol):
     """A question that is being answered."""
@@ -56,7 +54,7 @@ class _RecordedResponse(StreamingResponse):
 def respond(
     question: Answering, pieces: Generator[str, None, None], *, streaming: bool
 ) -> Response | StreamingResponse:
-    """Give the answer as a response.
+    """Return the answer as a response.
 
     Args:
         question: Whose answer it is.
@@ -92,7 +90,7 @@ def _recorded(
 async def arespond(
     question: Answering, pieces: AsyncGenerator[str, None], *, streaming: bool
 ) -> Response | AsyncStreamingResponse:
-    """Do the same as `respond`, awaiting the pieces.
+    """Async version of `respond`.
 
     A stream asks nothing before it is read: LlamaIndex reads that of a tool in
     another event loop, and a reply that was begun in one cannot be read on in

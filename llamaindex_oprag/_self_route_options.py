@@ -16,8 +16,6 @@ from oprag.documents import DocumentSource
 from oprag.routing import DeclineRules, RouteOptions, Rung
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
-__all__ = ["Prompts", "SelfRouteOptions"]
-
 
 class Prompts:
     """The prompts, which may be replaced while questions are asked.

@@ -13,8 +13,6 @@ from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, O
 from oprag.positions import SCHEMES
 from oprag.routing import Excerpt, RungContext
 
-__all__ = ["nodes_read"]
-
 _OF_A_CHUNK = frozenset(
     key
     for key in (
@@ -27,7 +25,7 @@ _OF_A_CHUNK = frozenset(
 
 
 def nodes_read(context: RungContext) -> list[NodeWithScore]:
-    """Give what was read, in reading order.
+    """Return what was read, in reading order.
 
     Returns:
         The retrieved nodes themselves; of a rung that read full documents, a new

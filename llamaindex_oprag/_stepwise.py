@@ -18,8 +18,6 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_oprag._responding import Answering, arespond, respond
 
-__all__ = ["StepwiseSynthesizer"]
-
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 _Asked = TypeVar("_Asked", bound=Answering)
@@ -50,7 +48,7 @@ class StepwiseSynthesizer(BaseSynthesizer, Generic[_Asked]):
     def _apieces(
         self, question: _Asked, *, streaming: bool
     ) -> AsyncGenerator[str, None]:
-        """Do the same as `_pieces`, awaiting models and documents."""
+        """Async version of `_pieces`."""
 
     @property
     def streaming(self) -> bool:
@@ -91,7 +89,7 @@ class StepwiseSynthesizer(BaseSynthesizer, Generic[_Asked]):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> RESPONSE_TYPE:
-        """Do the same as `synthesize`, awaiting models and documents."""
+        """Async version of `synthesize`."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
         bundle = _bundle(query)
         question = self._question(bundle, nodes, additional_source_nodes or ())

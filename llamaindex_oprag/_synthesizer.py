@@ -16,8 +16,6 @@ from llamaindex_oprag._stepwise import StepwiseSynthesizer
 from oprag.errors import InvalidOptionError, RoutingError
 from oprag.routing import Fetch, Routed, RoutingCostMonitor, advance
 
-__all__ = ["SelfRouteSynthesizer"]
-
 
 class SelfRouteSynthesizer(StepwiseSynthesizer[Question]):
     """Answers from retrieved nodes, or from their documents.
@@ -79,7 +77,7 @@ class SelfRouteSynthesizer(StepwiseSynthesizer[Question]):
     async def _apieces(
         self, question: Question, *, streaming: bool
     ) -> AsyncGenerator[str, None]:
-        """Do the same as `_pieces`, awaiting models and documents."""
+        """Async version of `_pieces`."""
         request = advance(question.steps)
         while not isinstance(request, Routed):
             if isinstance(request, Fetch):

@@ -7,8 +7,6 @@ from typing import Any
 
 from oprag.calls import TokenUsage
 
-__all__ = ["reported_usage"]
-
 
 def reported_usage(response: Any) -> TokenUsage | None:
     """Tokens of one call, cached ones included.

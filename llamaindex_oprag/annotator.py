@@ -18,14 +18,12 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._convert import excluding
 from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.chunk import Hit
 from oprag.documents import DocumentSource
 from oprag.errors import MissingDocumentError, UnlocatedChunksWarning
-from oprag.hit import Hit
 from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
 from oprag.positions import PART_KEYS, as_number, look_up, read_documents
-
-__all__ = ["PositionAnnotator"]
 
 
 class PositionAnnotator(TransformComponent):
@@ -89,7 +87,7 @@ class PositionAnnotator(TransformComponent):
         return self._annotated(nodes, texts)
 
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
-        """Do the same, awaiting the documents."""
+        """Async version of `__call__`."""
         source = self._source()
         texts = {name: await source.aget(name) for name in _source_ids(nodes)}
         return self._annotated(nodes, texts)

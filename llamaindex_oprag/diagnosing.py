@@ -10,13 +10,11 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag.documents import SourceLike, document_source
 from llamaindex_oprag.stores import StoreLike, chunk_store
+from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
 from oprag.documents import StoredChunk
-from oprag.hit import Hit
 from oprag.positions import DocumentKey, PositionKeys
-
-__all__ = ["diagnose"]
 
 
 def diagnose(

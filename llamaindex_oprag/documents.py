@@ -17,8 +17,6 @@ from oprag.documents import ChunkStore, DocumentSource, StoreSource
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 
-__all__ = ["SourceLike", "document_source"]
-
 _WAYS_OUT = (
     "Index it with index_documents or one of oprag's node parsers; or keep the full "
     "documents: run an IngestionPipeline with docstore=, or call "

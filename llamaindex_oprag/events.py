@@ -6,8 +6,6 @@ from llama_index.core.instrumentation.events import BaseEvent
 
 from oprag.calls import RungDecision
 
-__all__ = ["SelfRouteEvent"]
-
 
 class SelfRouteEvent(BaseEvent):
     """What happened on one rung of a question, told as soon as it is known."""

@@ -32,8 +32,6 @@ from oprag.indexing import (
     update_index,
 )
 
-__all__ = ["aindex_documents", "index_documents"]
-
 
 def index_documents(
     documents: Documents,
@@ -117,7 +115,7 @@ async def aindex_documents(
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
 ) -> IndexingReport:
-    """Do the same as `index_documents`, embedding by the model's async methods.
+    """Async version of `index_documents`, embedding by the model's async methods.
 
     Documents are read and parsed in a thread, and the store is written to in a
     thread unless it has an async client.

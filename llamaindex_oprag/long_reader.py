@@ -29,8 +29,6 @@ from oprag.errors import InvalidOptionError
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, SHORT_PROMPT, Call, format_examples
 
-__all__ = ["LongReaderSynthesizer"]
-
 
 class LongReaderSynthesizer(StepwiseSynthesizer[LongQuestion]):
     """Answers from long units in two calls of the model.
@@ -161,7 +159,7 @@ class LongReaderSynthesizer(StepwiseSynthesizer[LongQuestion]):
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
-        """Do the same as `get_response`, awaiting the model."""
+        """Async version of `get_response`."""
         question = LongQuestion(self.options, query_str, text_chunks)
         pieces = self._apieces(question, streaming=self._streaming)
         if self._streaming:

@@ -33,8 +33,6 @@ from oprag.units import (
     unit_metadata,
 )
 
-__all__ = ["LongUnitRetriever"]
-
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 

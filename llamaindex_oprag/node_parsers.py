@@ -16,8 +16,6 @@ from oprag.errors import InvalidOptionError
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["OffsetSentenceNodeParser", "OffsetTokenNodeParser"]
-
 
 class OffsetTokenNodeParser(OffsetNodeParser):
     """Cuts documents into uniform windows of tokens, with exact offsets.

@@ -12,8 +12,6 @@ from llamaindex_oprag._convert import arrange
 from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
 from oprag.context import ContextOptions
 
-__all__ = ["OrderPreservingPostprocessor"]
-
 
 class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """Puts retrieved nodes into the order of their documents, within a budget.

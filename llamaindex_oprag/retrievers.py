@@ -17,8 +17,6 @@ from llamaindex_oprag._options import check_rescore, warn_unfilled
 from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
 
-__all__ = ["OrderPreservingRetriever"]
-
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 

@@ -31,8 +31,6 @@ from oprag.routing import DEFAULT_RUNGS, DeclineRules, Rung
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["SelfRouteQueryEngine"]
-
 
 class SelfRouteQueryEngine(RetrieverQueryEngine):
     """Answers from the retrieved nodes; from their full documents where they fail.
@@ -257,7 +255,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
                 return self._apply_node_postprocessors(nodes, query_bundle)
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """Do the same as `retrieve`, awaiting the retriever."""
+        """Async version of `retrieve`."""
         filling = Filling(self._retriever, self._self_route.options.route)
         while True:
             nodes = await filling.retriever().aretrieve(query_bundle)
@@ -281,7 +279,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         return nodes
 
     def with_retriever(self, retriever: BaseRetriever) -> Self:
-        """Give an engine with another retriever and everything else the same."""
+        """Return an engine with another retriever and everything else the same."""
         return type(self)(
             retriever=retriever,
             response_synthesizer=self._self_route,

@@ -16,8 +16,6 @@ from llamaindex_oprag._chunk_stores.qdrant import QdrantChunks
 from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError
 
-__all__ = ["StoreLike", "chunk_store"]
-
 StoreLike: TypeAlias = (
     BaseIndex[Any] | BasePydanticVectorStore | BaseDocumentStore | ChunkStore
 )

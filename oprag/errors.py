@@ -51,6 +51,7 @@ survive pickling, so they cross process boundaries whole.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 __all__ = [
@@ -434,3 +435,47 @@ class RoutingCostWarning(OpragWarning):
 
 class DatasetCountWarning(OpragWarning):
     """A data set does not hold as many questions or documents as the papers say."""
+
+
+def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
+    """Return the error for an option that has no such value.
+
+    Args:
+        option: Its name.
+        value: What was given.
+        takes: What it takes instead, as whole sentences.
+    """
+    message = f"{option}={value!r} is not possible. {takes}"
+    return InvalidOptionError(message, option=option, value=value)
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """Ask back for the nearest known name.
+
+    Returns:
+        The question with a space before it; empty where nothing is near.
+    """
+    import difflib  # here, because this is hardly ever needed
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def refuse_misspelt(given: Any, known: Collection[str]) -> None:
+    """Reject an unknown option that is nearly a known one.
+
+    For components whose framework rejects the others itself, with no such hint.
+
+    Args:
+        given: Options by name. Anything but a dict is left to the framework.
+        known: All options.
+
+    Raises:
+        InvalidOptionError: The first such option; the message names the known one.
+    """
+    if not isinstance(given, dict):
+        return
+    for option in given:
+        if option not in known and (hint := did_you_mean(str(option), known)):
+            message = f"There is no option {option!r}.{hint}"
+            raise InvalidOptionError(message, option=option, value=given[option])

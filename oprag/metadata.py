@@ -10,27 +10,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
-__all__ = [
-    "CHAR_END",
-    "CHAR_SPANS",
-    "CHAR_START",
-    "CHUNK_INDEX",
-    "DOC_KEY",
-    "DOC_URI",
-    "N_CHUNKS",
-    "OWN_KEYS",
-    "PART_INDEX",
-    "TOKEN_COUNT",
-    "TOKEN_COUNTER",
-    "CountedSpan",
-    "chunk_id",
-    "chunk_metadata",
-    "document_key",
-    "joined_id",
-    "named_id",
-    "place_metadata",
-]
-
 DOC_KEY = "doc_key"
 """SHA-256 of the document's name, hex: safe in every store's filters."""
 DOC_URI = "doc_uri"

@@ -12,8 +12,6 @@ from oprag.errors import MissingDependencyError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["bundled_folder", "require"]
-
 
 def require(module: str, *, extra: str, purpose: str) -> ModuleType:
     """Import a module of an optional package.

@@ -19,8 +19,6 @@ from operator import attrgetter
 from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError
 
-__all__ = ["document_order", "group_by_document", "rank_order"]
-
 
 def document_order(
     chunks: Iterable[Chunk], *, document_order: str = "best_rank"

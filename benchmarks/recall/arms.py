@@ -13,13 +13,11 @@ import numpy as np
 from benchmarks.recall.books import Book
 from benchmarks.recall.measuring import Kept, evidence_kept
 from benchmarks.recall.rankings import Ranked, Scores, fused, rank_chunks
+from oprag.chunk import Hit
 from oprag.context import ContextOptions, candidates_for
 from oprag.context.assembly import prepared_chunks
 from oprag.context.budgeting import Filler, finish
-from oprag.hit import Hit
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
-
-__all__ = ["ARMS", "BUDGETS", "Arm", "measure", "measure_book"]
 
 BUDGETS = (1_500, 5_000, 10_000, 20_000, 30_000, 40_000)
 _TEXTS = 50_000
@@ -77,7 +75,7 @@ def measure_book(job: tuple[Arm, Book, Path]) -> list[list[Kept]]:
 
 
 def remembering(counter: NamedTokenCounter) -> NamedTokenCounter:
-    """Give a counter that does not count again: many questions bring one text."""
+    """Return a counter that does not count again: many questions bring one text."""
     return replace(counter, count=lru_cache(_TEXTS)(counter.count))
 
 

@@ -10,8 +10,6 @@ from typing import Any
 
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["SETS", "Book", "Question", "data_folder", "load_books"]
-
 _LEAST_TOKENS = 100_000
 _JOINT = "\n\n"
 

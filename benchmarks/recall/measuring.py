@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from benchmarks.recall.books import Question
 
-__all__ = ["Kept", "evidence_kept", "joined"]
-
 Kept = tuple[bool, float]
 """Whether it is all there; the share of its characters that is."""
 

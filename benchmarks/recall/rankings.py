@@ -22,8 +22,6 @@ from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["Ranked", "fused", "rank_chunks"]
-
 _RRF = 61
 """Added to a rank from 0: reciprocal-rank fusion as both frameworks do it."""
 

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from benchmarks.recall.arms import BUDGETS
 from benchmarks.recall.measuring import Kept
 
-__all__ = ["Row", "as_markdown"]
-
 
 class Row(NamedTuple):
     """One arm on one set; per cent for each budget."""

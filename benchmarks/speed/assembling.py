@@ -12,8 +12,6 @@ from benchmarks.speed.retrieved import Retrieved
 from benchmarks.speed.timing import Measured, Times, race, seconds, share
 from oprag.errors import UnfilledBudgetWarning
 
-__all__ = ["growth", "kinds", "shown", "uncounted"]
-
 _N_CHUNKS = 400
 _BUDGET = 100_000
 """Tokens; all 400 fit, so that all are counted, and nothing is left out."""

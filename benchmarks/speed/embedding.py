@@ -6,11 +6,9 @@ import hashlib
 
 from langchain_core.embeddings import Embeddings
 
-__all__ = ["Hashes", "embedded"]
-
 
 def embedded(text: str, dimensions: int = 384) -> list[float]:
-    """Give a vector, the same for the same text; up to 64 numbers, then repeated."""
+    """Return a vector, the same for the same text; up to 64 numbers, then repeated."""
     digest = hashlib.sha512(text.encode()).digest()
     repeated = digest * (dimensions // len(digest) + 1)
     return [byte / 255 for byte in repeated[:dimensions]]

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["run"]
-
 _ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -17,8 +17,6 @@ from pathlib import Path
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
 
-__all__ = ["GROUPS", "measure"]
-
 GROUPS = (
     "windows",
     "huggingface",

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from math import log
 from statistics import linear_regression
 
-__all__ = ["slope"]
-
 
 def slope(points: Sequence[tuple[float, float]]) -> float:
-    """Give the power of the size that the time grows with: 1 linear, 2 quadratic.
+    """Return the power of the size that the time grows with: 1 linear, 2 quadratic.
 
     The slope of the line of least squares through the points, both logarithmic.
 

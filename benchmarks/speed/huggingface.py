@@ -12,8 +12,6 @@ from benchmarks.speed.timing import Measured, race, ratio
 from oprag.splitting import split_tokens
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
-__all__ = ["measure"]
-
 _SIZE = 128
 
 

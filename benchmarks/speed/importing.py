@@ -8,8 +8,6 @@ from benchmarks.speed.fresh import run
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured, Times, race, ratio
 
-__all__ = ["measure"]
-
 _CODE = """
 import time
 wall, cpu = time.perf_counter(), time.process_time()

@@ -11,8 +11,6 @@ from benchmarks.speed.retrieved import N_STORED, K, Retrieved, pieces, place
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
 
-__all__ = ["measure"]
-
 
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""

@@ -13,8 +13,6 @@ from benchmarks.speed.texts import longer
 from benchmarks.speed.timing import Measured, race, throughput
 from oprag.locating import locate
 
-__all__ = ["measure"]
-
 _LINE = "All work and no play makes Jack a dull boy.\n"
 _ALTERED = 10
 """Every so many chunks one is altered."""

@@ -11,8 +11,6 @@ from benchmarks.speed.embedding import Hashes
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
 
-__all__ = ["measure"]
-
 _SIZE = 100_000  # characters of one document
 _DIMENSIONS = 8
 """Chroma holds the vectors in memory, whoever adds them."""

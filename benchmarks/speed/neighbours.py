@@ -9,8 +9,6 @@ from typing import Any
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured, Times, race, ratio
 
-__all__ = ["measure"]
-
 _N_STORED = 5_000
 _N_RETRIEVED = 1_000
 _TURNS = 5

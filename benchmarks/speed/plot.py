@@ -8,8 +8,6 @@ from pathlib import Path
 from benchmarks.speed.bounds import BOUNDS
 from benchmarks.speed.timing import Measured
 
-__all__ = ["plot_growth"]
-
 
 def plot_growth(rows: Sequence[Measured], path: Path) -> None:
     """Draw time over size, both logarithmic, for every row that has points."""

@@ -8,8 +8,6 @@ from benchmarks.speed.setup import Setup
 from benchmarks.speed.texts import longer
 from benchmarks.speed.timing import Measured, race, share
 
-__all__ = ["measure"]
-
 _NAME = "long.txt"
 _BATCH = 4_000
 

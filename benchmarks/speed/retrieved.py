@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-__all__ = ["N_STORED", "K", "Retrieved", "pieces", "place"]
-
 N_STORED = 2_000
 K = 400
 

@@ -10,8 +10,6 @@ from benchmarks.speed.timing import Measured, race, ratio
 from oprag.splitting import punkt_sentence_spans, split_sentences
 from oprag.tokens import resolve_token_counter
 
-__all__ = ["measure"]
-
 _SIZE = 128
 
 

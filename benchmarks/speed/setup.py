@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["FULL", "Setup"]
-
 
 class Setup(NamedTuple):
     """The text and how much is done with it."""

@@ -13,8 +13,6 @@ from tests.langchain.routes import QUESTION, chain_of
 from tests.support.openai_server import ScriptedServer
 from tests.support.scripted_replies import Reply
 
-__all__ = ["measure"]
-
 _ANSWERS = (
     "Paris.",
     "In 1912, as the letter says.",

@@ -8,8 +8,6 @@ from typing import Any
 from benchmarks.speed.bounds import BOUNDS, Bound
 from benchmarks.speed.timing import Measured
 
-__all__ = ["as_markdown", "checks", "shown"]
-
 _WORDS = {True: "yes", False: "**no**", None: ""}
 
 

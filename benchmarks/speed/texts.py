@@ -7,8 +7,6 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["default_text", "longer", "read_text"]
-
 _DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 _SETS = ("nocha_sample", "covidqa", "fairytaleqa")
 

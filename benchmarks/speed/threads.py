@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["at_once", "halves"]
-
 
 def at_once(function: Callable[[str], object], texts: Sequence[str]) -> list[object]:
     """Apply a function to texts, each in a thread of its own."""

@@ -8,18 +8,6 @@ from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any, NamedTuple
 
-__all__ = [
-    "Measured",
-    "Times",
-    "medians",
-    "race",
-    "ratio",
-    "seconds",
-    "share",
-    "throughput",
-]
-
-
 _MOST_TURNS = 1_000
 
 

@@ -12,8 +12,6 @@ from benchmarks.speed.timing import Measured, Times, race, ratio
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter
 
-__all__ = ["against_encode", "measure"]
-
 _ENCODING = "cl100k_base"
 _SIZE = 128
 

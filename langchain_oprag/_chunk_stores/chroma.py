@@ -8,8 +8,6 @@ from typing import Any
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["ChromaChunks"]
-
 _COLUMNS = ["documents", "metadatas"]
 _PAGE = 5_000
 """Chunks per call of a scan: some MB at most."""

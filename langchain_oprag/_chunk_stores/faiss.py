@@ -10,8 +10,6 @@ from langchain_core.documents import Document
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["FaissChunks"]
-
 
 class FaissChunks(ChunkStore):
     """Reads the docstore beside the index.

@@ -11,8 +11,6 @@ from oprag.metadata import DOC_KEY
 if TYPE_CHECKING:  # importing it imports numpy
     from langchain_core.vectorstores import InMemoryVectorStore
 
-__all__ = ["InMemoryChunks"]
-
 
 class InMemoryChunks(ChunkStore):
     """Reads the store's dictionary."""
@@ -26,7 +24,7 @@ class InMemoryChunks(ChunkStore):
         return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
-        """Do the same as `fetch`, at once: nothing waits here."""
+        """Async version of `fetch`, at once: nothing waits here."""
         return self.fetch(doc_key)
 
     def scan(self) -> Iterator[StoredChunk]:

@@ -9,8 +9,6 @@ from typing import Any
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["PostgresChunks"]
-
 _PAGE = 1_000
 _COLUMNS = ["documents", "metadatas"]
 
@@ -28,7 +26,7 @@ class PostgresChunks(ChunkStore):
         return _chunks(self._store.get(where={DOC_KEY: doc_key}, include=_COLUMNS))
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
-        """Do the same as `fetch`, by the store's own connection pool."""
+        """Async version of `fetch`, by the store's own connection pool."""
         return _chunks(
             await self._store.aget(where={DOC_KEY: doc_key}, include=_COLUMNS)
         )

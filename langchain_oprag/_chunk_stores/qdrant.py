@@ -9,8 +9,6 @@ from typing import Any
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["QdrantChunks"]
-
 _PAGE = 10_000
 """Chunks per call. Large, because a local Qdrant looks at all chunks for each page:
 20,000 of them took a minute by 256."""

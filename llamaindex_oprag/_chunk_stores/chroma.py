@@ -9,8 +9,6 @@ from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["ChromaChunks"]
-
 _PAGE = 5_000
 """Chunks per call: some MB, and few enough calls to cost little."""
 

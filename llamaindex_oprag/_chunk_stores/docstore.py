@@ -11,8 +11,6 @@ from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["DocstoreChunks"]
-
 
 class DocstoreChunks(ChunkStore):
     """Reads the nodes of a docstore; full `Document`s beside them are no chunks."""

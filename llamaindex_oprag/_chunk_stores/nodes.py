@@ -12,8 +12,6 @@ from oprag.documents import StoredChunk
 from oprag.metadata import DOC_KEY
 from oprag.positions import read_node
 
-__all__ = ["chunk_of_node", "chunk_of_row"]
-
 
 def chunk_of_node(node: BaseNode) -> StoredChunk:
     """Text, metadata and id of a node.

@@ -10,8 +10,6 @@ from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["PostgresChunks"]
-
 _PAGE = 5_000
 
 

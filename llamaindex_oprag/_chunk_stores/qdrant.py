@@ -10,8 +10,6 @@ from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
-__all__ = ["QdrantChunks"]
-
 _PAGE = 10_000
 """Chunks per call. Large, because a local Qdrant looks at all chunks for each page."""
 
@@ -28,7 +26,7 @@ class QdrantChunks(ChunkStore):
         return [chunk for page in self._pages(_of(doc_key)) for chunk in page]
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
-        """Do the same as `fetch`, by the store's async client where it has one."""
+        """Async version of `fetch`, by the store's async client where it has one."""
         if self._store._aclient is None:  # noqa: SLF001 -- nothing public gives it
             return await super().afetch(doc_key)
         offset, chunks = None, []

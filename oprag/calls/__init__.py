@@ -1,8 +1,13 @@
 """What one model call needs: prompt, window, account of tokens, kinds of failure."""
 
-from oprag.calls.client_errors import hint_of, is_transient, retry_after, said_by
+from oprag.calls.client_errors import (
+    hint_of,
+    is_transient,
+    is_window_overflow,
+    retry_after,
+    said_by,
+)
 from oprag.calls.ledger import Ledger, RungDecision, RungEntry
-from oprag.calls.overflow_errors import is_window_overflow
 from oprag.calls.prompts import (
     CHOICE_PROMPT,
     CHOICE_VARIABLES,

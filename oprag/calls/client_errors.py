@@ -7,10 +7,6 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from oprag.calls.overflow_errors import is_window_overflow
-
-__all__ = ["hint_of", "is_transient", "retry_after", "said_by", "status_of"]
-
 _MOST = 200
 """Characters told of what a client says."""
 _PASSING = (408, 409, 425, 429)
@@ -25,7 +21,7 @@ _SHORTEST = 6
 
 
 def status_of(error: BaseException) -> int | None:
-    """Give the HTTP status that a client's error carries; None for none."""
+    """Return the HTTP status that a client's error carries; None for none."""
     places: tuple[Any, ...] = (error, getattr(error, "response", None))
     for place in places:
         for name in ("status_code", "status", "code"):
@@ -55,7 +51,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Give the seconds to wait that a server asks for; None where it does not."""
+    """Return the seconds to wait that a server asks for; None where it does not."""
     headers = getattr(getattr(error, "response", None), "headers", None)
     asked = None if headers is None else headers.get("retry-after")
     try:
@@ -65,7 +61,7 @@ def retry_after(error: BaseException) -> float | None:
 
 
 def said_by(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    """Give what a client says, as one short line that ends in a full stop.
+    """Return what a client says, as one short line that ends in a full stop.
 
     Args:
         error: What the client raised.
@@ -105,3 +101,38 @@ def _is_of_connection(error: BaseException) -> bool:
     kinds = [cls.__name__ for cls in type(error).__mro__]
     marks = ("Connect", "Timeout", "Transport")
     return any(mark in kind for kind in kinds for mark in marks)
+
+
+_CODES = ("context_length_exceeded", "exceed_context_size_error")
+_TOO_MANY_REQUESTS = 429
+
+_PHRASES = re.compile(
+    r"(maximum|model'?s|available|exceeds?( the)?) context (length|window|size|limit)"
+    r"|context (length|window|size|limit)( is| was| has been)? exceeded"
+    r"|(prompt|input) is too long"
+    r"|input token count .{0,40}exceeds"
+    r"|reduce the length of the (messages|prompt|input)"
+    r"|`inputs` tokens",
+    re.IGNORECASE,
+)
+"""How OpenAI and servers like it, Anthropic, Google, Bedrock, Mistral, llama.cpp
+and text-generation-inference word it."""
+
+
+def is_window_overflow(error: BaseException) -> bool:
+    """Say whether a model's error means that the prompt exceeds its window.
+
+    Clients have no class in common for it. It is known by a class named
+    `ContextOverflowError` (LangChain), the error's `code`, or the wording of the
+    message, a rate limit excepted.
+
+    Args:
+        error: What the client raised.
+    """
+    if any(cls.__name__ == "ContextOverflowError" for cls in type(error).__mro__):
+        return True
+    if getattr(error, "code", None) in _CODES:
+        return True
+    if getattr(error, "status_code", None) == _TOO_MANY_REQUESTS:
+        return False
+    return bool(_PHRASES.search(str(error)))

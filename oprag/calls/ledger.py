@@ -8,8 +8,6 @@ from typing import Any, Literal, TypeAlias
 
 from oprag.calls.usage import TokenUsage, as_prices
 
-__all__ = ["Ledger", "RungDecision", "RungEntry"]
-
 _NO_TOKENS = TokenUsage()
 
 RungDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
@@ -111,7 +109,7 @@ class Ledger:
         return self.usage.input_tokens / alone.input_tokens
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the whole account as plain values, fit for JSON.
+        """Return the whole account as plain values, fit for JSON.
 
         Returns:
             `rungs` (a list), the totals `input_tokens`, `cached_tokens`,

@@ -13,20 +13,6 @@ from typing import Any
 
 from oprag.errors import InvalidOptionError
 
-__all__ = [
-    "CHOICE_PROMPT",
-    "CHOICE_VARIABLES",
-    "CONTEXT_PART",
-    "QA_PROMPT",
-    "QA_VARIABLES",
-    "SENTINEL",
-    "check_prompt",
-    "choice_prompt",
-    "fill_prompt",
-    "format_options",
-    "qa_prompt",
-]
-
 SENTINEL = "unanswerable"
 """The word that Self-Route's authors have the model write."""
 
@@ -63,7 +49,7 @@ Answer:"""
 
 
 def qa_prompt(sentinel: str = SENTINEL) -> str:
-    """Give the prompt for open questions.
+    """Return the prompt for open questions.
 
     Args:
         sentinel: What the model is to write when it declines.
@@ -75,7 +61,7 @@ def qa_prompt(sentinel: str = SENTINEL) -> str:
 
 
 def choice_prompt(sentinel: str = SENTINEL) -> str:
-    """Give the prompt for multiple-choice questions.
+    """Return the prompt for multiple-choice questions.
 
     Args:
         sentinel: What the model is to write when it declines.

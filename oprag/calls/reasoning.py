@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["ReasoningFilter", "without_reasoning"]
-
 
 class ReasoningFilter:
     """Swallows `<think>…</think>` blocks at the start of a streamed text.

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from oprag.errors import InvalidOptionError
 from oprag.tokens import TokenCounter
 
-__all__ = ["Price", "Reply", "TokenUsage", "as_prices"]
-
 _PER = 1_000_000
 _PRICE_PARTS = 3
 
@@ -44,7 +42,7 @@ class TokenUsage:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the figures as plain values."""
+        """Return the figures as plain values."""
         return {
             "input_tokens": self.input_tokens,
             "cached_tokens": self.cached_tokens,
@@ -72,7 +70,7 @@ class Price(NamedTuple):
     output: float
 
     def cost(self, usage: TokenUsage) -> float:
-        """Give what the tokens cost, in that currency."""
+        """Return what the tokens cost, in that currency."""
         fresh = max(0, usage.input_tokens - usage.cached_tokens)
         return (
             fresh * self.input

@@ -9,14 +9,6 @@ from typing import Literal, TypeAlias
 from oprag.errors import ContextWindowError, InvalidOptionError
 from oprag.tokens import TokenCounter
 
-__all__ = [
-    "WINDOW_UNKNOWN",
-    "WindowFit",
-    "WindowOverflow",
-    "fit_window",
-    "truncate_middle",
-]
-
 WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle", "error"]
 
 WINDOW_UNKNOWN = "window unknown"

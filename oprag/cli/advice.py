@@ -12,8 +12,6 @@ from oprag.evaluation.reports.summary import (
 )
 from oprag.evaluation.sweet_spot import AS_CHEAP
 
-__all__ = ["advice_lines"]
-
 _USE = {
     "dos-rag": "OffsetSentenceSplitter(chunk_size=100), "
     "OrderPreservingRetriever(token_budget={budget})",

@@ -20,8 +20,6 @@ from oprag.cli.sweep import sweep
 from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
 
-__all__ = ["app"]
-
 
 class _OneLineErrors(TyperGroup):
     """Turns the errors that a user can do something about into one line each."""

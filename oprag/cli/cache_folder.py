@@ -6,11 +6,9 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["cache_folder"]
-
 
 def cache_folder() -> Path:
-    """Give the folder for oprag in the user's cache folder, as each system has it."""
+    """Return the folder for oprag in the user's cache folder, as each system has it."""
     named = os.environ.get("XDG_CACHE_HOME", "")
     if Path(named).is_absolute():
         return Path(named) / "oprag"

@@ -15,14 +15,6 @@ from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by
 from oprag.errors import ChatModelError
 from oprag.tokens import resolve_token_counter
 
-__all__ = [
-    "Answer",
-    "is_cut",
-    "load_chat_model",
-    "model_failure",
-    "stream_answer",
-]
-
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
 _CUT = ("length", "max_tokens", "MAX_TOKENS")
 """How providers say that an answer reached its greatest length."""

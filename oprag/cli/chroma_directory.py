@@ -20,8 +20,6 @@ from oprag.cli.telling import told
 from oprag.diagnosing import Change
 from oprag.documents import StoredChunk
 
-__all__ = ["ChromaDirectory", "open_directory"]
-
 _PAGE = 2_000
 """Chunks read or written per call."""
 

@@ -21,8 +21,6 @@ from oprag.cli.options import (
     WhichOrder,
 )
 
-__all__ = ["context"]
-
 
 def context(
     files: Files,

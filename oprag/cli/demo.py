@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from oprag.cli.index import Index
     from oprag.cli.retrieving import Retrieved
 
-__all__ = ["QUESTIONS", "demo", "show", "to_json"]
-
 QUESTIONS = (
     "How does a try statement handle an exception, and what does finally do?",
     "How do I write a context manager, and what does the with statement do with it?",
@@ -70,8 +68,8 @@ def demo(
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     from langchain_core.documents import Document
 
+    from oprag.cli.cache_folder import cache_folder
     from oprag.cli.display import make_console
-    from oprag.cli.index import cache_folder
     from oprag.cli.indexing import index_documents, load_model
     from oprag.cli.reference import REFERENCE_NAME, language_reference
     from oprag.cli.retrieving import retrieve

@@ -14,8 +14,6 @@ from oprag.chunk import Chunk, Span
 from oprag.cli.retrieving import Retrieved
 from oprag.cli.strip import jumps_back, marked_cells
 
-__all__ = ["make_console", "question_lines"]
-
 _WIDTH = 100
 """Columns used at most; exactly so many where there is no terminal."""
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory
     from oprag.diagnosing import Diagnosis, RepairPlan
 
-__all__ = ["doctor"]
-
-
 _Directory = Annotated[
     Path,
     typer.Argument(metavar="DIRECTORY", help="A Chroma directory.", show_default=False),

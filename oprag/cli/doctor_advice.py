@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from oprag.diagnosing import Diagnosis
 
-__all__ = ["advice"]
-
 _REPAIRED = frozenset(
     {
         *("missing_position", "unscoped_position", "ambiguous_position"),

@@ -9,8 +9,6 @@ from rich.text import Text
 from oprag.cli.doctor_advice import advice
 from oprag.diagnosing import Diagnosis, Problem, RepairPlan
 
-__all__ = ["advice_lines", "diagnosis_lines", "plan_lines"]
-
 _COLOURS = {
     "ordered": "bold green",
     "ordered with options": "bold yellow",

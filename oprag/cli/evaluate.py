@@ -32,8 +32,6 @@ from oprag.cli.evaluation_options import (
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
 from oprag.cli.telling import told
 
-__all__ = ["evaluate"]
-
 _NO_DATA = (
     "No questions are named. Give --data NAME=PATH (`oprag evaluate --list` shows the "
     "names), or your own with --questions FILE --documents FOLDER."

@@ -19,8 +19,6 @@ from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
 from oprag.tokens import resolve_token_counter
 
-__all__ = ["Asking"]
-
 
 class Asking:
     """Asks a run's questions within its caps.

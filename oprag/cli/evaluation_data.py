@@ -12,8 +12,6 @@ from typing import Any
 from oprag.cli.own_documents import check_out, own_documents
 from oprag.evaluation.data import Dataset, load, read_own
 
-__all__ = ["data_facts", "load_data", "load_own", "restrict"]
-
 
 def load_data(spec: str, split: str) -> Dataset:
     """Read a set of the papers.

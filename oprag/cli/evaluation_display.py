@@ -10,8 +10,6 @@ from oprag.evaluation.estimating import RunEstimate
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import ArmSummary, Figure, Summary
 
-__all__ = ["estimate_lines", "result_lines"]
-
 _CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
 
 

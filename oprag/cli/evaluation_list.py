@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from oprag.evaluation.catalogue import SYSTEMS
 from oprag.evaluation.data import DATASETS
 
-__all__ = ["listing"]
-
 
 def listing() -> Iterator[str]:
-    """Give the data sets and the systems, with the settings that these take."""
+    """Return the data sets and the systems, with the settings that these take."""
     yield "Data sets (--data NAME=PATH), and what the path is:"
     width = max(map(len, DATASETS))
     for name, path in DATASETS.items():

@@ -12,29 +12,6 @@ import typer
 from oprag.calls import Price
 from oprag.cli.telling import told
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "AllowedReply",
-    "AskedStyle",
-    "Cache",
-    "Concurrency",
-    "DryRun",
-    "LimitQuestions",
-    "MaxCost",
-    "MaxTokens",
-    "Prices",
-    "Reader",
-    "Runs",
-    "Seed",
-    "Style",
-    "Temperature",
-    "Window",
-    "read_budgets",
-    "read_price",
-    "read_specs",
-    "read_temperature",
-]
-
 DEFAULT_MODEL = "offline"
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")

@@ -18,8 +18,6 @@ from rich.progress import (
 
 from oprag.evaluation.running.limits import Spending
 
-__all__ = ["CountedEmbeddings", "answering", "spent"]
-
 
 class CountedEmbeddings(Embeddings):
     """Embeddings that say how many texts they have embedded: that can take minutes.

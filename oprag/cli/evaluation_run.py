@@ -32,8 +32,6 @@ from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport
 from oprag.evaluation.systems.system import System
 
-__all__ = ["CAPPED", "FAILED", "INTERRUPTED", "carry_out", "perform"]
-
 FAILED = 3
 """Exit code where some questions could not be answered."""
 CAPPED = 4

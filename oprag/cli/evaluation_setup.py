@@ -31,15 +31,6 @@ from oprag.evaluation.systems.system import System
 from oprag.evaluation.vectors import Vectors
 from oprag.tokens import resolve_token_counter
 
-__all__ = [
-    "Evaluation",
-    "RunOptions",
-    "check_options",
-    "load_embeddings",
-    "make_evaluation",
-    "make_systems",
-]
-
 _PACKAGES = (
     "oprag",
     "langchain-core",

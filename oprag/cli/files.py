@@ -14,8 +14,6 @@ from oprag.cli.pdf_files import pdf_pages
 from oprag.cli.text_files import NoTextError, decode
 from oprag.errors import UnreadableFileError
 
-__all__ = ["FilesRead", "read_files"]
-
 _HTML = (".html", ".htm", ".xhtml")
 _PDF_MAGIC = b"%PDF-"
 

@@ -10,8 +10,6 @@ from oprag.cli.files import read_files
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
 
-__all__ = ["FolderTexts"]
-
 _HTML = (".html", ".htm", ".xhtml")
 _READ_BY_FORMAT = (".pdf", *_HTML)
 _PAGE_BREAK = "\n\n"

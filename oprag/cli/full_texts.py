@@ -6,11 +6,9 @@ from collections.abc import Iterable
 
 from langchain_core.documents import Document
 
-__all__ = ["full_texts"]
-
 
 def full_texts(documents: Iterable[Document]) -> dict[str, str]:
-    """Give the text of each file by its name.
+    """Return the text of each file by its name.
 
     Args:
         documents: As `read_files` gives them.

@@ -11,8 +11,6 @@ from bs4.element import NavigableString, PreformattedString, Tag
 
 from oprag.cli.text_files import decode
 
-__all__ = ["html_text"]
-
 _UNSEEN = ["head", "script", "style", "template", "noscript", "svg", "title"]
 _PARAGRAPHS = [
     *("address", "article", "aside", "blockquote", "details", "div", "dl", "figure"),

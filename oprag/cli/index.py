@@ -18,10 +18,7 @@ from chromadb.errors import ChromaError
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
 
-from oprag.cli.cache_folder import cache_folder
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
-
-__all__ = ["Index", "cache_folder", "open_index"]
 
 _FORMAT = 1
 """Raised when the way an index is made changes, so that old ones are made anew."""

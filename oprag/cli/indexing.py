@@ -17,8 +17,6 @@ from oprag.cli.embedding_models import (
 from oprag.cli.index import Index, open_index
 from oprag.cli.progress import progress_bar, working
 
-__all__ = ["index_documents", "load_model"]
-
 
 def load_model(name: str, console: Console) -> SentenceTransformerEmbeddings:
     """Load an embedding model by name and tell where it came from.

@@ -8,21 +8,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "DEFAULT_EMBEDDING_MODEL",
-    "DEFAULT_TOKEN_BUDGET",
-    "AsJson",
-    "Directory",
-    "EmbeddingModel",
-    "Files",
-    "Merge",
-    "MostChunks",
-    "Question",
-    "ReadingOrder",
-    "TokenBudget",
-    "WhichOrder",
-]
-
 
 class ReadingOrder(str, Enum):
     """What `--order` takes."""

@@ -12,8 +12,6 @@ from oprag.cli.telling import note
 from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
 from oprag.evaluation.running.run_directory import RunDirectory
 
-__all__ = ["check_out", "own_documents"]
-
 
 def check_out(paths: Sequence[Path], out: Path | None) -> None:
     """See that the files of a run do not come among the documents.

@@ -13,8 +13,6 @@ from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 from oprag.cli.text_files import NoTextError
 from oprag.tokens import encodable
 
-__all__ = ["PdfPage", "pdf_pages"]
-
 _DAMAGE = (
     PyPdfError,
     ArithmeticError,

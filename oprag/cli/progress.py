@@ -9,8 +9,6 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-__all__ = ["progress_bar", "working"]
-
 
 def working(console: Console, what: str) -> AbstractContextManager[Any]:
     """A sign of life on a terminal while something takes seconds; nothing elsewhere."""

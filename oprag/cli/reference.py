@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["REFERENCE_NAME", "language_reference"]
-
 REFERENCE_NAME = "Python {}.{} language reference".format(*sys.version_info)
 """Name of the document, as citations show it."""
 

@@ -13,8 +13,6 @@ from oprag.context import Order, order_context, render, too_small
 from oprag.ordering import document_order, rank_order
 from oprag.tokens import resolve_token_counter
 
-__all__ = ["Retrieved", "retrieve"]
-
 
 class Retrieved(NamedTuple):
     """What a question brought."""

@@ -20,8 +20,6 @@ from oprag.context import Order, order_context
 from oprag.errors import ContextWindowError, RungFailedError
 from oprag.routing import Rung
 
-__all__ = ["RoutedAnswer", "route_report", "stream_routed_answer"]
-
 _OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
 
 

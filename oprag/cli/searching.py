@@ -10,17 +10,16 @@ from typing import Any
 
 import typer
 
+from oprag.cli.cache_folder import cache_folder
 from oprag.cli.display import make_console
 from oprag.cli.files import FilesRead, read_files
-from oprag.cli.index import Index, cache_folder
+from oprag.cli.index import Index
 from oprag.cli.indexing import index_documents, load_model
 from oprag.cli.progress import working
 from oprag.cli.retrieving import Retrieved, retrieve
 from oprag.cli.telling import note
 from oprag.cli.values import retrieved_values
 from oprag.context import Order
-
-__all__ = ["Search", "check_question", "search", "search_values"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["jumps_back", "marked_cells"]
-
 
 def marked_cells(
     spans: Sequence[tuple[int, int]], length: int, cells: int

@@ -31,8 +31,6 @@ from oprag.cli.evaluation_options import (
 )
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel, Files
 
-__all__ = ["sweep"]
-
 Questions = Annotated[
     Path,
     typer.Option(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import typer
 
-__all__ = ["note", "told"]
-
 
 def told(message: str, code: int = 1) -> typer.Exit:
     """Tell an error; raise what is returned.

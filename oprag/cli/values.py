@@ -7,8 +7,6 @@ from typing import Any
 from oprag.chunk import Chunk
 from oprag.cli.retrieving import Retrieved
 
-__all__ = ["retrieved_values"]
-
 
 def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
     """A question, its chunks by score, and its passages in reading order.

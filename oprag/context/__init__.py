@@ -1,13 +1,12 @@
 """From retrieved chunks to ordered passages within a budget: start at `assembly`."""
 
 from oprag.context.assembly import assemble, falling_scores, order_context
-from oprag.context.chunk_numbers import numbering
 from oprag.context.columns import HEAD_JOINT, plain_case
 from oprag.context.counting import SentText
 from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
 from oprag.context.options import ContextOptions, Order, SourceTexts
 from oprag.context.presets import check_preset, with_preset
-from oprag.context.rendering import marked_texts, render
+from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     Overflow,

@@ -13,28 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Passage
+from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budgeting import Filler, finish
 from oprag.context.counting import SentText
 from oprag.context.options import ContextOptions
 from oprag.context.rendering import without_mark
 from oprag.errors import InputMismatchError, InvalidOptionError
-from oprag.hit import Hit
 from oprag.positions import (
     check_positions,
     read_chunks,
     read_documents,
     without_duplicates,
 )
-
-__all__ = [
-    "Assembled",
-    "SentText",
-    "assemble",
-    "falling_scores",
-    "order_context",
-    "prepared_chunks",
-]
 
 
 class Assembled(NamedTuple):

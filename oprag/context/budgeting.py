@@ -18,8 +18,6 @@ from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
 from oprag.tokens import NamedTokenCounter, joint_counter, resolve_token_counter
 
-__all__ = ["Filler", "finish"]
-
 _Cost = Callable[[Chunk], int]
 
 

@@ -31,8 +31,6 @@ from oprag.tokens import (
     resolve_token_counter,
 )
 
-__all__ = ["HEAD_JOINT", "PlainCase", "plain_case", "sent_behind"]
-
 HEAD_JOINT = "\n\n"
 """Between what is sent before a text, and the text."""
 

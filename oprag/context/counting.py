@@ -14,8 +14,6 @@ from oprag.chunk import Chunk, Passage
 from oprag.context.rendering import gap_between, marked_texts
 from oprag.tokens import NamedTokenCounter, added_by_joining, joint_counter
 
-__all__ = ["SentText", "context_counter"]
-
 SentText: TypeAlias = Callable[[Chunk, str], str]
 """The text that the application sends for a chunk: given a passage's first chunk
 and the passage's text, that text with whatever the framework puts around it."""

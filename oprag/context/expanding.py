@@ -20,8 +20,6 @@ from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
 from oprag.context.pieces import Line, cut_into_lines
 
-__all__ = ["expanded_order"]
-
 _HEAD = 5
 """Added to the rank: how fast worth falls at the head of the list. Rank 5 is worth
 half of rank 0. (Fusing takes 60, for lists of which none is trusted at its head;

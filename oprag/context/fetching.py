@@ -6,8 +6,6 @@ starve any budget. Without I/O: the adapters do the asking, sync or async.
 
 from __future__ import annotations
 
-__all__ = ["FetchPlan", "chunks_for_units", "unfilled_message"]
-
 _SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _LEAST = 16
@@ -44,7 +42,7 @@ class FetchPlan:
 
     @classmethod
     def beginning_with(cls, k: int) -> FetchPlan:
-        """Give a plan that first asks for `k` chunks, whatever they are to fill."""
+        """Return a plan that first asks for `k` chunks, whatever they are to fill."""
         plan = cls(token_budget=1)
         plan.k = k
         return plan

@@ -11,14 +11,6 @@ from collections.abc import Callable, Sequence
 from oprag.chunk import Chunk, Passage, Span
 from oprag.errors import InvalidSpanError
 
-__all__ = [
-    "JOINT",
-    "SourceText",
-    "merge_neighbours",
-    "proved_source",
-    "single_passage",
-]
-
 JOINT = "\n"
 """Stands where a small gap between two chunks could not be read from the source."""
 
@@ -110,7 +102,7 @@ def _join(run: Sequence[Chunk], source_text: SourceText | None) -> Passage:
 
 
 def proved_source(run: Sequence[Chunk], source_text: SourceText) -> str | None:
-    """Give the text that the chunks' spans are slices of, where it is at hand.
+    """Return the text that the chunks' spans are slices of, where it is at hand.
 
     Args:
         run: Chunks of one document and part, at least one.

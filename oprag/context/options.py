@@ -9,12 +9,9 @@ from typing import Any, Literal, TypeAlias
 from oprag.context.merging import SourceText
 from oprag.context.presets import with_preset
 from oprag.context.selection import Overflow, Selection
-from oprag.errors import InvalidOptionError
-from oprag.near_names import did_you_mean
+from oprag.errors import InvalidOptionError, did_you_mean
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenCounter, resolve_token_counter
-
-__all__ = ["ContextOptions", "Order", "SourceTexts"]
 
 Order: TypeAlias = Literal["document", "score"]
 
@@ -142,7 +139,7 @@ class ContextOptions:
         return self.token_budget
 
     def counting_once(self) -> ContextOptions:
-        """Give the same options with the counter of a tokenizer object made.
+        """Return the same options with the counter of a tokenizer object made.
 
         Making it copies the tokenizer, which takes longer than everything else that
         is done for a query. Names are made into a counter only once anyway.

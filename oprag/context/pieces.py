@@ -21,8 +21,6 @@ from oprag.context.merging import SourceText, proved_source
 from oprag.errors import InvalidSpanError
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 
-__all__ = ["Line", "Piece", "cut_into_lines"]
-
 
 @dataclass(slots=True)
 class Piece:

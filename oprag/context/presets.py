@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from oprag.errors import InvalidOptionError
-from oprag.near_names import did_you_mean
-
-__all__ = ["PRESETS", "check_preset", "with_preset"]
+from oprag.errors import InvalidOptionError, did_you_mean
 
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"recall": MappingProxyType({"selection": "expand", "merge": True})}

@@ -16,8 +16,6 @@ from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
 from oprag.context.pieces import Piece, cut_into_lines
 
-__all__ = ["Segment", "extract_segments", "segment_order"]
-
 _PENALTY = 0.18
 _DECAY = 30
 """Of the balanced preset that dsRAG publishes, whose total is 30 chunks."""

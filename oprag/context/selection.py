@@ -12,8 +12,6 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk
 from oprag.errors import BudgetTooSmallError
 
-__all__ = ["Overflow", "Selection", "candidates_for", "fill_budget"]
-
 Overflow: TypeAlias = Literal["stop", "skip"]
 
 Selection: TypeAlias = Literal["top_k", "budget", "segments", "expand"]

@@ -1,13 +1,8 @@
 """The doctor: can an index be put in order, what is in the way, how it is repaired."""
 
-from oprag.diagnosing.doctor import (
-    Change,
-    Diagnosis,
-    Problem,
-    RepairPlan,
-    diagnose,
-    plan_repair,
-)
+from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
+from oprag.diagnosing.planning import Change
+from oprag.diagnosing.report import Diagnosis, Problem
 
 __all__ = [
     "Change",

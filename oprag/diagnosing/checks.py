@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from oprag.chunk import Chunk
+from oprag.chunk import Chunk, Hit
 from oprag.diagnosing.examined import Examined
-from oprag.diagnosing.findings import Findings
+from oprag.diagnosing.report import Findings
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -18,7 +18,6 @@ from oprag.errors import (
     PositionError,
     UnscopedPositionError,
 )
-from oprag.hit import Hit
 from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, N_CHUNKS
 from oprag.positions import (
     DocumentKey,
@@ -29,8 +28,6 @@ from oprag.positions import (
     read_documents,
     without_duplicates,
 )
-
-__all__ = ["Group", "check_group", "group_chunks", "read_group"]
 
 _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
 

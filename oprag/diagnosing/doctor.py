@@ -12,36 +12,17 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
+from oprag.chunk import Hit
 from oprag.diagnosing.examination import Examination
 from oprag.diagnosing.examined import examine
 from oprag.diagnosing.planning import Change, changes_of
 from oprag.diagnosing.report import (
     Diagnosis,
-    DocumentProof,
     Example,
-    KeyUse,
-    Options,
-    Problem,
-    Proofs,
 )
 from oprag.documents import SourceLike, StoredChunk
 from oprag.errors import InvalidOptionError
-from oprag.hit import Hit
 from oprag.positions import DocumentKey, PositionKeys
-
-__all__ = [
-    "Change",
-    "Diagnosis",
-    "DocumentProof",
-    "Example",
-    "KeyUse",
-    "Options",
-    "Problem",
-    "Proofs",
-    "RepairPlan",
-    "diagnose",
-    "plan_repair",
-]
 
 
 class RepairPlan(NamedTuple):

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from oprag.chunk import Chunk, Span
 from oprag.diagnosing.checks import check_group, group_chunks
 from oprag.diagnosing.examined import Examined
-from oprag.diagnosing.findings import Findings
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.proving import ProvedDocument, prove
@@ -16,6 +15,7 @@ from oprag.diagnosing.report import (
     Diagnosis,
     DocumentProof,
     Example,
+    Findings,
     Options,
     Proofs,
     Verdict,
@@ -23,8 +23,6 @@ from oprag.diagnosing.report import (
 from oprag.diagnosing.suggesting import suggest
 from oprag.documents import SourceLike
 from oprag.positions import DocumentKey, PositionKeys
-
-__all__ = ["Examination"]
 
 _PROBLEMS = {
     "moved": "wrong_position",

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from oprag.chunk import Hit
 from oprag.documents import StoredChunk
-from oprag.hit import Hit
 from oprag.positions import read_node
-
-__all__ = ["Examined", "examine"]
 
 
 class Examined(NamedTuple):

@@ -10,8 +10,6 @@ from oprag.diagnosing.report import KeyUse
 from oprag.metadata import DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.positions import PART_KEYS, SCHEMES, SECTION_KEYS, as_number, look_up
 
-__all__ = ["count_keys"]
-
 _Role = Literal["document", "position", "end", "part", "section"]
 
 _SHOWN = 60

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from oprag.chunk import Hit
 from oprag.diagnosing.examined import Examined
 from oprag.documents import DocumentSource, SourceLike, document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.hit import Hit
 from oprag.locating import ABSENT, UNKNOWN, Seeds, squeeze
 from oprag.positions import DocumentKey, read_documents
-
-__all__ = ["Sources"]
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from oprag.chunk import Hit
 from oprag.diagnosing.examined import Examined
 from oprag.diagnosing.proving import ProvedDocument
-from oprag.hit import Hit
 from oprag.locating import POSITION_KEYS, replaced
 from oprag.metadata import (
     CHAR_END,
@@ -27,8 +27,6 @@ from oprag.metadata import (
     document_key,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, as_number, rewritten
-
-__all__ = ["Change", "changes_of"]
 
 _NUMBERS = (CHUNK_INDEX, N_CHUNKS)
 _NAMES = (DOC_KEY, DOC_URI)

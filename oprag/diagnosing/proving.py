@@ -6,15 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from oprag.chunk import Chunk, Span
+from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.examined import Examined
 from oprag.diagnosing.naming import Sources
-from oprag.hit import Hit
 from oprag.locating import Location, Order, Placement, place, squeeze
 from oprag.metadata import CHUNK_INDEX, N_CHUNKS
 from oprag.positions import DocumentKey, PositionKeys, as_number, read_chunks
-
-__all__ = ["ProvedDocument", "prove"]
 
 _ORDINALS = (CHUNK_INDEX, "split_id")
 

@@ -19,8 +19,6 @@ from oprag.errors import PositionError
 from oprag.metadata import N_CHUNKS, TOKEN_COUNT
 from oprag.positions import DocumentKey, PositionKeys, as_number
 
-__all__ = ["suggest"]
-
 _LIKE_A_POSITION = re.compile(
     r"index|idx|seq|order|ordinal|pos|offset|start|begin|chunk|num|line|para|part|page"
     r"|slide|row|section|chapter|verse|act|scene|time",

@@ -10,8 +10,6 @@ from typing import TypeAlias
 from oprag.documents.sources import DocumentSource, document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
 
-__all__ = ["FolderFile", "read_folder"]
-
 _PDF_MAGIC = "%PDF-"
 
 FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError

@@ -19,8 +19,6 @@ from oprag.documents.rejoining import join_pieces
 from oprag.documents.stored_chunks import StoredChunk
 from oprag.documents.stored_pieces import Piece, read_pieces
 
-__all__ = ["PART_SEPARATOR", "Rebuilt", "rebuild"]
-
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
 

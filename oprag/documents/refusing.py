@@ -10,8 +10,6 @@ from oprag.errors import (
     InconsistentChunksError,
 )
 
-__all__ = ["REPAIR", "gap_too_wide", "inconsistent", "missing_chunks", "no_chunks"]
-
 REPAIR = (
     "in Chroma by `oprag doctor --repair`, elsewhere by `oprag.diagnosing.plan_repair`"
 )

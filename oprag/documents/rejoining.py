@@ -10,8 +10,6 @@ from oprag.documents.refusing import REPAIR, gap_too_wide, inconsistent
 from oprag.documents.stored_pieces import NO_PLACE, Piece
 from oprag.errors import ConflictingTextError, InvalidSpanError
 
-__all__ = ["Joined", "join_pieces"]
-
 _BLANKS = re.compile(r"\s+")
 
 

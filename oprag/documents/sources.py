@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 
-__all__ = ["DocumentSource", "SourceLike", "document_source"]
-
 
 class DocumentSource(ABC):
     """Gives the full text of a document by its name."""
@@ -33,7 +31,7 @@ class DocumentSource(ABC):
         """
 
     async def aget(self, document_id: str) -> str:
-        """Do the same as `get`, in a thread where the source has nothing better."""
+        """Async version of `get`: in a thread unless the source has its own."""
         return await asyncio.to_thread(self.get, document_id)
 
 
@@ -89,7 +87,7 @@ def not_found(document_id: str, where: str) -> DocumentNotFoundError:
 
 
 def checked_text(document_id: str, text: Any, where: str) -> str:
-    """Give the text back if it is one; None says that there is no document."""
+    """Return the text back if it is one; None says that there is no document."""
     if isinstance(text, str):
         return text
     if text is None:

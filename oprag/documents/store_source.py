@@ -7,8 +7,6 @@ from oprag.documents.sources import DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.metadata import document_key
 
-__all__ = ["StoreSource"]
-
 
 class StoreSource(DocumentSource):
     """Puts each document together from the chunks that a store holds of it.
@@ -47,7 +45,7 @@ class StoreSource(DocumentSource):
         return self.rebuild(document_id).text
 
     async def aget(self, document_id: str) -> str:
-        """Do the same as `get`, the way the store does it without blocking."""
+        """Async version of `get`, the way the store does it without blocking."""
         return (await self.arebuild(document_id)).text
 
     def rebuild(self, document_id: str) -> Rebuilt:
@@ -56,7 +54,7 @@ class StoreSource(DocumentSource):
         return self._rebuilt(document_id, chunks)
 
     async def arebuild(self, document_id: str) -> Rebuilt:
-        """Do the same as `rebuild`, the way the store does it without blocking."""
+        """Async version of `rebuild`, the way the store does it without blocking."""
         chunks = await self._store.afetch(document_key(document_id))
         return self._rebuilt(document_id, chunks)
 

@@ -13,8 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["ChunkStore", "StoredChunk"]
-
 
 class StoredChunk(NamedTuple):
     """One chunk as a store keeps it."""
@@ -51,7 +49,7 @@ class ChunkStore(ABC):
         """
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
-        """Do the same as `fetch`, in a thread where the store has nothing better."""
+        """Async version of `fetch`: in a thread unless the store has its own."""
         return await asyncio.to_thread(self.fetch, doc_key)
 
     @abstractmethod

@@ -21,8 +21,6 @@ from oprag.metadata import (
 )
 from oprag.positions import as_number
 
-__all__ = ["NO_PLACE", "Piece", "read_pieces"]
-
 Piece: TypeAlias = tuple[int, int, int, int, int | None, str]
 """A chunk: its `chunk_index`, `n_chunks`, `char_start`, `char_end`, `part_index` (None
 for a document that is one text) and text. A bare tuple, because documents of tens of

@@ -10,16 +10,6 @@ from oprag.errors import InvalidOptionError
 from oprag.evaluation.metrics import bracketed_option
 from oprag.routing import DeclineRules
 
-__all__ = [
-    "ANSWER_STYLES",
-    "BRIEF_PROMPT",
-    "EXPLAINED_PROMPT",
-    "AnswerStyle",
-    "check_answer_style",
-    "decline_rules",
-    "number_options",
-]
-
 AnswerStyle: TypeAlias = Literal["letter", "brackets"]
 """`"letter"`: multiple choice is answered with the option's letter alone, and an open
 question in as few words as it takes. `"brackets"`: multiple choice with a short
@@ -68,7 +58,7 @@ _STANDING_FIRST = DeclineRules(subjects=(), contractions=())
 
 
 def check_answer_style(style: str) -> AnswerStyle:
-    """Give the style of that name.
+    """Return the style of that name.
 
     Raises:
         InvalidOptionError: There is none.

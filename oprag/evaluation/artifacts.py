@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 
 from oprag.errors import UnreadableFileError
 
-__all__ = ["Artifacts", "Facts"]
-
 Facts: TypeAlias = Mapping[str, Any]
 """JSON values by name."""
 
@@ -34,7 +32,7 @@ class Artifacts:
     async def made(
         self, kind: str, of: Facts, make: Callable[[], Awaitable[Facts]]
     ) -> dict[str, Any]:
-        """Give a thing, made now if it never was.
+        """Return a thing, made now if it never was.
 
         Whoever asks for the same thing meanwhile waits for it.
 

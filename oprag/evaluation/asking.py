@@ -17,8 +17,6 @@ from oprag.evaluation.data import Question
 from oprag.evaluation.models import Call, CallKind
 from oprag.routing import DeclineDetector
 
-__all__ = ["Reading", "answer_call", "choice_question", "read_reply"]
-
 
 class Reading(NamedTuple):
     """What a reply says."""
@@ -51,7 +49,7 @@ def answer_call(
 
 
 def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
-    """Give a question as one text, its options below it, as the style writes them."""
+    """Return a question as one text, its options below it, as the style writes them."""
     if not question.options:
         return question.question
     return f"{question.question}\n{_written(question.options, style)}"

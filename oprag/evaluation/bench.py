@@ -7,17 +7,15 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from oprag.chunk import Hit
 from oprag.evaluation.answer_styles import AnswerStyle, check_answer_style
 from oprag.evaluation.artifacts import Artifacts
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.models import Model
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.vectors import Matrix, Vectors, best_first
-from oprag.hit import Hit
 from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-
-__all__ = ["Bench", "query_text"]
 
 Made = TypeVar("Made")
 
@@ -121,7 +119,7 @@ class Bench:
         return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Give what a system makes without a model, made once while it is in use.
+        """Return what a system makes without a model, made once while it is in use.
 
         Args:
             key: What it is and everything that decides it; of one type of value.

@@ -24,8 +24,6 @@ from oprag.evaluation.systems.segments import recall, segments
 from oprag.evaluation.systems.self_route import self_route
 from oprag.evaluation.systems.system import System
 
-__all__ = ["SYSTEMS", "SystemEntry", "make_system"]
-
 
 @dataclass(frozen=True)
 class SystemEntry:

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-__all__ = ["made_together"]
-
 Made = TypeVar("Made")
 
 _AT_ONCE = 4

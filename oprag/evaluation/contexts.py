@@ -7,14 +7,11 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from oprag.chunk import Passage
+from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, assemble
 from oprag.errors import ChunkSetError
 from oprag.evaluation.systems.system import Piece
-from oprag.hit import Hit
 from oprag.tokens import NamedTokenCounter
-
-__all__ = ["ChunkOrder", "Context", "check_chunk_sets", "chunk_set", "order_chosen"]
 
 ChunkOrder: TypeAlias = Literal["document", "score", "reverse", "shuffled", "edges"]
 """`"document"`: as they stand there. `"score"`: best first. `"reverse"`: the document's

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["number_of"]
-
 
 def number_of(count: int, thing: str) -> str:
-    """Give a number and the thing's name, in the plural where it is not one.
+    """Return a number and the thing's name, in the plural where it is not one.
 
     Args:
         count: How many.

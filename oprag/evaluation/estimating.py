@@ -21,8 +21,6 @@ from oprag.evaluation.running.plan import Arm, Plan
 from oprag.evaluation.vectors import Vectors
 from oprag.tokens import TokenCounter, TokenizerSpec
 
-__all__ = ["RunEstimate", "SystemEstimate", "estimate_run"]
-
 _OF_DOCUMENTS: frozenset[CallKind] = frozenset({"gist", "page_break", "summary"})
 """Made once for a document, whatever is asked of it."""
 _REPLY_TOKENS: dict[CallKind, int] = {

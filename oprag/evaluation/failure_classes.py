@@ -17,8 +17,6 @@ from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.models import Call, Model
 from oprag.evaluation.running.run_directory import RunDirectory
 
-__all__ = ["FAILURE_CLASSES", "FailureClass", "label_declined", "read_labels"]
-
 FailureClass: TypeAlias = Literal[
     "multi-step", "general", "long or complex", "implicit", "other", "unread"
 ]
@@ -118,7 +116,7 @@ async def label_declined(
 
 
 def read_labels(directory: RunDirectory) -> dict[str, FailureClass]:
-    """Give the labels that a run has, by question; empty where there are none."""
+    """Return the labels that a run has, by question; empty where there are none."""
     return {line["question_id"]: line["class"] for line in directory.lines(_FILE)}
 
 

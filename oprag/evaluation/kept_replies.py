@@ -8,8 +8,6 @@ from oprag.evaluation.artifacts import Facts
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.models import Call, Completion
 
-__all__ = ["kept_reply"]
-
 _NEEDED = ("gist", "summary")
 """What is read later; of other replies an unusable one is provided for."""
 

@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeAlias
 
 from oprag.calls import TokenUsage
 
-__all__ = ["Call", "CallKind", "Completion", "Model"]
-
 CallKind: TypeAlias = Literal[
     "answer",
     "choice",

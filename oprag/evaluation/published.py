@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from oprag.errors import InvalidOptionError
 
-__all__ = ["PUBLISHED", "Published", "published_for"]
-
 _OP_RAG = "OP-RAG, arXiv:2409.01666"
 _DOS_RAG = "DOS RAG, arXiv:2506.03989"
 _LONGRAG = "LongRAG, arXiv:2406.15319"

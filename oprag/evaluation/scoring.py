@@ -15,16 +15,6 @@ from oprag.evaluation.contexts import check_chunk_sets
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.running.run_directory import RunDirectory, key_of
 
-__all__ = [
-    "CORPUS_MEASURES",
-    "NOT_MEASURES",
-    "Score",
-    "measures_of",
-    "score",
-    "score_answers",
-    "scored_text",
-]
-
 Score: TypeAlias = float | bool | None
 """None: the measure does not fit this question, or lacks its data."""
 Measure: TypeAlias = Callable[[str, Question], Score]

@@ -10,8 +10,6 @@ from typing import Any, Literal, TypeAlias
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["SplitUnit", "Splitting"]
-
 SplitUnit: TypeAlias = Literal["tokens", "sentences", "words"]
 """`"tokens"`: uniform windows (OP-RAG). `"sentences"`: whole sentences up to a number
 of tokens (DOS RAG). `"words"`: blank-separated words (Self-Route)."""
@@ -45,7 +43,7 @@ class Splitting:
         return _words(text, self.size, counter)
 
     def settings(self) -> dict[str, Any]:
-        """Give it as plain JSON values."""
+        """Return it as plain JSON values."""
         return {"unit": self.unit, "size": self.size}
 
 

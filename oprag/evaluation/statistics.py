@@ -17,14 +17,6 @@ import numpy.typing as npt
 from oprag.errors import InputMismatchError, InvalidOptionError
 from oprag.evaluation.data import Question
 
-__all__ = [
-    "Comparison",
-    "Estimate",
-    "Resampling",
-    "clusters_of",
-    "mean_and_deviation",
-]
-
 Values: TypeAlias = npt.NDArray[np.float64]
 
 _BLOCK = 200
@@ -135,7 +127,7 @@ class Resampling:
         self._times = _drawn_times(self.groups, resamples, seed)
 
     def estimate(self, values: Sequence[float | None]) -> Estimate | None:
-        """Give the mean over questions and its interval.
+        """Return the mean over questions and its interval.
 
         Args:
             values: One per question; None where there is none.
@@ -163,7 +155,7 @@ class Resampling:
     def compare(
         self, first: Sequence[float | None], second: Sequence[float | None]
     ) -> Comparison | None:
-        """Give the difference of two arms over the questions that both have.
+        """Return the difference of two arms over the questions that both have.
 
         Args:
             first: One value per question, as in `estimate`.
@@ -216,7 +208,7 @@ def _drawn_times(groups: int, resamples: int, seed: int) -> npt.NDArray[np.uint1
 
 
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float | None]:
-    """Give the mean of several runs and their standard deviation.
+    """Return the mean of several runs and their standard deviation.
 
     Args:
         values: One figure per run, at least one.

@@ -7,8 +7,6 @@ import dataclasses
 from oprag.evaluation.data import Dataset
 from oprag.tokens import TokenCounter
 
-__all__ = ["budgets_for", "sweep_measure", "with_answer_recall"]
-
 _LADDER = (250, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000)
 
 

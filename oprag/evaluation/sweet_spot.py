@@ -8,8 +8,6 @@ from typing import NamedTuple
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.statistics import Comparison, Estimate, Resampling
 
-__all__ = ["AS_CHEAP", "Candidate", "SweetSpot", "sweet_spot"]
-
 AS_CHEAP = 1.05
 """Up to so many times the tokens count as no more tokens."""
 

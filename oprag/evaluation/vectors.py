@@ -13,8 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from langchain_core.embeddings import Embeddings
 
-__all__ = ["Matrix", "Vectors", "best_first"]
-
 Matrix = npt.NDArray[np.float32]
 
 _BATCH = 256
@@ -92,6 +90,6 @@ class Vectors:
 
 
 def best_first(scores: Sequence[float]) -> list[int]:
-    """Give the places of scores, the highest first; equal ones as they stand."""
+    """Return the places of scores, the highest first; equal ones as they stand."""
     order: list[int] = np.argsort(-np.asarray(scores), kind="stable").tolist()
     return order

@@ -5,8 +5,7 @@ from oprag.indexing.flat import (
     check_unsupported_metadata,
     flat_metadata,
 )
-from oprag.indexing.given_documents import check_documents
-from oprag.indexing.plan import WantedChunk, WantedDocument
+from oprag.indexing.plan import WantedChunk, WantedDocument, check_documents
 from oprag.indexing.steps import IndexingReport, Readable
 from oprag.indexing.updating import ChunkWriter, Snapshot, aupdate_index, update_index
 

@@ -13,8 +13,6 @@ from typing import Any, Literal, TypeAlias
 
 from oprag.errors import InvalidOptionError, UnsupportedMetadataError
 
-__all__ = ["UnsupportedMetadata", "check_unsupported_metadata", "flat_metadata"]
-
 UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
 """What becomes of a metadata entry that not every store keeps."""
 

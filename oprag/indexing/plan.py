@@ -6,14 +6,13 @@ could say something else after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.metadata import DOC_KEY
-
-__all__ = ["IndexingPlan", "WantedChunk", "WantedDocument", "plan"]
 
 _STORE_KEYS = frozenset({"doc_id", "document_id", "pk", "ref_doc_id"})
 """Keys that stores and frameworks add to what they are given; all others that they
@@ -120,3 +119,26 @@ def _agree(wanted: str | float, present: Any) -> bool:
 
 def _added(key: str) -> bool:
     return key.startswith("_") or key in _STORE_KEYS
+
+
+def check_documents(documents: object, document_type: type) -> None:
+    """Refuse what is no folder and no list of documents, before anything is read.
+
+    Args:
+        documents: What was given.
+        document_type: The framework's class of documents.
+
+    Raises:
+        InvalidOptionError: It is one document, or cannot be iterated over.
+    """
+    what = type(documents).__name__
+    if isinstance(documents, document_type):
+        message = f"documents= is one {what}. Give a list: [document]."
+    elif isinstance(documents, (str, Path, Iterable)):
+        return
+    else:
+        message = (
+            f"documents= is of type {what}. It takes the path of a folder of text "
+            f"files, or several {document_type.__name__} objects, as a list."
+        )
+    raise InvalidOptionError(message, option="documents", value=documents)

@@ -18,19 +18,6 @@ from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableF
 from oprag.indexing.plan import IndexingPlan, WantedChunk, WantedDocument, plan
 from oprag.metadata import document_key
 
-__all__ = [
-    "Add",
-    "Delete",
-    "Fetch",
-    "IndexingReport",
-    "Readable",
-    "Request",
-    "Steps",
-    "Survey",
-    "advance",
-    "indexing_steps",
-]
-
 T = TypeVar("T")
 
 Readable: TypeAlias = WantedDocument | UnreadableFileError

@@ -20,8 +20,6 @@ from oprag.indexing.steps import (
 )
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
 
-__all__ = ["ChunkWriter", "Snapshot", "aupdate_index", "update_index"]
-
 
 class ChunkWriter(ABC):
     """Writes to one vector store."""
@@ -35,11 +33,11 @@ class ChunkWriter(ABC):
         """Delete chunks that the store has."""
 
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
-        """Do the same as `add`."""
+        """Async version of `add`."""
         await asyncio.to_thread(self.add, chunks)
 
     async def adelete(self, ids: Sequence[str]) -> None:
-        """Do the same as `delete`."""
+        """Async version of `delete`."""
         await asyncio.to_thread(self.delete, ids)
 
 
@@ -126,7 +124,7 @@ async def aupdate_index(
     remove_missing: bool = False,
     batch_size: int = 256,
 ) -> IndexingReport:
-    """Do the same as `update_index`.
+    """Async version of `update_index`.
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """

@@ -15,8 +15,6 @@ from typing import TypeGuard
 from oprag.locating.contiguity import Range, cover
 from oprag.locating.seeding import UNKNOWN, Seeds
 
-__all__ = ["anchor"]
-
 _STEP = 1 << 10
 """Steps back up to this are reckoned with where not all pieces are there to show
 them, and tried where none shows one."""

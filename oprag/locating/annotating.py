@@ -17,8 +17,6 @@ from oprag.metadata import (
     document_key,
 )
 
-__all__ = ["POSITION_KEYS", "SourcePart", "annotate_chunks", "unlocated_message"]
-
 POSITION_KEYS = (
     *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX),
     *("start_index", "start_char_idx", "end_char_idx", "split_idx_start"),

@@ -23,8 +23,6 @@ from collections.abc import Sequence
 
 from oprag.locating.squeezing import squeeze
 
-__all__ = ["chain"]
-
 _PROBE = 24
 """Characters, without white space, whose return would show a second place."""
 

@@ -29,9 +29,6 @@ from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.seeding import UNKNOWN, Seeds
 from oprag.locating.squeezing import SqueezedText, squeeze
 
-__all__ = ["Order", "Placement", "place"]
-
-
 _WITNESSES = 8
 """Chunks that must occur once for the order of the store to be believed. Shuffled, so
 many stand in order once in 40,320 times."""

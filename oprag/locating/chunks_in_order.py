@@ -19,8 +19,6 @@ from oprag.locating.chaining import chain
 from oprag.locating.contiguity import Range, cover
 from oprag.locating.squeezing import SqueezedText, squeeze
 
-__all__ = ["Location", "locate"]
-
 
 class Location(NamedTuple):
     """Where a chunk stands in its source."""

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Range", "cover"]
-
 Range = tuple[int, int]
 """The first and the last of the starts that a piece may have, both included."""
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["ABSENT", "UNKNOWN", "Seeds"]
-
 ABSENT = -1
 UNKNOWN = -2
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-__all__ = ["SqueezedText", "squeeze"]
-
 _ASCII_SPACE = bytes(code for code in range(128) if chr(code).isspace())
 
 _BLOCK = 512

@@ -13,8 +13,6 @@ from oprag.ordering import group_by_document
 if TYPE_CHECKING:
     from oprag.positions.reading import MissingPosition
 
-__all__ = ["check_positions", "without_duplicates"]
-
 
 def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
     """Keep one of the chunks that several queries or retrievers brought twice.

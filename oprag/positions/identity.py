@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
+from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError
-from oprag.hit import Hit
 from oprag.metadata import DOC_KEY, DOC_URI
-
-__all__ = [
-    "PART_KEYS",
-    "SECTION_KEYS",
-    "DocumentKey",
-    "MissingDocument",
-    "look_up",
-    "read_documents",
-]
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a

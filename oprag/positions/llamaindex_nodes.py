@@ -10,10 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from oprag.hit import OffsetFrame
+from oprag.chunk import OffsetFrame
 from oprag.metadata import OWN_KEYS
-
-__all__ = ["NODE_CONTENT", "NodeContent", "read_node", "rewritten"]
 
 NODE_CONTENT = "_node_content"
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = "1", "2", "3", "4"
@@ -94,7 +92,7 @@ def _node_id(related: Mapping[str, Any], kind: str) -> str | None:
 
 
 def _frame(related: Mapping[str, Any]) -> OffsetFrame:
-    """What the offsets are relative to; see `oprag.hit`."""
+    """What the offsets are relative to; see `oprag.chunk`."""
     if _PARENT in related:
         return "parent"
     if _NEXT in related:

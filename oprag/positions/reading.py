@@ -12,9 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
-from oprag.chunk import Chunk, Span
+from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import InvalidSpanError, PositionError
-from oprag.hit import Hit
 from oprag.positions.identity import PART_KEYS, look_up
 from oprag.positions.schemes import SCHEMES, Scheme, as_number
 from oprag.positions.scopes import (
@@ -25,8 +24,6 @@ from oprag.positions.scopes import (
     refuse_negative,
     refuse_sections,
 )
-
-__all__ = ["MissingPosition", "PositionKeys", "read_chunks"]
 
 PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a

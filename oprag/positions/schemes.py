@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, PART_INDEX
 from oprag.positions.identity import PART_KEYS
 
-__all__ = ["SCHEMES", "Scheme", "as_number"]
-
 _LONGEST_NUMBER = 15
 """Digits a string may have and be a position; longer ones are hashes or ids."""
 

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from oprag.chunk import Hit
 from oprag.errors import InvalidSpanError, MissingPositionError, UnscopedPositionError
-from oprag.hit import Hit
 from oprag.positions.identity import PART_KEYS, SECTION_KEYS
 from oprag.positions.schemes import SCHEMES, as_number
-
-__all__ = [
-    "invalid_span",
-    "no_position",
-    "only_a_label",
-    "refuse_frames",
-    "refuse_negative",
-    "refuse_sections",
-]
 
 _WAYS_OUT = (
     "Ways out: split with add_start_index=True or with oprag's own splitters; repair "

@@ -1,19 +1,11 @@
 """Self-Route: retrieved chunks first, the full documents if the model declines."""
 
 from oprag.routing.declining import DeclineDetector
-from oprag.routing.driving import (
-    Ask,
-    Fetch,
-    Routed,
-    RouteOptions,
-    Steps,
-    advance,
-    route,
-)
-from oprag.routing.full_context import Excerpt, FullDocument
+from oprag.routing.driving import advance, route
+from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.ladder import DEFAULT_RUNGS, Rung, as_rungs
 from oprag.routing.refusals import DeclineRules, is_refusal
-from oprag.routing.route_requests import Desk
+from oprag.routing.route_requests import Ask, Desk, Fetch, Routed, RouteOptions, Steps
 from oprag.routing.routing_cost import RoutingCostMonitor
 from oprag.routing.rung_context import (
     PromptSize,

@@ -14,8 +14,6 @@ from typing import Literal, TypeAlias
 from oprag.calls import ReasoningFilter
 from oprag.routing.refusals import DeclineRules, is_refusal
 
-__all__ = ["Decision", "DeclineDetector", "decision_so_far"]
-
 Decision: TypeAlias = Literal["undecided", "answering", "declined"]
 
 _ANYTHING_ELSE = "\ua66e. \ua66e"
@@ -140,7 +138,7 @@ def decision_so_far(text: str, rules: DeclineRules | None = None) -> Decision:
 
 
 def _endings(text: str, rules: DeclineRules) -> Iterator[str]:
-    """Give endings of which one makes a refusal if any ending does.
+    """Return endings of which one makes a refusal if any ending does.
 
     The last word or phrase may be unfinished: each word of the rules that begins
     with it finishes it. Then comes the shortest way on from each place in a

@@ -19,10 +19,9 @@ from dataclasses import replace
 from typing import Any
 
 from oprag.calls import Ledger, Reply, RungEntry, TokenUsage, is_window_overflow
-from oprag.chunk import Chunk
+from oprag.chunk import Chunk, Hit
 from oprag.errors import ContextWindowError, OpragError, RungFailedError
-from oprag.hit import Hit
-from oprag.routing.full_context import FullDocument
+from oprag.routing.excerpts import FullDocument
 from oprag.routing.ladder import Ladder, Rung
 from oprag.routing.route_requests import Ask, Desk, Fetch, Routed, RouteOptions, Steps
 from oprag.routing.rung_context import (
@@ -32,18 +31,6 @@ from oprag.routing.rung_context import (
     context_of_documents,
 )
 from oprag.tokens import resolve_token_counter
-
-__all__ = [
-    "Ask",
-    "Desk",
-    "Fetch",
-    "Reply",
-    "RouteOptions",
-    "Routed",
-    "Steps",
-    "advance",
-    "route",
-]
 
 _SKIPPED = {
     "empty": "nothing to read",

@@ -14,8 +14,6 @@ from oprag.locating import locate
 from oprag.splitting import split_tokens
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["Excerpt", "FullDocument", "Layout", "joined", "largest_selection"]
-
 _LARGEST_PIECE = 128
 _SMALLEST_PIECE = 8
 _PIECES_PER_ROOM = 64

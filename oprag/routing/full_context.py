@@ -22,8 +22,6 @@ from oprag.routing.excerpts import (
 )
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["Excerpt", "FullContext", "FullDocument", "full_context"]
-
 
 class FullContext(NamedTuple):
     """What is sent of the documents."""
@@ -48,7 +46,7 @@ def full_context(
     separator: str = "\n\n",
     gap_mark: str | None = None,
 ) -> FullContext:
-    """Give the documents whole, or as much of them as the window takes.
+    """Return the documents whole, or as much of them as the window takes.
 
     Args:
         documents: In the order in which they are read.

@@ -24,8 +24,6 @@ from typing import Literal, TypeAlias
 
 from oprag.errors import InvalidOptionError, RoutingError
 
-__all__ = ["DEFAULT_RUNGS", "Ladder", "Offer", "Outcome", "Rung", "as_rungs"]
-
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""
 

@@ -16,8 +16,6 @@ from typing import NamedTuple
 from oprag.calls import SENTINEL, without_reasoning
 from oprag.errors import InvalidOptionError
 
-__all__ = ["DeclineRules", "is_refusal"]
-
 _GAP = r"[\s,:;\u2014\u2013-]+"
 """Between two words of a sentence."""
 

@@ -6,12 +6,10 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from oprag.calls import Ledger, Reply, RungEntry, WindowOverflow
+from oprag.calls import Ledger, RungEntry, WindowOverflow
 from oprag.context import ContextOptions, SentText
 from oprag.routing.ladder import Outcome, Rung
 from oprag.routing.rung_context import PromptSize, RungContext
-
-__all__ = ["Ask", "Desk", "Fetch", "Reply", "RouteOptions", "Routed", "Steps"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,6 @@ import warnings
 from oprag.calls import Ledger
 from oprag.errors import RoutingCostWarning
 
-__all__ = ["RoutingCostMonitor"]
-
 _LOCK = threading.Lock()
 """One for all monitors, so that a monitor can be copied and pickled."""
 

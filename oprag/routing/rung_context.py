@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from oprag.calls import WINDOW_UNKNOWN, WindowOverflow, fit_window
-from oprag.chunk import Chunk, Passage
+from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import (
     ContextOptions,
     SentText,
@@ -15,18 +15,10 @@ from oprag.context import (
     numbering,
     too_small,
 )
-from oprag.hit import Hit
 from oprag.ordering import document_order, group_by_document
-from oprag.routing.full_context import Excerpt, FullDocument, full_context
+from oprag.routing.excerpts import Excerpt, FullDocument
+from oprag.routing.full_context import full_context
 from oprag.tokens import resolve_token_counter
-
-__all__ = [
-    "PromptSize",
-    "RungContext",
-    "chunks_of_documents",
-    "context_of_chunks",
-    "context_of_documents",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +81,7 @@ def context_of_chunks(
 
     In document order, chunks that touch or overlap are joined, so that the text
     reads as its author wrote it. With `order="score"` they stay apart, best first,
-    each behind its number (`oprag.context.chunk_numbers`), as in the paper.
+    each behind its number (`oprag.context.rendering`), as in the paper.
 
     Args:
         hits: Best first.

@@ -1,12 +1,8 @@
 """Splitters: chunks that are slices of their text, with exact offsets and counts."""
 
 from oprag.splitting.sentences import punkt_sentence_spans
-from oprag.splitting.splitters import (
-    SentenceSpans,
-    TextChunk,
-    split_sentences,
-    split_tokens,
-)
+from oprag.splitting.splitters import SentenceSpans, split_sentences, split_tokens
+from oprag.splitting.windows import TextChunk
 
 __all__ = [
     "SentenceSpans",

@@ -8,8 +8,6 @@ from functools import lru_cache
 
 from oprag.tokens import SPACE_JOINT, NamedTokenCounter, last_joint, tokens_before
 
-__all__ = ["PartCounts"]
-
 _SPACE_JOINTS = frozenset(chr(code) + " " for code in range(ord("!"), ord("~") + 1))
 _KEPT_COUNTS = 10_000  # of single words and blanks, which come again and again
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-__all__ = ["PunktFinder"]
-
 _BLANKS = " \n\t\r\v\f"
 _PLAIN_WORD = re.compile(r"(?:[^\W\d_]\w+)?")
 
@@ -60,7 +58,7 @@ class PunktFinder:
         return [span for span in zip(starts, ends, strict=True) if span[0] < span[1]]
 
     def _breaks(self, text: str) -> Iterator[tuple[int, int]]:
-        """Give where sentences end and the next begin.
+        """Return where sentences end and the next begin.
 
         Of the candidates that no blank divides, the last one counts, with all that
         stands before it as its word; the first too, where nothing stands before it.

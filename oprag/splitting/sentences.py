@@ -10,8 +10,6 @@ from oprag.errors import SentenceDataError
 from oprag.optional import bundled_folder, require
 from oprag.splitting.punkt import PunktFinder
 
-__all__ = ["punkt_sentence_spans"]
-
 
 def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int, int]]:
     """Find the sentences of a text.

@@ -7,14 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from oprag.errors import InvalidOptionError, InvalidSpanError
-from oprag.splitting.fitting import longest_prefix
-from oprag.splitting.graphemes import boundary_at_or_before
+from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.windows import TextChunk, token_windows
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-
-__all__ = ["SentenceSpans", "TextChunk", "split_sentences", "split_tokens"]
 
 SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Finds the sentences of a text: spans of characters, end exclusive, ascending."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.splitting.graphemes import boundary_after, boundary_at_or_before
+from oprag.splitting.fitting import boundary_after, boundary_at_or_before
 from oprag.tokens import (
     SPACE_JOINT,
     NamedTokenCounter,
@@ -14,8 +14,6 @@ from oprag.tokens import (
     last_joint,
     tokenize,
 )
-
-__all__ = ["TextChunk", "token_windows"]
 
 _REACH = 200
 """Characters to look for a joint on each side of a cut; beyond, counting the whole

@@ -7,9 +7,13 @@ from oprag.tokens.counters import (
     encodable,
     resolve_token_counter,
 )
-from oprag.tokens.joining import added_by_joining, joint_counter
+from oprag.tokens.joining import (
+    SPACE_JOINT,
+    added_by_joining,
+    joint_counter,
+    last_joint,
+)
 from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before
-from oprag.tokens.space_joints import SPACE_JOINT, last_joint
 
 __all__ = [
     "SPACE_JOINT",

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-__all__ = [
-    "NamedTokenCounter",
-    "TokenCounter",
-    "TokenizerSpec",
-    "encodable",
-    "resolve_token_counter",
-]
-
 TokenizerSpec: TypeAlias = Any
 """What names a token counter: None, a str, a callable or a tokenizer object."""
 
@@ -39,7 +31,7 @@ class TokenCounter(Protocol):
     """Counts the tokens of a text."""
 
     def __call__(self, text: str, /) -> int:
-        """Give the number of tokens, 0 or more."""
+        """Return the number of tokens, 0 or more."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -89,7 +81,7 @@ class NamedTokenCounter:
         return self.additive_at is not None
 
     def __call__(self, text: str) -> int:
-        """Give the number of tokens, 0 or more."""
+        """Return the number of tokens, 0 or more."""
         return self.count(text)
 
     def __repr__(self) -> str:
@@ -149,7 +141,7 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
 
 
 def encodable(text: str) -> str:
-    """Give the text with every surrogate replaced by U+FFFD: same length, valid."""
+    """Return the text with every surrogate replaced by U+FFFD: same length, valid."""
     try:
         text.encode()
     except UnicodeEncodeError:

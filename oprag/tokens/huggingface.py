@@ -13,8 +13,6 @@ from oprag.optional import require
 if TYPE_CHECKING:
     import tokenizers
 
-__all__ = ["is_tokenizer", "joints_at_white_space", "load_huggingface", "private_copy"]
-
 _AROUND_WHITE_SPACE = re.compile(r"[!-~][ \t\n\r]|[ \t\n\r][!-~]")
 
 

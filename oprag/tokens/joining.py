@@ -12,9 +12,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from oprag.tokens.counters import NamedTokenCounter
-from oprag.tokens.space_joints import SPACE_JOINT, last_joint
-
-__all__ = ["JointCounter", "added_by_joining", "joint_counter"]
 
 _KEPT_KINDS = 4096
 """Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
@@ -179,3 +176,22 @@ def _head(text: str) -> str:
     """The beginning of a text that is tokenised on its own; all of it: the text."""
     place = SPACE_JOINT.search(text)
     return text[: place.start() + 1] if place else text
+
+
+SPACE_JOINT = re.compile("[!-~] ")
+"""The two characters of a joint for every counter with `additive_at_spaces`."""
+
+
+def last_joint(text: str, start: int, end: int) -> int:
+    """Find the last place between two others where the counts of both sides add up.
+
+    That is before a space that follows a printable ASCII character, for counters
+    with `additive_at_spaces`.
+
+    Returns:
+        The place, `start < place < end`, or `start` when there is none.
+    """
+    space = text.rfind(" ", start + 1, end)
+    while space > start and not "!" <= text[space - 1] <= "~":
+        space = text.rfind(" ", start + 1, space)
+    return max(space, start)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import tiktoken
     import tokenizers
 
-__all__ = ["TokenStart", "TokenizedText", "tokenize", "tokens_before"]
-
 _CONTINUATION_BYTES = bytes(range(0x80, 0xC0))
 """What follows the first byte of a character in UTF-8."""
 _NUMPY_PAYS_FROM = 200_000

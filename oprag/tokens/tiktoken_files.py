@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 
     import tiktoken
 
-__all__ = [
-    "TIKTOKEN_NAMES",
-    "encoding_name",
-    "is_encoding",
-    "joints_of",
-    "load_tiktoken",
-    "loads_offline",
-]
-
 TIKTOKEN_NAMES = frozenset(
     {
         "cl100k_base",
@@ -75,7 +66,7 @@ def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
 
 
 def encoding_name(name: str) -> str | None:
-    """Give the encoding of tiktoken that a name stands for; no network is asked.
+    """Return the encoding of tiktoken that a name stands for; no network is asked.
 
     Args:
         name: An encoding of tiktoken or of its plugins, `"cl100k"` or `"o200k"`, or

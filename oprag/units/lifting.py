@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from oprag.chunk import Chunk, Span
+from oprag.chunk import Chunk, Hit, Span
 from oprag.context import Order
 from oprag.errors import (
     DuplicateDocumentError,
@@ -19,20 +19,10 @@ from oprag.errors import (
     MissingPositionError,
     UnitNotFoundError,
 )
-from oprag.hit import Hit
 from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order as in_document_order
 from oprag.positions import DocumentKey, PositionKeys, read_chunks, read_documents
 from oprag.units.grouping_documents import LongUnit
-
-__all__ = [
-    "UNIT_KEYS",
-    "LiftedUnit",
-    "UnitIndex",
-    "document_names",
-    "reading_order",
-    "unit_metadata",
-]
 
 UNIT_DOCUMENTS = "unit_documents"
 """Names of the unit's documents, as a JSON list."""
@@ -93,7 +83,7 @@ class UnitIndex:
         document_key: DocumentKey | None = None,
         position_keys: PositionKeys | None = None,
     ) -> list[LiftedUnit]:
-        """Give the units that chunks stand in, each with its best chunk.
+        """Return the units that chunks stand in, each with its best chunk.
 
         Args:
             hits: Best first.
@@ -224,7 +214,7 @@ def document_names(lifted: Sequence[LiftedUnit]) -> list[str]:
 def unit_metadata(
     lifted: LiftedUnit, read: Callable[[str], str], text: str
 ) -> dict[str, str | int | float]:
-    """Give the flat metadata of a unit.
+    """Return the flat metadata of a unit.
 
     Args:
         lifted: The unit.

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-__all__ = ["Group", "LinkGraph", "group"]
-
 _ALONE = -1
 """Parent of a document that is in no group yet."""
 

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote, urldefrag, urljoin
 
-__all__ = ["find_links", "neighbour_links"]
-
 _INLINE = re.compile(
     r"(?<!!)\[[^\[\]\n]*\]\(\s*(?:<(?P<angle>[^<>\n]+)>|(?P<plain>(?:[^\s()<>]|\([^\s()<>]*\))+))"
 )

@@ -7,16 +7,6 @@ from typing import NamedTuple
 from oprag.calls import CONTEXT_PART
 from oprag.errors import InvalidOptionError
 
-__all__ = [
-    "DIRECT_PROMPT",
-    "EXAMPLES",
-    "LONG_PROMPT",
-    "PROMPT_VARIABLES",
-    "SHORT_PROMPT",
-    "ShortAnswerExample",
-    "format_examples",
-]
-
 LONG_PROMPT = (
     CONTEXT_PART
     + """

@@ -16,8 +16,6 @@ from oprag.errors import ContextWindowError, LongReadingError, OpragError
 from oprag.tokens import TokenCounter
 from oprag.units.long_prompts import format_examples
 
-__all__ = ["Call", "CallName", "LongReadDesk", "PromptLength", "Reading", "read_long"]
-
 CallName: TypeAlias = Literal["long", "short", "direct"]
 
 

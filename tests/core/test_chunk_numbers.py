@@ -4,7 +4,7 @@ import pytest
 
 from oprag.chunk import Chunk
 from oprag.context import numbering
-from oprag.context.chunk_numbers import number_of
+from oprag.context.rendering import number_of
 
 
 @pytest.mark.parametrize(

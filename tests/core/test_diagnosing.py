@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import OpragError, order_context
+from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
-from oprag.hit import Hit
 from oprag.locating import Order, place
 from oprag.metadata import document_key
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.calls import Ledger, Reply, RungEntry, TokenUsage
+from oprag.chunk import Hit
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
-from oprag.hit import Hit
 from oprag.routing import (
     Ask,
     Fetch,

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given
 
-from oprag.splitting.graphemes import boundary_after, boundary_at_or_before
+from oprag.splitting.fitting import boundary_after, boundary_at_or_before
 from tests.fresh_interpreter import run
 from tests.strategies import awkward_texts
 
@@ -44,7 +44,7 @@ def test_what_a_reader_sees_as_one_character_stays_whole(text, graphemes):
 
 def test_without_the_regex_package_code_points_are_boundaries():
     code = """
-from oprag.splitting.graphemes import boundary_after, boundary_at_or_before
+from oprag.splitting.fitting import boundary_after, boundary_at_or_before
 print(boundary_at_or_before("e\u0301", 1), boundary_after("e\u0301", 0))
 """
     assert run(code, without=["regex"]).split() == ["1", "1"]

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError
-from oprag.hit import Hit
 from oprag.positions import look_up, read_documents
 
 

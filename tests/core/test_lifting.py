@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.chunk import Span
+from oprag.chunk import Hit, Span
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
@@ -15,7 +15,6 @@ from oprag.errors import (
     MissingPositionError,
     UnitNotFoundError,
 )
-from oprag.hit import Hit
 from oprag.metadata import document_key
 from oprag.units import (
     LongUnit,

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from oprag.chunk import Hit
 from oprag.context import ContextOptions, assemble, plain_case
 from oprag.context.columns import sent_behind
 from oprag.errors import ConflictingTextError
-from oprag.hit import Hit
 from oprag.metadata import document_key
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter

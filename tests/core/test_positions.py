@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag import order_context
-from oprag.chunk import Span
+from oprag.chunk import Hit, Span
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -20,7 +20,6 @@ from oprag.errors import (
     PositionError,
     UnscopedPositionError,
 )
-from oprag.hit import Hit
 from oprag.positions import as_number, read_chunks
 
 

@@ -16,25 +16,36 @@ from llama_index.core.llms import (
 )
 from llama_index.core.llms.callbacks import llm_completion_callback
 
-_DIMENSIONS = 256
+_WORDS = 256
+DIMENSIONS = _WORDS + 1
+
+
+def _direction(text: str, own: float) -> list[float]:
+    """The words of a text as a vector of length 1, which `own` turns a little."""
+    vector = [0.0] * _WORDS
+    for word in text.lower().split():
+        vector[zlib.crc32(word.strip(".,:;?!§").encode()) % _WORDS] += 1.0
+    vector.append(own)
+    length = math.sqrt(sum(value * value for value in vector)) or 1.0
+    return [value / length for value in vector]
 
 
 class WordEmbedding(BaseEmbedding):
-    """Bag of words, hashed the same on every run: shared words are similarity."""
+    """Bag of words, hashed the same on every run: shared words are similarity.
+
+    No two texts are equally similar to a third one: which of several equals comes
+    first depends on LlamaIndex's version and on how many are asked for.
+    """
 
     calls: list[str] = Field(default_factory=list)
     """Queries that were embedded."""
 
     def _get_text_embedding(self, text: str) -> list[float]:
-        vector = [0.0] * _DIMENSIONS
-        for word in text.lower().split():
-            vector[zlib.crc32(word.strip(".,:;?!§").encode()) % _DIMENSIONS] += 1.0
-        length = math.sqrt(sum(value * value for value in vector)) or 1.0
-        return [value / length for value in vector]
+        return _direction(text, zlib.crc32(text.encode()) / 2**32 / 100)
 
     def _get_query_embedding(self, query: str) -> list[float]:
         self.calls.append(query)
-        return self._get_text_embedding(query)
+        return _direction(query, 0.0)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_query_embedding(query)

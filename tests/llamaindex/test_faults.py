@@ -50,7 +50,7 @@ from tests.llamaindex.corpus import (
     numbers_of,
     scored,
 )
-from tests.llamaindex.recording import RecordingLLM, WordEmbedding
+from tests.llamaindex.recording import DIMENSIONS, RecordingLLM, WordEmbedding
 
 SAMPLES = 60
 
@@ -304,7 +304,7 @@ class TestStores:
         from langchain_core.embeddings import DeterministicFakeEmbedding
 
         client = chromadb.PersistentClient(str(tmp_path))
-        fake = DeterministicFakeEmbedding(size=256)
+        fake = DeterministicFakeEmbedding(size=DIMENSIONS)
         store = chroma.Chroma("lease", fake, client=client)
         clauses = [text for text in TEXT.split("\n\n") if text]
         store.add_documents(

@@ -7,8 +7,6 @@ import hashlib
 from oprag.evaluation.data.records import Document, LazyDocuments
 from oprag.evaluation.data.rows import Row, Rows
 
-__all__ = ["Contexts"]
-
 _DIGITS = 16
 
 
@@ -50,7 +48,7 @@ class Contexts:
         return doc_id
 
     def documents(self) -> LazyDocuments[int]:
-        """Give the documents in the order of their first rows."""
+        """Return the documents in the order of their first rows."""
         return LazyDocuments(self._places, self._read)
 
     def _read(self, doc_id: str, place: int) -> Document:

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from oprag.errors import DatasetCountWarning, MalformedDataError
 from oprag.evaluation.data.records import Dataset, Document, Question
 
-__all__ = ["Counts", "finish"]
-
 
 class Counts(NamedTuple):
     """The size of a set as a paper gives it."""

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Sequence
 from oprag.errors import MalformedDataError
 from oprag.evaluation.data.rows import Row, malformed
 
-__all__ = ["ONLY_JSON", "own_fields"]
-
 _PLAIN = ("question", "question_id", "document", "doc_id", "file", "answer", "correct")
 _NUMBERED = re.compile(r"answer_\d+|option_[a-z]")
 ONLY_JSON = (

@@ -12,8 +12,6 @@ from typing import Any
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.data.rows import HeldRows, Row, malformed
 
-__all__ = ["JsonlRows", "csv_rows", "read_json", "read_text", "zip_rows"]
-
 _BOM = b"\xef\xbb\xbf"
 _OTHER_SEPARATORS = {";": "';'", "\t": "tabs"}
 _LONGEST_FIELD = 2**31 - 1

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-__all__ = ["looks_like_html", "text_of_html"]
-
 _HIDDEN = ("head", "script", "style")
 _BREAKING = ("br", "div", "h1", "h2", "h3", "li", "p", "td", "tr")
 _BEGINNING = re.compile(
@@ -21,7 +19,7 @@ def looks_like_html(text: str) -> bool:
 
 
 def text_of_html(page: str) -> str:
-    """Give what a web page shows: no tags, scripts or styles; entities resolved.
+    """Return what a web page shows: no tags, scripts or styles; entities resolved.
 
     Elements that begin a line begin one here; the blanks of the page stay.
     """

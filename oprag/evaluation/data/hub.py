@@ -10,8 +10,6 @@ from oprag.errors import DatasetUnavailableError, UnreadableFileError
 from oprag.evaluation.data.rows import TableRows
 from oprag.optional import require
 
-__all__ = ["hub_file", "hub_table", "parquet_rows", "unavailable"]
-
 _PURPOSE = "Fetching a data set from the Hugging Face hub"
 
 

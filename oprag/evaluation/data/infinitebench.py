@@ -10,8 +10,6 @@ from oprag.evaluation.data.counts import Counts, finish
 from oprag.evaluation.data.records import Dataset, Question
 from oprag.evaluation.data.rows import Row, Rows
 
-__all__ = ["FILES", "read_infinitebench"]
-
 FILES = {
     "en.qa": "longbook_qa_eng.jsonl",
     "en.mc": "longbook_choice_eng.jsonl",

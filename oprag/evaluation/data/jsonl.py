@@ -14,8 +14,6 @@ from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Ques
 from oprag.evaluation.data.rows import Row, Rows
 from oprag.evaluation.metrics.evidence import EvidenceKind
 
-__all__ = ["fitting_metrics", "question_of", "read_documents", "read_jsonl"]
-
 _KNOWN = frozenset({*ONLY_JSON, "doc_id", "question", "question_id"})
 _PAIR = 2
 

@@ -24,8 +24,6 @@ from oprag.evaluation.data.quality import read_quality
 from oprag.evaluation.data.records import Dataset
 from oprag.evaluation.data.rows import Rows
 
-__all__ = ["DATASETS", "load"]
-
 _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
 _LONGBENCH = "THUDM/LongBench"
 _LONGRAG = "TIGER-Lab/LongRAG"

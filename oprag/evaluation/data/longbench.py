@@ -8,8 +8,6 @@ from oprag.evaluation.data.counts import Counts, finish
 from oprag.evaluation.data.records import Dataset, Question
 from oprag.evaluation.data.rows import Rows
 
-__all__ = ["TASKS", "read_longbench"]
-
 TASKS = {
     "narrativeqa": 200,
     "qasper": 200,

@@ -10,8 +10,6 @@ from oprag.evaluation.data.counts import Counts, finish
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Rows
 
-__all__ = ["TASKS", "read_longrag", "read_longrag_corpus"]
-
 TASKS = ("nq", "hotpot_qa")
 """The sets, by the authors' names."""
 

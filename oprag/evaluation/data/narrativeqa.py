@@ -14,8 +14,6 @@ from oprag.evaluation.data.html_text import looks_like_html, text_of_html
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows
 
-__all__ = ["read_narrativeqa_folder", "read_narrativeqa_rows"]
-
 _PUBLISHED = {
     "train": (Counts("NarrativeQA", 32_747, 1_102),),
     "valid": (Counts("NarrativeQA", 3_461, 115),),

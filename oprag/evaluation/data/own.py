@@ -15,8 +15,6 @@ from oprag.evaluation.data.jsonl import fitting_metrics, question_of
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments
 from oprag.evaluation.data.rows import Row
 
-__all__ = ["read_own"]
-
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ANSWER = re.compile(r"answer(_\d+)?")
 _OPTION = re.compile(r"option_[a-z]")

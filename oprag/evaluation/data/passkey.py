@@ -10,8 +10,6 @@ from oprag.errors import InvalidOptionError
 from oprag.evaluation.data.counts import finish
 from oprag.evaluation.data.records import Dataset, Document, Question
 
-__all__ = ["PasskeyVariant", "make_passkey"]
-
 PasskeyVariant: TypeAlias = Literal["literal", "reworded", "larger"]
 
 _QUESTIONS = {

@@ -12,8 +12,6 @@ from oprag.evaluation.data.files import read_json
 from oprag.evaluation.data.records import Dataset, Document, Question
 from oprag.evaluation.data.rows import Row, malformed
 
-__all__ = ["UNANSWERABLE", "read_qasper"]
-
 UNANSWERABLE = "Unanswerable"
 """The gold answer where an annotator found none: an answer like any other."""
 

@@ -10,8 +10,6 @@ from oprag.evaluation.data.counts import Counts, finish
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows
 
-__all__ = ["read_quality"]
-
 _PUBLISHED = {"dev": (Counts("the DOS RAG paper", 2_086, 115),)}
 _HTML = re.compile(r"<(?:p|br|html|body|div)\b[^>]*>", re.IGNORECASE)
 

@@ -10,8 +10,6 @@ from oprag.chunk import Span
 from oprag.errors import DocumentNotFoundError, InputMismatchError
 from oprag.evaluation.metrics.evidence import EvidenceKind
 
-__all__ = ["Dataset", "Document", "LazyDocuments", "Question"]
-
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 Key = TypeVar("Key")
@@ -125,7 +123,7 @@ class Dataset:
     """What differs from the papers: counts, and questions that were left out."""
 
     def documents_of(self, question: Question) -> Iterator[Document]:
-        """Give the documents that a question is asked of, in order, one at a time.
+        """Return the documents that a question is asked of, in order, one at a time.
 
         Raises:
             DocumentNotFoundError: The set does not have one of them.
@@ -136,7 +134,7 @@ class Dataset:
             yield self.document(doc_id)
 
     def document(self, doc_id: str) -> Document:
-        """Give one document.
+        """Return one document.
 
         Raises:
             DocumentNotFoundError: The set has no document of this id.

@@ -8,8 +8,6 @@ from typing import Any, Protocol
 
 from oprag.errors import MalformedDataError
 
-__all__ = ["HeldRows", "Row", "Rows", "TableRows", "malformed"]
-
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -28,7 +26,7 @@ class Row:
         return malformed(self.path, self.line, reason)
 
     def get(self, *names: str) -> Any:
-        """Give the field of the first name that is there.
+        """Return the field of the first name that is there.
 
         Raises:
             MalformedDataError: None of them is.
@@ -41,7 +39,7 @@ class Row:
         raise self.error(f"it has no field {wanted} (fields found: {found})")
 
     def text(self, *names: str, empty: bool = False) -> str:
-        """Give a text field.
+        """Return a text field.
 
         Args:
             *names: Its possible names.
@@ -58,7 +56,7 @@ class Row:
         return value
 
     def label(self, *names: str) -> str:
-        """Give an identifier, text or a whole number, as text.
+        """Return an identifier, text or a whole number, as text.
 
         Raises:
             MalformedDataError: It is not there or neither.
@@ -69,7 +67,7 @@ class Row:
         return self.text(*names)
 
     def texts(self, *names: str) -> tuple[str, ...]:
-        """Give a field that is a list of texts.
+        """Return a field that is a list of texts.
 
         Raises:
             MalformedDataError: It is not there, no list, or holds something else. A
@@ -114,7 +112,7 @@ class HeldRows:
         return map(self.again, range(len(self._rows)))
 
     def again(self, place: int) -> Row:
-        """Give one row by its index."""
+        """Return one row by its index."""
         line, values = self._rows[place]
         return Row(values, self.path, line, place)
 

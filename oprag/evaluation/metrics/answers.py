@@ -7,8 +7,6 @@ from typing import Any
 
 from oprag.errors import InvalidOptionError
 
-__all__ = ["check_answers", "check_text"]
-
 
 def check_text(name: str, value: Any) -> None:
     """Make sure that a value is text.

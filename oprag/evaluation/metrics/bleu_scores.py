@@ -11,13 +11,11 @@ from oprag.errors import InputMismatchError, InvalidOptionError
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.optional import require
 
-__all__ = ["bleu", "corpus_bleu"]
-
 _LONGEST = 4
 
 
 def bleu(prediction: str, references: Sequence[str], *, max_order: int = 4) -> float:
-    """Give the BLEU of one answer.
+    """Return the BLEU of one answer.
 
     `corpus_bleu` of this answer alone; not smoothed, so an answer of fewer than
     `max_order` tokens scores 0. The mean over answers is not the BLEU of the set:
@@ -44,7 +42,7 @@ def corpus_bleu(
     *,
     max_order: int = 4,
 ) -> float:
-    """Give the BLEU of a set of answers, n-grams counted over the whole set.
+    """Return the BLEU of a set of answers, n-grams counted over the whole set.
 
     BLEU = penalty · (p_1 · … · p_n)^(1/n), where p_i is the share of the
     predictions' i-grams that occur in their references (each as often as in the

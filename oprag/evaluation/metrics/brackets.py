@@ -7,13 +7,11 @@ import re
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.metrics.answers import check_text
 
-__all__ = ["bracketed_match", "bracketed_option"]
-
 _BRACKETED = re.compile(r"\[\[\s*([0-9]+)\s*\]\]")
 
 
 def bracketed_option(prediction: str) -> int | None:
-    """Give the number in the last `[[n]]` of a reply.
+    """Return the number in the last `[[n]]` of a reply.
 
     The last one, because the reply explains before it decides. Blanks inside the
     brackets are let pass.

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from oprag.evaluation.metrics.normalizing import answer_words
 
-__all__ = ["reads_as"]
-
 _STATEMENT = re.compile(
     r"\b(?:answer|choice|option)\s*"
     r"(?:[:=]|(?:is|was|(?:should|would|must|will)\s+be)\b\s*:?)\s*"

@@ -9,8 +9,6 @@ from oprag.errors import InvalidOptionError
 from oprag.evaluation.metrics.answers import check_text
 from oprag.evaluation.metrics.choice_reading import reads_as
 
-__all__ = ["ChoiceRules", "choice_match"]
-
 ChoiceRules: TypeAlias = Literal["official", "fixed"]
 
 _LETTERS = "ABCD"

@@ -8,8 +8,6 @@ from typing import NamedTuple
 from oprag.calls import Price, TokenUsage
 from oprag.errors import InvalidOptionError
 
-__all__ = ["Spending", "spending", "token_share"]
-
 
 class Spending(NamedTuple):
     """What the model calls of some questions took together."""
@@ -56,7 +54,7 @@ def spending(
 
 
 def token_share(used: int, long_context: int) -> float:
-    """Give Self-Route's token share: input tokens used / those of the full documents.
+    """Return Self-Route's token share: input tokens used / those of the full documents.
 
     Args:
         used: Input tokens of all steps, over all questions.

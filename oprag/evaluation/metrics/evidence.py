@@ -8,13 +8,6 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from oprag.errors import InvalidOptionError, InvalidSpanError
 
-__all__ = [
-    "EvidenceKind",
-    "evidence_coverage",
-    "evidence_recall",
-    "kept_at_budget",
-]
-
 EvidenceKind: TypeAlias = Literal["any", "all"]
 """`"any"`: each span suffices. `"all"`: every span is needed."""
 
@@ -49,7 +42,7 @@ def evidence_recall(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> bool
 
 
 def evidence_coverage(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> float:
-    """Give the share of the evidence's characters that the context holds.
+    """Return the share of the evidence's characters that the context holds.
 
     With `"any"` the share of the span that is covered best; with `"all"` the share
     over all spans, where characters that two of them share count once.
@@ -76,7 +69,7 @@ def evidence_coverage(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> fl
 def kept_at_budget(
     spans: Sequence[tuple[int, int]], tokens: Sequence[int], token_budget: int
 ) -> list[tuple[int, int]]:
-    """Give the spans of the chunks that fit a budget, by the rule of DOS RAG.
+    """Return the spans of the chunks that fit a budget, by the rule of DOS RAG.
 
     Chunks are taken best first; the first that would pass the budget ends it.
 

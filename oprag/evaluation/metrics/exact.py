@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.evaluation.metrics.normalizing import answer_words
 
-__all__ = ["exact_match"]
-
 
 def exact_match(prediction: str, references: Sequence[str]) -> bool:
     """Say whether the answer is word for word one of the references.

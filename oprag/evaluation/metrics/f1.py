@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.evaluation.metrics.normalizing import answer_words
 
-__all__ = ["token_f1"]
-
 
 def token_f1(prediction: str, references: Sequence[str]) -> float:
-    """Give the F1 of the answer's words, the best over the references.
+    """Return the F1 of the answer's words, the best over the references.
 
     With n words in common, counted as often as both sides have them:
     precision = n / words of the prediction, recall = n / words of the reference,

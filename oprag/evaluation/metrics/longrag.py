@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.evaluation.metrics.token_runs import holds_run, plain_tokens, run_text
 
-__all__ = ["longrag_match"]
-
 
 def longrag_match(prediction: str, references: Sequence[str]) -> bool:
     """Say whether the short answer and a reference hold one another.

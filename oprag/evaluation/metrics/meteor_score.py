@@ -9,13 +9,11 @@ from oprag.errors import MetricUnavailableError
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.optional import require
 
-__all__ = ["meteor", "meteor_unavailable"]
-
 _PURPOSE = "METEOR"
 
 
 def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -> float:
-    """Give METEOR, the best over the references.
+    """Return METEOR, the best over the references.
 
     Words are matched by form, then by stem (Porter), then by WordNet synonym (which
     NLTK looks up by the stem, so that it misses those of words like *large*). With

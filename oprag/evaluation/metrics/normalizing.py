@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import string
 
-__all__ = ["answer_words"]
-
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from oprag.evaluation.metrics.answers import check_answers
 
-__all__ = ["first_number_match"]
-
 _DIGITS = re.compile(r"[0-9]+")
 
 

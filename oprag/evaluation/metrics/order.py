@@ -6,8 +6,6 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
 
-__all__ = ["OrderStatistics", "order_statistics"]
-
 
 class OrderStatistics(NamedTuple):
     """Pairs of passages of one document, counted over all documents."""

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from oprag.evaluation.metrics.answers import check_answers, check_text
 from oprag.evaluation.metrics.token_runs import holds_run, plain_tokens, run_text
 
-__all__ = ["answer_recall"]
-
 
 def answer_recall(context: str, answers: Sequence[str]) -> bool:
     """Say whether an answer stands in the context, token by token.

@@ -10,13 +10,11 @@ from typing import Any
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.optional import require
 
-__all__ = ["rouge_l"]
-
 _WORD = re.compile(r"[^\W_]+")
 
 
 def rouge_l(prediction: str, references: Sequence[str]) -> float:
-    """Give ROUGE-L's F1, the best over the references.
+    """Return ROUGE-L's F1, the best over the references.
 
     With l the length of the longest common subsequence of words:
     precision = l / words of the prediction, recall = l / words of the reference,

@@ -6,8 +6,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-__all__ = ["holds_run", "plain_tokens", "run_text"]
-
 _WORD = "LNM"
 _UNSEEN = "ZC"
 

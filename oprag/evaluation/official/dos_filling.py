@@ -7,8 +7,6 @@ from typing import TypeVar
 
 from oprag.tokens import TokenCounter
 
-__all__ = ["TOKENS_PER_CHUNK", "fill_officially", "join_officially"]
-
 Ranked = TypeVar("Ranked")
 
 TOKENS_PER_CHUNK = 50

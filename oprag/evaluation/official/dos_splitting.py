@@ -10,8 +10,6 @@ from oprag.chunk import Span
 from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenCounter
 
-__all__ = ["OfficialChunk", "split_officially"]
-
 _CLAUSE_END = re.compile(r"(?<=[,;:])\s")
 _WORD = re.compile(r"\S+")
 
@@ -81,7 +79,7 @@ def _parts(
     chunk_size: int,
     counter: TokenCounter,
 ) -> Iterator[tuple[Span, int] | list[Span]]:
-    """Give sentences and clauses with their tokens, and lists of words as they are."""
+    """Yield sentences and clauses with their tokens, lists of words as they are."""
     for start, end in sentences:
         tokens = counter(" " + text[start:end])
         if tokens <= chunk_size:

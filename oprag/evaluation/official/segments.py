@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from oprag.context import extract_segments
 
-__all__ = ["BALANCED", "OfficialSegment", "SegmentRules", "official_segments"]
-
 
 class SegmentRules(NamedTuple):
     """The limits, counted in chunks."""

@@ -15,8 +15,6 @@ import numpy as np
 from oprag.evaluation.vectors import Matrix
 from oprag.optional import require
 
-__all__ = ["soft_clusters"]
-
 _DIMENSIONS = 10
 _LOCAL_NEIGHBOURS = 10
 _MOST_COMPONENTS = 50

@@ -20,8 +20,6 @@ from oprag.evaluation.making_prompts import summary_call
 from oprag.evaluation.raptor.clustering import soft_clusters
 from oprag.evaluation.splittings import Splitting
 
-__all__ = ["Tree", "TreeSettings", "tree_of"]
-
 
 @dataclass(frozen=True)
 class TreeSettings:
@@ -39,7 +37,7 @@ class TreeSettings:
     """A layer of so many nodes or fewer has none above it."""
 
     def as_json(self) -> dict[str, Any]:
-        """Give the settings as plain JSON values."""
+        """Return the settings as plain JSON values."""
         return {
             "splitting": self.splitting.settings(),
             "summary_tokens": self.summary_tokens,
@@ -64,7 +62,7 @@ class Tree:
 
 
 async def tree_of(document: Document, settings: TreeSettings, bench: Bench) -> Tree:
-    """Give a document's tree, built if it was not built before.
+    """Return a document's tree, built if it was not built before.
 
     It is kept by content and settings: the text, the splitting, the counter, both
     models, the seed.

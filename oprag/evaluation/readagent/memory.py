@@ -23,8 +23,6 @@ from oprag.evaluation.readagent.paging import (
     parts_of,
 )
 
-__all__ = ["Memory", "MemorySettings", "memory_of"]
-
 
 @dataclass(frozen=True)
 class MemorySettings:
@@ -34,7 +32,7 @@ class MemorySettings:
     rules: PagingRules
 
     def as_json(self) -> dict[str, Any]:
-        """Give the settings as plain JSON values."""
+        """Return the settings as plain JSON values."""
         return {"unit": self.unit, "words": asdict(self.rules)}
 
 
@@ -55,7 +53,7 @@ class Memory:
 async def memory_of(
     document: Document, settings: MemorySettings, bench: Bench
 ) -> Memory:
-    """Give a document's pages and gists, made if they were not made before.
+    """Return a document's pages and gists, made if they were not made before.
 
     They are kept by content and settings: the text, the lengths, the model.
 

@@ -15,8 +15,6 @@ from typing import Literal, NamedTuple, TypeAlias
 from oprag.chunk import Span
 from oprag.splitting import punkt_sentence_spans
 
-__all__ = ["Break", "PageUnit", "Pages", "PagingRules", "page_steps", "parts_of"]
-
 PageUnit: TypeAlias = Literal["sentences", "paragraphs"]
 """What a page is made of: `"paragraphs"` (separated by blank lines) in ReadAgent,
 `"sentences"` in the DOS RAG paper, for texts whose paragraphs are not marked."""

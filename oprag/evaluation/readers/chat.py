@@ -25,8 +25,6 @@ from oprag.evaluation.models import Call, Completion, Model
 from oprag.routing import DeclineRules
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
-__all__ = ["ChatModel"]
-
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """How clients call the longest reply; the first is LangChain's own name for it."""
 _CUT = ("length", "max_tokens", "MAX_TOKENS")

@@ -20,8 +20,6 @@ from oprag.evaluation.readers.sentences import Sentences, SentenceVectors
 from oprag.evaluation.vectors import Matrix, Vectors
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
-__all__ = ["OFFLINE", "OfflineReader"]
-
 OFFLINE = "offline"
 """The name by which it is asked for."""
 

@@ -11,8 +11,6 @@ import numpy as np
 from oprag.evaluation.vectors import Matrix, Vectors
 from oprag.splitting import punkt_sentence_spans
 
-__all__ = ["SentenceVectors", "Sentences"]
-
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _WORD = re.compile(r"\w")
 _KEPT = 8192
@@ -43,7 +41,7 @@ class SentenceVectors:
         self._kept: OrderedDict[str, Sentences] = OrderedDict()
 
     def of(self, text: str) -> Sentences:
-        """Give the sentences of a text; a blank line ends one."""
+        """Return the sentences of a text; a blank line ends one."""
         paragraphs = _BLANK_LINE.split(text)
         self._learn(paragraphs)
         found = [self._kept[paragraph] for paragraph in paragraphs]

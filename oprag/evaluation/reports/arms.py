@@ -9,8 +9,6 @@ from typing import Any
 
 from oprag.calls import TokenUsage
 
-__all__ = ["Arm", "arms_of"]
-
 
 @dataclass(frozen=True)
 class Arm:
@@ -33,7 +31,7 @@ class Arm:
         return sorted({line["run"] for line in self.lines})
 
     def values(self, measure: str, question_ids: Sequence[str]) -> list[float | None]:
-        """Give a measure of each question, the mean over its runs.
+        """Return a measure of each question, the mean over its runs.
 
         Args:
             measure: One of the line's measures.
@@ -54,7 +52,7 @@ class Arm:
         ]
 
     def run_means(self, measure: str) -> list[float]:
-        """Give the mean of a measure in each run that has one."""
+        """Return the mean of a measure in each run that has one."""
         found: dict[int, list[float]] = {}
         for line in self.lines:
             value = line.get(measure)
@@ -63,11 +61,11 @@ class Arm:
         return [statistics.fmean(found[run]) for run in sorted(found)]
 
     def asked(self) -> list[TokenUsage]:
-        """Give the tokens of each answer's own calls."""
+        """Return the tokens of each answer's own calls."""
         return [TokenUsage(**line["usage"]["asked"]) for line in self.lines]
 
     def index(self) -> TokenUsage:
-        """Give the tokens of what was made of the documents, each made once.
+        """Return the tokens of what was made of the documents, each made once.
 
         Questions on the same documents carry the same figure; it is added once.
         """
@@ -78,7 +76,7 @@ class Arm:
         return sum(by_documents.values(), TokenUsage())
 
     def context_tokens(self) -> float:
-        """Give the mean tokens of the contexts."""
+        """Return the mean tokens of the contexts."""
         return statistics.fmean(line["context_tokens"] for line in self.lines)
 
     def declined(self) -> int:

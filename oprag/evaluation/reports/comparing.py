@@ -17,8 +17,6 @@ from oprag.evaluation.reports.summary import (
 from oprag.evaluation.statistics import Comparison, Resampling
 from oprag.evaluation.sweet_spot import Candidate, sweet_spot
 
-__all__ = ["Compared", "baseline_of", "comparisons", "routing", "sweet_spots"]
-
 _BASELINE = "vanilla-rag"
 _CONTROL = "order-"
 _CONTROL_BASELINE = "order-document"

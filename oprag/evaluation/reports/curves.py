@@ -13,8 +13,6 @@ from oprag.optional import require
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COLOURS", "draw_against_cost", "draw_against_tokens"]
-
 COLOURS = (
     "#0072b2",
     "#d55e00",

@@ -8,8 +8,6 @@ from typing import Any
 from oprag.evaluation.failure_classes import FAILURE_CLASSES
 from oprag.evaluation.reports.summary import arm_label
 
-__all__ = ["class_counts"]
-
 _NOT_LABELLED = "not labelled"
 
 

@@ -9,8 +9,6 @@ from oprag.evaluation import metrics
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
 
-__all__ = ["corpus_scores", "in_order", "main_measure", "measures_in", "title_of"]
-
 _TITLES = {
     "token_f1": "F1",
     "exact_match": "exact match",
@@ -86,7 +84,7 @@ def main_measure(
 def corpus_scores(
     answers: Sequence[Mapping[str, Any]], dataset: Dataset
 ) -> dict[str, float]:
-    """Give the measures of one run's answers of an arm together.
+    """Return the measures of one run's answers of an arm together.
 
     Args:
         answers: Lines of `answers.jsonl`; questions without references are left out.

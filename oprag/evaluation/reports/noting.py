@@ -9,8 +9,6 @@ from oprag.evaluation.data import Dataset
 from oprag.evaluation.metrics import meteor_unavailable
 from oprag.evaluation.reports.summary import ArmSummary
 
-__all__ = ["notes_of"]
-
 _FEW = 10
 """Groups below which percentile intervals are known to be too narrow."""
 

@@ -20,8 +20,6 @@ from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.tables import Table
 from oprag.optional import require
 
-__all__ = ["as_page"]
-
 _FOLDER = Path(__file__).parent / "templates"
 
 

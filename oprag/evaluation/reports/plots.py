@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PLOT_NAMES", "Plot", "plots_of"]
-
 PLOT_NAMES = ("quality_tokens", "evidence_tokens", "quality_cost", "routing")
 """Of all plots that a run may have."""
 

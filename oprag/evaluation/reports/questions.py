@@ -10,8 +10,6 @@ from typing import Any
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.reports.arms import arms_of
 
-__all__ = ["MOST_ANSWERS", "MOST_PIECES", "page_data"]
-
 MOST_ANSWERS = 20_000
 """Answers that a page holds at most."""
 MOST_PIECES = 300_000
@@ -27,7 +25,7 @@ def page_data(
     most_answers: int = MOST_ANSWERS,
     most_pieces: int = MOST_PIECES,
 ) -> dict[str, Any]:
-    """Give what the page's script shows, as plain values.
+    """Return what the page's script shows, as plain values.
 
     Args:
         answers: Lines of `answers.jsonl`.
@@ -78,7 +76,7 @@ class _Page:
         question: Question,
         answered: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
     ) -> dict[str, Any]:
-        """Give one question: `documents` that its strip is drawn over, and `answers`.
+        """Return one question: `documents` that its strip is drawn over, and `answers`.
 
         An answer is `[arm, run, prediction or None, score, tokens, route, pieces,
         made]`; pieces are `[document, start, end]`, in the order they were read; made
@@ -118,6 +116,6 @@ class _Page:
         return self.documents.setdefault(name, len(self.documents))
 
     def described(self) -> list[list[Any]]:
-        """Give id, title and length of each document, in their places."""
+        """Return id, title and length of each document, in their places."""
         found = map(self.dataset.document, self.documents)
         return [[each.doc_id, each.title, len(each.text)] for each in found]

@@ -10,8 +10,6 @@ from oprag.evaluation.reports.summary import Summary
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["draw_routing"]
-
 
 def draw_routing(axes: Axes, summary: Summary) -> None:
     """Draw two bars for each routed arm; the line is what the full documents take."""

@@ -14,8 +14,6 @@ from oprag.evaluation.reports.measuring import corpus_scores
 from oprag.evaluation.reports.summary import ArmSummary, Figure
 from oprag.evaluation.statistics import Resampling, mean_and_deviation
 
-__all__ = ["Rows"]
-
 
 @dataclass(frozen=True)
 class Rows:

@@ -7,8 +7,6 @@ import io
 
 from oprag.evaluation.reports.summary import Figure, Summary
 
-__all__ = ["as_csv"]
-
 
 def as_csv(summary: Summary) -> str:
     """Write one line per arm; a measure has five columns, empty where it has none."""

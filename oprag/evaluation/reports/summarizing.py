@@ -27,8 +27,6 @@ from oprag.evaluation.reports.summary import ArmSummary, Summary
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.statistics import Resampling, clusters_of
 
-__all__ = ["summarize"]
-
 _BRACKETS = "bracketed_match"
 _LETTERS = ("choice_match", "choice_match_official")
 

@@ -8,16 +8,6 @@ from typing import Any
 
 from oprag.evaluation.published import Published
 
-__all__ = [
-    "ArmSummary",
-    "Difference",
-    "Figure",
-    "Routing",
-    "Summary",
-    "SweetSpotSummary",
-    "arm_label",
-]
-
 
 @dataclass(frozen=True)
 class Figure:

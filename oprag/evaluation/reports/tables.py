@@ -9,8 +9,6 @@ from oprag.evaluation.failure_classes import FAILURE_CLASSES
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import ArmSummary, Difference, Figure, Summary
 
-__all__ = ["Table", "as_markdown", "tables_of"]
-
 _NONE = "–"
 
 

@@ -23,8 +23,6 @@ from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.scoring import score
 from oprag.optional import require
 
-__all__ = ["require_libraries", "write_reports"]
-
 _DIGITS = 6
 
 

@@ -14,8 +14,6 @@ from oprag.evaluation.models import Call, Completion, Model
 from oprag.evaluation.running.run_directory import cut_half_line
 from oprag.tokens import TokenCounter
 
-__all__ = ["CappedModel", "Spending"]
-
 _NO_TOKENS = TokenUsage()
 _REPLY = 1024
 """Tokens that a reply is taken to have at most, where a call does not say."""

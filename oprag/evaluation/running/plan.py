@@ -11,8 +11,6 @@ from oprag.evaluation.data import Question
 from oprag.evaluation.running.run_directory import AnswerKey
 from oprag.evaluation.systems.system import System
 
-__all__ = ["Arm", "Plan"]
-
 
 @dataclass(frozen=True)
 class Arm:

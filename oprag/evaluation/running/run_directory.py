@@ -18,8 +18,6 @@ from oprag.errors import InvalidOptionError, UnreadableFileError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["AnswerFile", "AnswerKey", "RunDirectory", "cut_half_line", "key_of"]
-
 _SETTINGS = "run.json"
 _ANSWERS = "answers.jsonl"
 _ERRORS = "errors.jsonl"
@@ -137,7 +135,7 @@ class RunDirectory:
         return AnswerFile(self.answers_path, self.path / _TIMINGS)
 
     def lines(self, name: str) -> list[dict[str, Any]]:
-        """Give the lines of one of its files; none where the file is not there.
+        """Return the lines of one of its files; none where the file is not there.
 
         Raises:
             UnreadableFileError: A line other than the last is damaged.

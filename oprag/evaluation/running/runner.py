@@ -15,8 +15,6 @@ from oprag.evaluation.running.plan import Arm, Plan
 from oprag.evaluation.running.run_directory import AnswerFile, RunDirectory, key_of
 from oprag.evaluation.systems.system import Attempt
 
-__all__ = ["RunReport", "run"]
-
 
 @dataclass
 class RunReport:
@@ -115,7 +113,7 @@ class _Worker:
 
 
 def as_json(attempt: Attempt) -> dict[str, Any]:
-    """Give an attempt as plain JSON values."""
+    """Return an attempt as plain JSON values."""
     return {
         "prediction": attempt.prediction,
         "answered": attempt.answered,

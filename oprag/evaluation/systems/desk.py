@@ -8,8 +8,6 @@ from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.routing import Desk, PromptSize, Rung
 
-__all__ = ["QuestionDesk", "prompt_size"]
-
 
 def prompt_size(question: Question, bench: Bench, reserved: int) -> PromptSize:
     """Say how long the prompt of a question is, and may be.
@@ -43,7 +41,7 @@ class QuestionDesk(Desk):
         self._model = bench.model.name
 
     def size(self, rung: Rung) -> PromptSize:  # noqa: ARG002 -- of every rung the same
-        """Give the size of the question's prompt."""
+        """Return the size of the question's prompt."""
         return self._size
 
     def model(self, rung: Rung) -> str:  # noqa: ARG002 -- of every rung the same

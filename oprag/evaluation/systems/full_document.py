@@ -17,8 +17,6 @@ from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.routing import FullDocument, chunks_of_documents, context_of_documents
 
-__all__ = ["REPLY_TOKENS", "FullDocuments", "full_document", "pieces_of"]
-
 REPLY_TOKENS = 1024
 """Tokens of the window that are kept for the reply."""
 
@@ -44,7 +42,7 @@ class FullDocuments(System):
         return False
 
     def settings(self) -> dict[str, Any]:
-        """Give the overflow policy and what is kept for the reply."""
+        """Return the overflow policy and what is kept for the reply."""
         return {"window_overflow": self.window_overflow, "reserved": self.reserved}
 
     async def attempt(
@@ -62,7 +60,7 @@ class FullDocuments(System):
         return await read(question, self.context(question, bench), bench)
 
     def context(self, question: Question, bench: Bench) -> Context:
-        """Give what is read; no model is asked.
+        """Return what is read; no model is asked.
 
         Raises:
             ContextWindowError: See `attempt`.

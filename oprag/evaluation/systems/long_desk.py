@@ -16,8 +16,6 @@ from oprag.units import (
 )
 from oprag.units import Call as LongCall
 
-__all__ = ["LongReadingDesk"]
-
 
 class LongReadingDesk(LongReadDesk):
     """The desk of one question; it also carries out the calls.
@@ -36,7 +34,7 @@ class LongReadingDesk(LongReadDesk):
         self._reserved = reserved
 
     def length(self, call: LongCall) -> PromptLength:
-        """Give the length of a call's prompt."""
+        """Return the length of a call's prompt."""
         tokens = self._bench.counter(self._call(call).prompt)
         return PromptLength(tokens, self._bench.window, self._reserved)
 

@@ -28,8 +28,6 @@ from oprag.units import (
     reading_order,
 )
 
-__all__ = ["Links", "LongRag", "longrag"]
-
 Links: TypeAlias = Literal["found", "none"]
 """`"found"`: those in the texts, else neighbours in a folder (`oprag.units`). `"none"`:
 every document is a unit by itself, as where a set gives units already."""
@@ -64,7 +62,7 @@ class LongRag(System):
         return self.k is None
 
     def settings(self) -> dict[str, Any]:
-        """Give the units, how they are found, and how they are read."""
+        """Return the units, how they are found, and how they are read."""
         return {
             "k": self.k,
             "max_tokens": self.max_tokens,

@@ -20,8 +20,6 @@ from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Piece, System
 from oprag.evaluation.vectors import Matrix, best_first
 
-__all__ = ["OfficialRag"]
-
 
 @dataclass(frozen=True)
 class OfficialRag(System):
@@ -36,7 +34,7 @@ class OfficialRag(System):
     order: Literal["document", "score"]
 
     def settings(self) -> dict[str, Any]:
-        """Give the size of chunks and the order."""
+        """Return the size of chunks and the order."""
         return {"compat": "official", "size": self.size, "order": self.order}
 
     async def attempt(

@@ -17,8 +17,6 @@ from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Piece, System
 
-__all__ = ["OfficialSegments"]
-
 _SEPARATOR = "\n\n"
 
 
@@ -38,7 +36,7 @@ class OfficialSegments(System):
         return False
 
     def settings(self) -> dict[str, Any]:
-        """Give the splitting and the limits."""
+        """Return the splitting and the limits."""
         return {
             "compat": "official",
             "splitting": self.splitting.settings(),

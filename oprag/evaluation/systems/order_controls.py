@@ -11,14 +11,6 @@ from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.systems.retrieved import Retrieved
 from oprag.evaluation.systems.system import Count
 
-__all__ = [
-    "order_document",
-    "order_edges",
-    "order_reverse",
-    "order_score",
-    "order_shuffled",
-]
-
 
 def order_document(
     *, name: str = "order-document", unit: SplitUnit = "sentences", size: Count = 100

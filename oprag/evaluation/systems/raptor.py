@@ -21,8 +21,6 @@ from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.evaluation.vectors import Matrix, best_first
 from oprag.tokens import NamedTokenCounter
 
-__all__ = ["Raptor", "raptor"]
-
 _SEPARATOR = "\n\n"
 
 
@@ -43,7 +41,7 @@ class Raptor(System):
     tree: TreeSettings
 
     def settings(self) -> dict[str, Any]:
-        """Give how the trees are built."""
+        """Return how the trees are built."""
         return self.tree.as_json()
 
     async def attempt(

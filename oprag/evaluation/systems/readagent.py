@@ -18,8 +18,6 @@ from oprag.evaluation.readagent.paging import PageUnit, PagingRules
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 
-__all__ = ["ReadAgent", "named_pages", "readagent"]
-
 _SEPARATOR = "\n\n"
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 
@@ -50,7 +48,7 @@ class ReadAgent(System):
         return False
 
     def settings(self) -> dict[str, Any]:
-        """Give how documents are divided, and how many pages may be looked up."""
+        """Return how documents are divided, and how many pages may be looked up."""
         return {**self.memory.as_json(), "pages": self.pages}
 
     async def attempt(

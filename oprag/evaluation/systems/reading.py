@@ -11,8 +11,6 @@ from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
 from oprag.evaluation.systems.system import Attempt
 
-__all__ = ["read"]
-
 _NO_USAGE: Mapping[str, TokenUsage] = {}
 _NO_CALLS: Mapping[str, int] = {}
 

@@ -20,8 +20,6 @@ from oprag.evaluation.systems.official_rag import OfficialRag
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, System
 
-__all__ = ["Compat", "Retrieved", "dos_rag", "op_rag", "vanilla_rag"]
-
 Compat: TypeAlias = Literal["fixed", "official"]
 """`"official"`: as the authors' code does it, losses included."""
 
@@ -41,7 +39,7 @@ class Retrieved(System):
     """More of `ContextOptions`, such as `selection`."""
 
     def settings(self) -> dict[str, Any]:
-        """Give the splitting, the order, and what chooses."""
+        """Return the splitting, the order, and what chooses."""
         return {
             "splitting": self.splitting.settings(),
             "order": self.order,
@@ -129,7 +127,7 @@ def op_rag(
 
 
 def _options(overflow: Overflow, top_n: int | None) -> dict[str, Any]:
-    """Give what differs from the defaults, so that equal choices look equal."""
+    """Return what differs from the defaults, so that equal choices look equal."""
     options: dict[str, Any] = {}
     if overflow != "stop":
         options["overflow"] = overflow

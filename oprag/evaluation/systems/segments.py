@@ -16,8 +16,6 @@ from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.systems.system import Attempt, Count, System
 
-__all__ = ["Placed", "recall", "segments"]
-
 
 @dataclass(frozen=True)
 class Placed(System):
@@ -32,7 +30,7 @@ class Placed(System):
     selection: Selection
 
     def settings(self) -> dict[str, Any]:
-        """Give the splitting and the selection."""
+        """Return the splitting and the selection."""
         return {"splitting": self.splitting.settings(), "selection": self.selection}
 
     async def attempt(

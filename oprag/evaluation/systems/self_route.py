@@ -27,8 +27,6 @@ from oprag.routing import (
     route,
 )
 
-__all__ = ["SelfRoute", "self_route"]
-
 
 @dataclass(frozen=True)
 class SelfRoute(System):
@@ -54,7 +52,7 @@ class SelfRoute(System):
         return self.k is None and any(rung.name == "retrieved" for rung in self.rungs)
 
     def settings(self) -> dict[str, Any]:
-        """Give what is retrieved, the rungs, and how they meet the window."""
+        """Return what is retrieved, the rungs, and how they meet the window."""
         return {
             "k": self.k,
             "order": self.order,

@@ -15,8 +15,6 @@ from oprag.evaluation.data import Question
 if TYPE_CHECKING:
     from oprag.evaluation.bench import Bench
 
-__all__ = ["Attempt", "Count", "Piece", "System"]
-
 Count: TypeAlias = Annotated[int, Field(ge=1)]
 """A setting that is a number from 1 on; checked where systems are made from specs."""
 

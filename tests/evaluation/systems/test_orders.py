@@ -7,6 +7,7 @@ import pickle
 
 import pytest
 
+from oprag.chunk import Hit
 from oprag.context import ContextOptions
 from oprag.errors import ChunkSetError
 from oprag.evaluation.catalogue import make_system
@@ -15,7 +16,6 @@ from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import run
 from oprag.evaluation.systems.system import Piece
-from oprag.hit import Hit
 from oprag.tokens import resolve_token_counter
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
