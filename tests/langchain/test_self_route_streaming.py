@@ -16,7 +16,6 @@ from pydantic import Field
 from langchain_oprag import SelfRouteChain
 from oprag.calls import without_reasoning
 from oprag.routing import DeclineRules
-from tests.core.refusal_samples import ANSWERS, REFUSALS
 from tests.langchain.corpus import ListRetriever
 from tests.langchain.routes import (
     BOOK,
@@ -27,6 +26,7 @@ from tests.langchain.routes import (
     deltas,
     summed,
 )
+from tests.routing.refusal_samples import ANSWERS, REFUSALS
 from tests.support.openai_server import Reply, scripted_server
 
 __all__ = ["scripted_server"]

@@ -15,9 +15,9 @@ from llama_index.core.base.response.schema import (
 )
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 
-from tests.core.refusal_samples import ANSWERS, REFUSALS
 from tests.llamaindex.corpus import QUESTION, TEXT
 from tests.llamaindex.self_routing import REFUSAL, ask_engine, engine_over
+from tests.routing.refusal_samples import ANSWERS, REFUSALS
 from tests.support.openai_server import Reply, Request, ScriptedServer, count_words
 
 

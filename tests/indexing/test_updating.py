@@ -15,7 +15,7 @@ from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableF
 from oprag.indexing import WantedChunk, WantedDocument, aupdate_index, update_index
 from oprag.indexing.plan import plan
 from oprag.metadata import chunk_id, document_key
-from tests.core.fake_store import FakeStore, FakeWriter, Stopped
+from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 
 KEY = document_key("a.txt")
 

@@ -14,7 +14,7 @@ from oprag.calls import ReasoningFilter, without_reasoning
 from oprag.errors import InvalidOptionError
 from oprag.routing import DeclineDetector, DeclineRules, is_refusal
 from oprag.routing.declining import decision_so_far
-from tests.core.refusal_samples import ANSWERS, REFUSALS
+from tests.routing.refusal_samples import ANSWERS, REFUSALS
 
 TAGS = (("<think>", "</think>"),)
 
