@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import OpragError
-from oprag.evaluation.answer_styles import AnswerStyle
+from oprag.evaluation.asking import AnswerStyle
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.models import Call, CallKind, Completion, Model
-from oprag.evaluation.running.plan import Arm, Plan
+from oprag.evaluation.running.runner import Arm, Plan
 from oprag.evaluation.vectors import Vectors
 from oprag.tokens import TokenCounter, TokenizerSpec
 
@@ -98,9 +98,8 @@ async def estimate_run(
         sample: Questions that are gone through, spread evenly over the plan's.
     """
     questions = _spread(plan.questions, sample)
-    documents = _documents(plan.questions, dataset) / max(
-        1, _documents(questions, dataset)
-    )
+    sampled = max(1, dataset.count_documents(questions))
+    documents = dataset.count_documents(plan.questions) / sampled
     runs = 1 + max(arm.run for arm in plan.arms)
     scale = _Scale(len(plan.questions) / len(questions) * runs, documents)
     failed: dict[str, str] = {}
@@ -206,9 +205,3 @@ async def _go_through(
 def _spread(questions: Sequence[Question], most: int) -> list[Question]:
     count = min(most, len(questions))
     return [questions[index * len(questions) // count] for index in range(count)]
-
-
-def _documents(questions: Sequence[Question], dataset: Dataset) -> int:
-    if any(not question.doc_ids for question in questions):
-        return len(dataset.documents)
-    return len({name for question in questions for name in question.doc_ids})

@@ -13,8 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from oprag.cli.demo import QUESTIONS
-from oprag.cli.reference import REFERENCE_NAME, language_reference
+from oprag.cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
 
 ROOT = Path(__file__).parents[2]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oprag.cli.doctor_advice import advice
+from oprag.cli.doctor_display import advice
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk
 

@@ -6,11 +6,11 @@ import os
 
 import pytest
 
-from oprag.cli.files import read_files
-from oprag.cli.html_files import html_text
-from oprag.cli.pdf_files import pdf_pages
-from oprag.cli.text_files import NoTextError, decode
 from oprag.errors import UnreadableFileError
+from oprag.evaluation.files import read_files
+from oprag.evaluation.files.html import html_text
+from oprag.evaluation.files.pdf import pdf_pages
+from oprag.evaluation.files.text import NoTextError, decode
 from tests.cli.mixed_files import LEASE, MEETING, PAGE, READABLE, make_folder, pdf
 
 
@@ -54,10 +54,10 @@ def test_a_missing_file_is_an_error_with_the_hint_of_the_command(folder):
 
 
 def test_text_keeps_every_character(folder):
-    meeting, lease, *_ = read_files([folder]).documents
+    meeting, lease, *_ = read_files([folder]).texts
 
-    assert meeting.page_content == MEETING
-    assert lease.page_content == LEASE
+    assert meeting.text == MEETING
+    assert lease.text == LEASE
 
 
 def test_a_file_that_is_named_twice_is_read_once(folder):
@@ -70,19 +70,19 @@ def test_a_file_that_is_named_twice_is_read_once(folder):
 
 
 def test_pages_of_a_pdf_are_documents_of_one_file_and_keep_their_numbers(folder):
-    pages = read_files([folder / "report.pdf"]).documents
+    pages = read_files([folder / "report.pdf"]).texts
 
     assert [page.metadata for page in pages] == [
         {"source": "notes/report.pdf", "page": 0, "page_label": "1"},
         {"source": "notes/report.pdf", "page": 2, "page_label": "3"},
     ]
-    assert pages[1].page_content == "The repair costs 4,000 euros."
+    assert pages[1].text == "The repair costs 4,000 euros."
 
 
 def test_a_pdf_is_known_by_its_beginning_too(folder):
     renamed = (folder / "report.pdf").rename(folder / "report")
 
-    assert len(read_files([renamed]).documents) == 2
+    assert len(read_files([renamed]).texts) == 2
 
 
 def test_a_folder_without_any_text_is_an_error_that_says_why(tmp_path):
@@ -102,9 +102,9 @@ def test_a_name_that_is_no_text_can_be_stored(tmp_path):
     except OSError:
         pytest.skip("this file system takes Unicode names only")
 
-    (document,) = read_files([path]).documents
+    (document,) = read_files([path]).texts
 
-    assert document.metadata["source"].endswith("caf\\xe9.txt")
+    assert document.source.endswith("caf\\xe9.txt")
 
 
 @pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="all may be read")

@@ -9,8 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
-from oprag.cli.evaluation_data import load_own
-from oprag.cli.own_documents import own_documents
+from oprag.cli.evaluation_data import load_own, own_documents
 from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
 
 RUN = json.dumps({"data": {}, "systems": {}, "budgets": []})

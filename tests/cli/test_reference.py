@@ -5,7 +5,7 @@ from pydoc_data.topics import topics
 
 import pytest
 
-from oprag.cli.reference import REFERENCE_NAME, language_reference
+from oprag.cli.demo import REFERENCE_NAME, language_reference
 
 
 def words(text: str) -> str:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.cli.strip import jumps_back, marked_cells
+from oprag.cli.display import jumps_back, marked_cells
 
 
 def test_a_span_marks_the_cells_that_hold_its_characters():

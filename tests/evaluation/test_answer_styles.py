@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from oprag.calls import CHOICE_VARIABLES, QA_VARIABLES, SENTINEL, check_prompt
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.answer_styles import (
+from oprag.evaluation.asking import (
     ANSWER_STYLES,
     BRIEF_PROMPT,
     EXPLAINED_PROMPT,
+    answer_call,
     check_answer_style,
     number_options,
+    read_reply,
 )
-from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.catalogue import SYSTEMS, make_system
 from oprag.evaluation.data import Question
 from oprag.evaluation.metrics import bracketed_match

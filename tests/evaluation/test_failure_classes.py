@@ -6,12 +6,11 @@ import asyncio
 
 import pytest
 
-from oprag.errors import ChatModelError
+from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.failure_classes import label_declined, read_labels
-from oprag.evaluation.reports.declines import class_counts
-from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.reports.arms import class_counts
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
 from tests.evaluation.small import Replies, bench_of, set_of_four
 

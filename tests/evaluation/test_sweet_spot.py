@@ -6,7 +6,7 @@ import pytest
 
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.statistics import Resampling
-from oprag.evaluation.sweet_spot import Candidate, sweet_spot
+from oprag.evaluation.sweeping import Candidate, sweet_spot
 
 TEN = Resampling(range(10))
 """Ten questions, each on a document of its own."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from oprag.errors import DatasetUnavailableError, UnreadableFileError
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.data.rows import TableRows
+from oprag.evaluation.errors import DatasetUnavailableError
 from oprag.optional import require
 
 _PURPOSE = "Fetching a data set from the Hugging Face hub"

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import infinitebench, longbench, longrag
-from oprag.evaluation.data.files import JsonlRows, zip_rows
 from oprag.evaluation.data.hub import hub_file, hub_table, parquet_rows, unavailable
 from oprag.evaluation.data.infinitebench import read_infinitebench
 from oprag.evaluation.data.jsonl import read_jsonl
@@ -22,7 +20,8 @@ from oprag.evaluation.data.passkey import make_passkey
 from oprag.evaluation.data.qasper import read_qasper
 from oprag.evaluation.data.quality import read_quality
 from oprag.evaluation.data.records import Dataset
-from oprag.evaluation.data.rows import Rows
+from oprag.evaluation.data.rows import JsonlRows, Rows, zip_rows
+from oprag.evaluation.errors import check_one_of
 
 _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
 _LONGBENCH = "THUDM/LongBench"
@@ -62,9 +61,7 @@ def load(name: str, path: Path | str | None = None, *, split: str = "") -> Datas
         MissingDependencyError: `datasets` is needed and not installed.
         UnreadableFileError: A file is not there.
     """
-    if name not in DATASETS:
-        message = f"data set {name!r}: it takes one of {', '.join(DATASETS)}."
-        raise InvalidOptionError(message, option="name", value=name)
+    check_one_of("name", name, DATASETS)
     family, _, part = name.partition("/")
     known = _SETS[family]
     where = None if path is None else Path(path)

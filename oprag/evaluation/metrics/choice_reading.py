@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from oprag.evaluation.metrics.normalizing import answer_words
+from oprag.evaluation.metrics.short_answers import answer_words
 
 _STATEMENT = re.compile(
     r"\b(?:answer|choice|option)\s*"

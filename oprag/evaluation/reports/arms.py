@@ -7,7 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import TokenUsage
+from oprag.calls import Price, TokenUsage
+from oprag.evaluation.data import Dataset
+from oprag.evaluation.failure_classes import FAILURE_CLASSES
+from oprag.evaluation.reports.measuring import corpus_scores
+from oprag.evaluation.reports.summary import ArmSummary, Figure, arm_label
+from oprag.evaluation.statistics import Resampling, mean_and_deviation
 
 
 @dataclass(frozen=True)
@@ -96,3 +101,114 @@ def arms_of(scores: Iterable[Mapping[str, Any]]) -> list[Arm]:
     return [
         Arm(system, budget, tuple(lines)) for (system, budget), lines in groups.items()
     ]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Makes the rows of one run.
+
+    Args:
+        dataset: The set that was asked.
+        answers: Lines of `answers.jsonl`.
+        question_ids: Of the questions that were asked, in the order of the set.
+        expected: Answers that each arm should have.
+        measures: What is shown.
+        resampling: Over these questions.
+        price: None: no cost is told.
+    """
+
+    dataset: Dataset
+    answers: Sequence[Mapping[str, Any]]
+    question_ids: Sequence[str]
+    expected: int
+    measures: Sequence[str]
+    resampling: Resampling
+    price: Price | None
+
+    def row(self, arm: Arm) -> ArmSummary:
+        """Summarise one arm."""
+        asked = arm.asked()
+        index = arm.index()
+        costs = [self.price.cost(usage) for usage in asked] if self.price else None
+        return ArmSummary(
+            system=arm.system,
+            budget=arm.budget,
+            runs=len(arm.runs),
+            questions=len({line["question_id"] for line in arm.lines}),
+            answers=len(arm.lines),
+            missing=self.expected - len(arm.lines),
+            declined=arm.declined(),
+            measures={**self._figures(arm), **self._of_corpus(arm)},
+            context_tokens=arm.context_tokens(),
+            input_tokens=statistics.fmean(usage.input_tokens for usage in asked),
+            output_tokens=statistics.fmean(usage.output_tokens for usage in asked),
+            index_tokens=index.input_tokens + index.output_tokens,
+            estimated=any(usage.estimated for usage in [*asked, index]),
+            cost=statistics.fmean(costs) if costs else None,
+            index_cost=self.price.cost(index) if self.price else None,
+        )
+
+    def _figures(self, arm: Arm) -> dict[str, Figure]:
+        figures = {}
+        for measure in self.measures:
+            values = arm.values(measure, self.question_ids)
+            found = self.resampling.estimate(values)
+            if found is not None:
+                _, deviation = mean_and_deviation(arm.run_means(measure))
+                figures[measure] = Figure(
+                    found.mean,
+                    found.low,
+                    found.high,
+                    deviation,
+                    found.questions,
+                    found.documents,
+                )
+        return figures
+
+    def _of_corpus(self, arm: Arm) -> dict[str, Figure]:
+        """Measures of all answers together: the mean of the runs, no interval."""
+        runs: dict[int, list[Mapping[str, Any]]] = {}
+        for answer in self.answers:
+            if (answer["system"], answer["budget"]) == (arm.system, arm.budget):
+                runs.setdefault(answer["run"], []).append(answer)
+        scores = [corpus_scores(runs[run], self.dataset) for run in sorted(runs)]
+        names = {name: None for score in scores for name in score}
+        questions = len({line["question_id"] for line in arm.lines})
+        documents = len({name for line in arm.lines for name in line["doc_ids"]})
+        figures = {}
+        for name in names:
+            values = [score[name] for score in scores if name in score]
+            mean, deviation = mean_and_deviation(values)
+            figures[name] = Figure(mean, None, None, deviation, questions, documents)
+        return figures
+
+
+_NOT_LABELLED = "not labelled"
+
+
+def class_counts(
+    labels: Mapping[str, str], answers: Iterable[Mapping[str, Any]]
+) -> dict[str, dict[str, int]]:
+    """Count the declined answers of each arm by class.
+
+    Args:
+        labels: Class by question, as `read_labels` gives them.
+        answers: Lines with `system`, `budget`, `question_id` and `answered`.
+
+    Returns:
+        By arm in the order of the answers, then by class in that of
+        `FAILURE_CLASSES`; `"not labelled"` comes last. Only arms that declined; empty
+        where nothing was labelled.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    for answer in answers if labels else ():
+        if not answer["answered"]:
+            arm = arm_label(answer["system"], answer["budget"])
+            label = labels.get(answer["question_id"], _NOT_LABELLED)
+            of_arm = counts.setdefault(arm, {})
+            of_arm[label] = of_arm.get(label, 0) + 1
+    order = (*FAILURE_CLASSES, _NOT_LABELLED)
+    return {
+        arm: {label: found[label] for label in order if label in found}
+        for arm, found in counts.items()
+    }

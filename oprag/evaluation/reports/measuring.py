@@ -1,4 +1,4 @@
-"""Which measures a report shows, and which one it compares by."""
+"""Which measures a report shows, which one it compares by, and names for people."""
 
 from __future__ import annotations
 
@@ -105,3 +105,13 @@ def corpus_scores(
         name: metrics.corpus_bleu(texts, gold, max_order=order)
         for name, order in CORPUS_MEASURES.items()
     }
+
+
+def number_of(count: int, thing: str) -> str:
+    """Return a number and the thing's name, in the plural where it is not one.
+
+    Args:
+        count: How many.
+        thing: In the singular, with a plural in "s".
+    """
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from oprag.calls import Price, TokenUsage
-from oprag.errors import SpendingCapError
+from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.evaluation.running.run_directory import cut_half_line
 from oprag.tokens import TokenCounter

@@ -1,12 +1,13 @@
-"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG.
+"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, order controls.
 
 They are one pipeline. Vanilla RAG and DOS RAG differ in the order alone, as in the
-DOS RAG paper.
+DOS RAG paper; order controls read one chunk set in every order.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -15,8 +16,8 @@ from oprag.errors import InvalidOptionError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
 from oprag.evaluation.data import Question
+from oprag.evaluation.official.dos_rag import OfficialRag
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.systems.official_rag import OfficialRag
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, System
 
@@ -145,3 +146,21 @@ def _check_official(unit: SplitUnit, overflow: Overflow, top_n: int | None) -> N
             "tokens of the budget. Give none of these with it."
         )
         raise InvalidOptionError(message, option="compat", value="official")
+
+
+def order_control(order: ChunkOrder) -> Callable[..., Retrieved]:
+    """Return the maker of an order control: one chunk set, read in this order.
+
+    Its chunks are those of DOS RAG at the same budget; the hash of the chunk set stands
+    with every answer, and `contexts.check_chunk_sets` compares them.
+    """
+
+    def make(
+        *,
+        name: str = f"order-{order}",
+        unit: SplitUnit = "sentences",
+        size: Count = 100,
+    ) -> Retrieved:
+        return Retrieved(name, Splitting(unit, size), order)
+
+    return make

@@ -10,8 +10,8 @@ from oprag.context import ContextOptions, FetchPlan, Selection, candidates_for
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context, order_chosen
 from oprag.evaluation.data import Question
+from oprag.evaluation.official.segments import OfficialSegments
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.systems.official_segments import OfficialSegments
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.systems.system import Attempt, Count, System

@@ -5,14 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from oprag.errors import (
-    DatasetCountWarning,
-    DocumentNotFoundError,
-    InputMismatchError,
-    MalformedDataError,
-    UnreadableFileError,
-)
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
 from oprag.evaluation.data import load, read_own
+from oprag.evaluation.errors import DatasetCountWarning, MalformedDataError
 from oprag.evaluation.metrics import evidence_recall
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -66,7 +61,7 @@ def test_a_question_may_name_several_documents_or_none(own):
     given = [[d.doc_id for d in found.documents_of(q)] for q in found.questions]
     assert given == [["2", "lamp"], ["lamp", "2"]]
     for question in found.questions:
-        with pytest.raises(InputMismatchError, match="use doc_ids"):
+        with pytest.raises(InvalidOptionError, match="use doc_ids"):
             _ = question.doc_id
     assert found.metrics == ()
     with pytest.raises(DocumentNotFoundError):

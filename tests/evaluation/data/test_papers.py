@@ -5,19 +5,18 @@ import zipfile
 
 import pytest
 
-from oprag.errors import (
-    DatasetCountWarning,
-    DatasetUnavailableError,
-    InvalidOptionError,
-    MalformedDataError,
-    UnreadableFileError,
-)
+from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag.evaluation.data import (
     HeldRows,
     load,
     read_longrag,
     read_narrativeqa_rows,
     read_quality,
+)
+from oprag.evaluation.errors import (
+    DatasetCountWarning,
+    DatasetUnavailableError,
+    MalformedDataError,
 )
 
 pytestmark = pytest.mark.usefixtures("counts_differ")

@@ -6,7 +6,7 @@ import pytest
 
 from oprag.errors import BudgetTooSmallError
 from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.official.dos_filling import fill_officially, join_officially
+from oprag.evaluation.official.dos_rag import fill_officially, join_officially
 from tests.evaluation.small import Replies, bench_of
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.chunk import Span
-from oprag.evaluation.official.dos_splitting import split_officially
+from oprag.evaluation.official.dos_rag import split_officially
 
 
 def words(text: str) -> int:

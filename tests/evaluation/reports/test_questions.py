@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.reports.questions import page_data
+from oprag.evaluation.reports.page import page_data
 from tests.evaluation.reports.runs import ledgers
 
 

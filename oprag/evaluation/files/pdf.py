@@ -7,14 +7,11 @@ import logging
 import zlib
 from typing import NamedTuple
 
-from pypdf import PdfReader
-from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
-
-from oprag.cli.text_files import NoTextError
+from oprag.evaluation.files.text import NoTextError
+from oprag.optional import require
 from oprag.tokens import encodable
 
 _DAMAGE = (
-    PyPdfError,
     ArithmeticError,
     AssertionError,
     AttributeError,
@@ -25,7 +22,7 @@ _DAMAGE = (
     ValueError,
     zlib.error,
 )
-"""What the library raises for damaged files: its own errors, and Python's."""
+"""What the library raises for damaged files, beside its own errors."""
 
 
 class PdfPage(NamedTuple):
@@ -45,21 +42,23 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
         data: The file.
 
     Raises:
+        MissingDependencyError: pypdf is not installed.
         NoTextError: It is damaged or locked, or none of its pages holds text.
     """
+    pypdf = require("pypdf", extra="cli", purpose="Reading PDF files")
+    errors = require("pypdf.errors", extra="cli", purpose="Reading PDF files")
     # What it logs about the inside of a file helps nobody who asks for its text.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
-        reader = PdfReader(io.BytesIO(data))
+        reader = pypdf.PdfReader(io.BytesIO(data))
         labels = reader.page_labels
         texts = [_clean(page.extract_text()) for page in reader.pages]
-    except FileNotDecryptedError as error:
+    except errors.FileNotDecryptedError as error:
         raise NoTextError("is locked by a password; save it without one") from error
-    except DependencyError as error:
-        raise NoTextError(
-            f"is encrypted and cannot be opened here ({error})"
-        ) from error
-    except _DAMAGE as error:
+    except errors.DependencyError as error:
+        message = f"is encrypted and cannot be opened here ({error})"
+        raise NoTextError(message) from error
+    except (errors.PyPdfError, *_DAMAGE) as error:
         raise NoTextError(f"is a damaged PDF ({error})") from error
     pages = [
         PdfPage(text, number, labels[number])

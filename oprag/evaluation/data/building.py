@@ -1,13 +1,66 @@
-"""Compares the size of a set with the papers', and says where it differs."""
+"""Data sets made of what was read: their documents, their size, what differs."""
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from oprag.errors import DatasetCountWarning, MalformedDataError
-from oprag.evaluation.data.records import Dataset, Document, Question
+from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
+from oprag.evaluation.data.rows import Row, Rows
+from oprag.evaluation.errors import DatasetCountWarning, MalformedDataError
+
+_DIGITS = 16
+
+
+class Contexts:
+    """Collects the documents of a set while its rows are read.
+
+    A document's id is `prefix-` and the beginning of its text's SHA-256, so it is
+    the same in every file and run.
+
+    Args:
+        rows: Where the texts lie.
+        names: Possible names of the field that holds them.
+        prefix: Of the ids.
+        title: Name of a field with a title; None: there is none.
+    """
+
+    def __init__(
+        self, rows: Rows, *names: str, prefix: str, title: str | None = None
+    ) -> None:
+        self._rows = rows
+        self._names = names
+        self._prefix = prefix
+        self._title = title
+        self._places: dict[str, int] = {}
+
+    def add(self, row: Row) -> str:
+        """Take note of a row's document.
+
+        Returns:
+            Its id.
+
+        Raises:
+            MalformedDataError: The row has no text.
+        """
+        text = row.text(*self._names)
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        doc_id = f"{self._prefix}-{digest[:_DIGITS]}"
+        self._places.setdefault(doc_id, row.place)
+        return doc_id
+
+    def documents(self) -> LazyDocuments[int]:
+        """Return the documents in the order of their first rows."""
+        return LazyDocuments(self._places, self._read)
+
+    def _read(self, doc_id: str, place: int) -> Document:
+        row = self._rows.again(place)
+        title = row.values.get(self._title) if self._title else None
+        if isinstance(title, (list, tuple)):
+            title = ", ".join(map(str, title))
+        return Document(doc_id, str(title or ""), row.text(*self._names))
 
 
 class Counts(NamedTuple):
@@ -48,7 +101,7 @@ def finish(
         MalformedDataError: Two questions have one id, or one names a document that
             is not there.
     """
-    _check(questions, documents, path)
+    _check_ids(questions, documents, path)
     found = Counts(name, len(questions), len(documents))
     differences = [_difference(count, found) for count in published]
     said = [difference for difference in differences if difference]
@@ -66,23 +119,23 @@ def _difference(published: Counts, found: Counts) -> str:
     return f"{' and '.join(parts)} as in {published.source}" if parts else ""
 
 
-def _check(
+def _check_ids(
     questions: Sequence[Question], documents: Mapping[str, Document], path: str
 ) -> None:
     seen = set()
     for question in questions:
         if question.question_id in seen:
             reason = f"the question id {question.question_id!r} occurs twice"
-            raise _error(path, reason)
+            raise _wrong(path, reason)
         seen.add(question.question_id)
         for doc_id in question.doc_ids:
             if doc_id not in documents:
-                raise _error(
+                raise _wrong(
                     path,
                     f"question {question.question_id!r} names the document {doc_id!r}, "
                     "which is not there",
                 )
 
 
-def _error(path: str, reason: str) -> MalformedDataError:
+def _wrong(path: str, reason: str) -> MalformedDataError:
     return MalformedDataError(f"{path}: {reason}.", path=path, line=None, reason=reason)
