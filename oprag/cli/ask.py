@@ -51,42 +51,37 @@ class Route(str, Enum):
     SELF = "self"
 
 
-WhichRoute = Annotated[
-    Route,
-    typer.Option(
-        "--route",
-        help="Send the passages alone, or let the model decline them and then read "
-        "the full documents.",
-    ),
-]
-WindowTokens = Annotated[
-    int | None,
-    typer.Option(
-        "--max-context-tokens",
-        min=1,
-        help="Tokens that the model takes, prompt and answer together; for --route "
-        "self. Without it, what is known of the model.",
-    ),
-]
-Model = Annotated[
-    str,
-    typer.Option(
-        metavar="PROVIDER:MODEL",
-        envvar="OPRAG_MODEL",
-        help="The chat model, such as openai:gpt-4o-mini or ollama:llama3.2.",
-        show_default=False,
-    ),
-]
-
-
 @takes(SearchOptions)
 def ask(
     files: Files,
     question: Question,
     *,
-    model: Model = "",
-    route: WhichRoute = Route.RAG,
-    max_context_tokens: WindowTokens = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            envvar="OPRAG_MODEL",
+            help="The chat model, such as openai:gpt-4o-mini or ollama:llama3.2.",
+            show_default=False,
+        ),
+    ] = "",
+    route: Annotated[
+        Route,
+        typer.Option(
+            "--route",
+            help="Send the passages alone, or let the model decline them and then read "
+            "the full documents.",
+        ),
+    ] = Route.RAG,
+    max_context_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--max-context-tokens",
+            min=1,
+            help="Tokens that the model takes, prompt and answer together; for --route "
+            "self. Without it, what is known of the model.",
+        ),
+    ] = None,
     options: SearchOptions,
 ) -> None:
     """Ask a chat model about your files.

@@ -60,12 +60,6 @@ def stream_answer(
 ) -> Answer:
     """Ask a chat model and hand on what it writes as it comes.
 
-    Args:
-        model: The client.
-        name: The model as the user named it.
-        prompt: What is sent, as one message.
-        write: Called with each piece of the answer.
-
     Raises:
         ChatModelError: It cannot be reached, refuses, or breaks off.
     """

@@ -96,14 +96,7 @@ def demo(
 def show(
     name: str, text: str, found: Sequence[Retrieved], *, token_budget: int
 ) -> None:
-    """Print what was found, for people.
-
-    Args:
-        name: The document's name.
-        text: The document.
-        found: One per question.
-        token_budget: Tokens that were given to each.
-    """
+    """Print what was found, for people."""
     from rich.text import Text
 
     from oprag.cli.display import make_console, question_lines
@@ -126,14 +119,7 @@ def show(
 
 
 def to_json(name: str, text: str, index: Index, found: Sequence[Retrieved]) -> str:
-    """The same as one JSON object, in ASCII.
-
-    Args:
-        name: The document's name.
-        text: The document; spans count its characters, and its SHA-256 is given.
-        index: The index that was searched.
-        found: One per question.
-    """
+    """The same as one JSON object, in ASCII."""
     from oprag.cli.retrieving import retrieved_values
 
     values = {

@@ -18,12 +18,7 @@ _SHOWN = 3
 
 
 def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
-    """The verdict, the keys, the problems, what the sources prove, and the options.
-
-    Args:
-        diagnosis: What was found.
-        name: What the index is called.
-    """
+    """The verdict, the keys, the problems, what the sources prove, and the options."""
     chunks = f"{diagnosis.chunks:,} chunks"
     if diagnosis.sampled:
         chunks = f"the first {chunks}"

@@ -108,12 +108,7 @@ def load_embedding_model(
 
 
 def load_model(name: str, console: Console) -> SentenceTransformerEmbeddings:
-    """Load an embedding model by name and tell where it came from.
-
-    Args:
-        name: See `load_embedding_model`, as for the errors.
-        console: Where that is told.
-    """
+    """Load an embedding model by name and tell where it came from."""
     with working(console, "Loading the embedding model …"):
         embeddings = load_embedding_model(name, packaged=packaged_weights())
     console.print(f"Embedding model: {name}, from {embeddings.origin}", soft_wrap=True)

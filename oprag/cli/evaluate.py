@@ -20,29 +20,6 @@ _NO_DATA = (
     "names), or your own with --questions FILE --documents FOLDER."
 )
 
-Data = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME=PATH",
-        help="A data set of the papers and where it is; without =PATH from the Hugging "
-        "Face hub.",
-        show_default=False,
-    ),
-]
-Split = Annotated[
-    str, typer.Option(help="Of the data set; without it, the one of the papers.")
-]
-Questions = Annotated[
-    Path | None,
-    typer.Option(help="Your own questions: a CSV or JSON Lines file."),
-]
-Documents = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Files and folders that your questions are about; may be repeated.",
-        show_default=False,
-    ),
-]
 Systems = Annotated[
     list[str],
     typer.Option(
@@ -50,52 +27,69 @@ Systems = Annotated[
         help="Systems, separated by commas; --list shows them.",
     ),
 ]
-Budgets = Annotated[
-    str, typer.Option(help="Tokens of the context, separated by commas.")
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder of the run; a run that is there is gone on with.",
-        show_default=False,
-    ),
-]
-Label = Annotated[
-    bool,
-    typer.Option(
-        "--label-declined",
-        help="Have the model say why questions were declined (Self-Route's classes).",
-    ),
-]
-Paper = Annotated[
-    bool,
-    typer.Option("--published", help="Draw the papers' own figures beside these."),
-]
-Listing = Annotated[
-    bool, typer.Option("--list", help="Show the data sets and the systems.")
-]
 
 
 @takes(RunOptions)
 def evaluate(
     *,
-    data: Data = "",
-    split: Split = "",
-    questions: Questions = None,
-    documents: Documents = None,
+    data: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=PATH",
+            help="A data set of the papers and where it is; without =PATH from the "
+            "Hugging Face hub.",
+            show_default=False,
+        ),
+    ] = "",
+    split: Annotated[
+        str,
+        typer.Option(help="Of the data set; without it, the one that the papers use."),
+    ] = "",
+    questions: Annotated[
+        Path | None,
+        typer.Option(help="Your own questions: a CSV or JSON Lines file."),
+    ] = None,
+    documents: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Files and folders that your questions are about; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     systems: Systems = ["vanilla-rag,op-rag,dos-rag,full-document"],  # noqa: B006 -- Typer copies it
-    budgets: Budgets = "1500,5000,10000,20000,30000,40000",
-    out: Out = None,
-    published: Paper = False,
-    label_declined: Label = False,
-    show_list: Listing = False,
+    budgets: Annotated[
+        str, typer.Option(help="Tokens of the context, separated by commas.")
+    ] = "1500,5000,10000,20000,30000,40000",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the run. A run that is already there is continued.",
+            show_default=False,
+        ),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published", help="Show the papers' own figures for comparison."
+        ),
+    ] = False,
+    label_declined: Annotated[
+        bool,
+        typer.Option(
+            "--label-declined",
+            help="Let the model classify why questions were declined."
+        ),
+    ] = False,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="Show the data sets and the systems.")
+    ] = False,
     options: RunOptions,
 ) -> None:
     """Compare systems at equal tokens, on published data or yours.
 
     Asks every question of every system at every budget, scores the answers, and
-    writes tables, plots and a page to the folder of the run. A run that was stopped
-    goes on where it was when the same command is given again.
+    writes tables, plots and a page to the folder of the run. Give the same command
+    again to continue a run that was stopped.
 
     \b
       oprag evaluate --data quality=QuALITY/ --dry-run --model openai:gpt-4o-mini

@@ -89,10 +89,6 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
 def check_out(paths: Sequence[Path], out: Path | None) -> None:
     """See that the files of a run do not come among the documents.
 
-    Args:
-        paths: Files and folders of the documents.
-        out: The folder of the run; None: none is written.
-
     Raises:
         InvalidOptionError: `out` is one of the folders, or one holds a run.
     """

@@ -81,12 +81,13 @@ class RunOptions:
         int, typer.Option(min=1, help="How often each question is asked.")
     ] = 1
     limit_questions: Annotated[
-        int | None, typer.Option(min=1, help="Only the first questions.")
+        int | None,
+        typer.Option(min=1, help="Ask only so many of the questions, from the first."),
     ] = None
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Say what it would take, and send and write nothing."
+            "--dry-run", help="Estimate tokens and cost; send and write nothing."
         ),
     ] = False
     price: Annotated[
@@ -114,7 +115,10 @@ class RunOptions:
     ] = 4
     window: Annotated[
         int | None,
-        typer.Option(min=1, help="Tokens that the model takes, prompt and reply."),
+        typer.Option(
+            min=1,
+            help="Tokens of the model's context window: prompt and reply together.",
+        ),
     ] = None
     max_reply: Annotated[
         int, typer.Option(min=1, help="Tokens that a reply may have.")
@@ -124,16 +128,16 @@ class RunOptions:
         typer.Option(
             parser=read_temperature,
             metavar="NUMBER|default",
-            help="Of the chat model; default leaves it to the provider.",
+            help="Of the chat model; default is the provider's own.",
         ),
     ] = 0
-    seed: Annotated[int, typer.Option(help="Of everything that is drawn.", min=0)] = 42
+    seed: Annotated[int, typer.Option(help="Of every random draw.", min=0)] = 42
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
     cache: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for vectors and what models make of documents; without it, "
-            "one in your cache folder.",
+            help="Folder that keeps vectors, summaries and gists; without it, one in "
+            "your cache folder.",
         ),
     ] = None
 

@@ -62,15 +62,7 @@ def perform(
     out: Path | None,
     **more: Any,
 ) -> None:
-    """Estimate, and carry out a run.
-
-    Args:
-        dataset: What is asked.
-        systems: What answers.
-        budgets: Tokens.
-        options: The rest.
-        out: Folder of the run; None: only estimate.
-        **more: See `carry_out`.
+    """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
 
     Raises:
         MissingDependencyError: The report could not be written.
@@ -156,16 +148,8 @@ def carry_out(
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    Args:
-        evaluation: The run.
-        options: What bounds it.
-        embeddings: Told of in the progress bar.
-        directory: Begun with the run's settings.
-        label: Whether the model says why questions were declined.
-        published: Figures of papers that are drawn beside.
-        measure: What systems are compared by; empty: the set's own.
-        conclude: Gives lines that are printed below the table; told whether a cap
-            stopped the run.
+    `conclude` gives the lines below the table, and is told whether a cap stopped the
+    run. Systems are compared by `measure`; empty: the set's own.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.

@@ -72,13 +72,6 @@ def make_evaluation(
 ) -> Evaluation:
     """Make a run ready.
 
-    Args:
-        dataset: What is asked.
-        systems: What answers.
-        budgets: Tokens.
-        options: The rest.
-        embeddings: The embedding model.
-
     Raises:
         ChatModelError: See `load_chat_model`.
         InvalidOptionError: Two systems have one name, or there is nothing to ask.

@@ -199,13 +199,6 @@ def index_texts(
 ) -> Index:
     """Split texts into whole sentences of at most 100 tokens and index them.
 
-    Args:
-        texts: As `read_files` gives them.
-        embeddings: The model.
-        label: Tells indexes in one folder apart; letters, digits and hyphens.
-        folder: Where the index is kept; see `open_index`.
-        console: Where progress is told.
-
     Raises:
         OSError: The folder cannot be written to.
         SentenceDataError: No trained sentence model is installed.

@@ -44,11 +44,7 @@ def progress_bar(
 
 
 class CountedEmbeddings(Embeddings):
-    """Embeddings that say how many texts they have embedded: that can take minutes.
-
-    Args:
-        embeddings: Those that do it.
-    """
+    """Embeddings that say how many texts they have embedded: that can take minutes."""
 
     def __init__(self, embeddings: Embeddings) -> None:
         self._embeddings = embeddings
@@ -75,12 +71,6 @@ def answering(
     embeddings: CountedEmbeddings,
 ) -> Iterator[Callable[[Mapping[str, Any]], None]]:
     """A bar on a terminal; nothing elsewhere.
-
-    Args:
-        console: Where it is drawn.
-        total: Answers of the run.
-        spending: Its account; None where nothing is spent.
-        embeddings: What is embedded is told as well.
 
     Yields:
         The function to call with each answer.

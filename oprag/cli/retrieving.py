@@ -54,15 +54,6 @@ def retrieve(
 ) -> Retrieved:
     """Retrieve as many of the best chunks as fit a budget, and put them in order.
 
-    Args:
-        vectorstore: Of chunks that oprag's splitters made.
-        question: Any text.
-        token_budget: Tokens for the passages as they are sent.
-        k: Chunks at most; None for as many as fit.
-        order: `"document"`, or `"score"` for best first.
-        merge: Whether chunks that touch become one passage.
-        citations: Whether each passage is sent with its number and place.
-
     Raises:
         BudgetTooSmallError: Not even the best chunk fits.
     """

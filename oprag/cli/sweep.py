@@ -14,22 +14,6 @@ from oprag.cli.evaluation_options import (
 )
 from oprag.cli.options import Files, takes
 
-Questions = Annotated[
-    Path,
-    typer.Option(
-        help="Your questions: a CSV file with the columns question, answer and "
-        "document, or JSON Lines.",
-        show_default=False,
-    ),
-]
-Budgets = Annotated[
-    str,
-    typer.Option(
-        help="Tokens of the context, separated by commas; without it, as many steps as "
-        "your documents are long.",
-        show_default=False,
-    ),
-]
 Systems = Annotated[
     list[str],
     typer.Option(
@@ -37,20 +21,35 @@ Systems = Annotated[
         help="Systems, separated by commas; `oprag evaluate --list` shows them.",
     ),
 ]
-Out = Annotated[
-    Path,
-    typer.Option(help="Folder of the run; a run that is there is gone on with."),
-]
 
 
 @takes(RunOptions)
 def sweep(
     files: Files,
     *,
-    questions: Questions,
-    budgets: Budgets = "",
+    questions: Annotated[
+        Path,
+        typer.Option(
+            help="Your questions: a CSV file with the columns question, answer and "
+            "document, or JSON Lines.",
+            show_default=False,
+        ),
+    ],
+    budgets: Annotated[
+        str,
+        typer.Option(
+            help="Tokens of the context, separated by commas; without it, from 250 "
+            "up to the length of your documents.",
+            show_default=False,
+        ),
+    ] = "",
     systems: Systems = ["dos-rag,op-rag,recall,full-document"],  # noqa: B006 -- Typer copies it
-    out: Out = Path("oprag-sweep"),
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Folder of the run. A run that is already there is continued."
+        ),
+    ] = Path("oprag-sweep"),
     options: RunOptions,
 ) -> None:
     """Find out how many tokens your own documents need.

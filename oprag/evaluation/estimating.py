@@ -101,7 +101,7 @@ async def estimate_run(
     sampled = max(1, dataset.count_documents(questions))
     documents = dataset.count_documents(plan.questions) / sampled
     runs = 1 + max(arm.run for arm in plan.arms)
-    scale = _Scale(len(plan.questions) / len(questions) * runs, documents)
+    asked = len(plan.questions) / len(questions) * runs
     failed: dict[str, str] = {}
     systems = []
     for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
@@ -120,7 +120,10 @@ async def estimate_run(
             )
             counting.count = bench.counter
             failed |= await _go_through(first_runs, questions, bench)
-            bounds.append(scale.of(counting))
+            bounds.append(
+                _times(counting.of_questions, asked)
+                + _times(counting.of_documents, documents)
+            )
         systems.append(SystemEstimate(first_runs[0].system.name, *bounds))
     return RunEstimate(
         tuple(systems),
@@ -167,16 +170,6 @@ class _Counting(Model):
             pages = range(1, 1 + (call.facts["pages"] if self._declines else 1))
             return f"[{', '.join(map(str, pages))}]"
         return SENTINEL if self._declines else "A"
-
-
-class _Scale(NamedTuple):
-    questions: float
-    documents: float
-
-    def of(self, counted: _Counting) -> TokenUsage:
-        return _times(counted.of_questions, self.questions) + _times(
-            counted.of_documents, self.documents
-        )
 
 
 def _times(usage: TokenUsage, factor: float) -> TokenUsage:

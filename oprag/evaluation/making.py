@@ -62,12 +62,7 @@ _WORDS_PER_TOKEN = 0.75
 
 
 def summary_call(text: str, max_tokens: int) -> Call:
-    """Ask for a summary.
-
-    Args:
-        text: The text.
-        max_tokens: Tokens of the summary; it is cut off there.
-    """
+    """Ask for a summary."""
     words = int(max_tokens * _WORDS_PER_TOKEN)
     prompt = fill_prompt(_SUMMARY, text=text, words=words)
     facts = {"text": text, "max_tokens": max_tokens}
@@ -168,10 +163,6 @@ async def made_together(
     makers: Sequence[Callable[[], Awaitable[Made]]], *, at_once: int = _AT_ONCE
 ) -> list[Made]:
     """Make things, a few at a time.
-
-    Args:
-        makers: Each makes one.
-        at_once: How many are under way at a time.
 
     Returns:
         What they made, in the order of the makers.

@@ -79,10 +79,6 @@ def score_answers(
 ) -> Iterator[dict[str, Any]]:
     """Score answers one by one.
 
-    Args:
-        answers: Lines of `answers.jsonl`.
-        dataset: The set that they answer.
-
     Yields:
         For each answer, in the same order: which answer it is, `doc_ids`, its
         `usage` (`asked`: the calls for this question; `index`: what was made of its
@@ -206,8 +202,8 @@ _OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
 def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
     measures: dict[str, _OfContext] = {"wrong_order": _wrong_order}
     if any(question.evidence for question in dataset.questions):
-        measures["evidence_recall"] = _evidence_recall
-        measures["evidence_coverage"] = _evidence_coverage
+        measures["evidence_recall"] = _of_evidence(metrics.evidence_recall)
+        measures["evidence_coverage"] = _of_evidence(metrics.evidence_coverage)
     elif "longrag_match" in dataset.metrics:
         measures["answer_recall"] = lambda answer, question: _answer_recall(
             answer, question, dataset
@@ -223,21 +219,15 @@ def _kept(answer: Mapping[str, Any], doc_id: str) -> list[tuple[int, int]]:
     ]
 
 
-def _evidence_recall(answer: Mapping[str, Any], question: Question) -> Score:
-    if not question.evidence:
-        return None
-    kept = _kept(answer, question.doc_id)
-    return metrics.evidence_recall(question.evidence, kept, kind=question.evidence_kind)
+def _of_evidence(measure: Callable[..., float | bool]) -> _OfContext:
+    def of_context(answer: Mapping[str, Any], question: Question) -> Score:
+        if not question.evidence:
+            return None
+        kept = _kept(answer, question.doc_id)
+        found = measure(question.evidence, kept, kind=question.evidence_kind)
+        return found if isinstance(found, bool) else round(found, _CONTEXT_DIGITS)
 
-
-def _evidence_coverage(answer: Mapping[str, Any], question: Question) -> Score:
-    if not question.evidence:
-        return None
-    kept = _kept(answer, question.doc_id)
-    share = metrics.evidence_coverage(
-        question.evidence, kept, kind=question.evidence_kind
-    )
-    return round(share, _CONTEXT_DIGITS)
+    return of_context
 
 
 def _answer_recall(

@@ -17,10 +17,6 @@ _LADDER = (250, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000)
 def budgets_for(dataset: Dataset, token_counter: TokenCounter) -> list[int]:
     """Choose budgets that make a difference: those that the documents exceed.
 
-    Args:
-        dataset: What is asked.
-        token_counter: Counts the documents.
-
     Returns:
         250, 500, 1,000 and so on, doubling up to 64,000, as far as they are less than
         the tokens that some question is asked of; at least the first.
@@ -113,10 +109,6 @@ def sweet_spot(
 
     With few questions intervals are wide and this finds small budgets: the interval
     in `comparison` says how much may be lost.
-
-    Args:
-        candidates: Arms, of one system over its budgets or of several systems.
-        resampling: Draws, for the same questions.
 
     Returns:
         None where no arm has a value.

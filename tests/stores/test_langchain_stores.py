@@ -24,7 +24,7 @@ from oprag.documents import ChunkStore, StoredChunk, StoreSource
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.evaluation.files import read_files
 from oprag.metadata import document_key
-from tests.cli.mixed_files import pdf
+from tests.evaluation.files.mixed_files import pdf
 from tests.stores.langchain_places import (
     AWKWARD_NAMES,
     PLACES,

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.data.building import finish
 from oprag.evaluation.data.jsonl import ONLY_JSON, fitting_metrics, question_of
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments
-from oprag.evaluation.data.rows import JsonlRows, Row, csv_rows, malformed
-from oprag.evaluation.errors import MalformedDataError
+from oprag.evaluation.data.rows import JsonlRows, Row, csv_rows
 from oprag.evaluation.files import files_in, joined, read_file, unreadable
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -20,6 +19,11 @@ _ANSWER = re.compile(r"answer(_\d+)?")
 _OPTION = re.compile(r"option_[a-z]")
 _ENDINGS = (".csv", ".jsonl")
 _DOCUMENT = ("document", "doc_id", "file")
+_PLAIN = ("question", "question_id", "document", "doc_id", "file", "answer", "correct")
+_NUMBERED = re.compile(r"answer_\d+|option_[a-z]")
+_ALIKE = 0.83
+"""From here on a name is taken for a misspelt one: one letter of six, or two changed
+round, but not `answer_id` for `answer_2`."""
 
 
 def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
@@ -57,7 +61,7 @@ def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
             text, or the file no questions; or its name ends in neither.
     """
     is_csv = questions.suffix.lower() == ".csv"
-    rows, unused = own_fields(_rows(questions), is_csv=is_csv)
+    rows, unused = _fields(_rows(questions), is_csv=is_csv)
     notes = [f"the field {name!r} is not used" for name in unused]
     if isinstance(documents, Mapping):
         held: Mapping[str, Document] = {
@@ -164,23 +168,11 @@ def _gold(row: Row, correct: str, options: list[str]) -> int:
     return options.index(wanted)
 
 
-_PLAIN = ("question", "question_id", "document", "doc_id", "file", "answer", "correct")
-_NUMBERED = re.compile(r"answer_\d+|option_[a-z]")
-_ALIKE = 0.83
-"""From here on a name is taken for a misspelt one: one letter of six, or two changed
-round, but not `answer_id` for `answer_2`."""
+def _fields(rows: Sequence[Row], *, is_csv: bool) -> tuple[list[Row], list[str]]:
+    """Return the rows with the names that fields are read by, and the unknown names.
 
-
-def own_fields(rows: Sequence[Row], *, is_csv: bool) -> tuple[list[Row], list[str]]:
-    """Give the fields the names that they are read by.
-
-    Args:
-        rows: Of the file.
-        is_csv: Whether the names are the heading, which is line 1.
-
-    Returns:
-        The rows, with small letters and `_` for spaces in the names that are known;
-        and the names that are not, each once, in the order they are come upon.
+    Known names get small letters and `_` for spaces. Of CSV they are the heading,
+    which is line 1.
 
     Raises:
         MalformedDataError: A name looks like a known one misspelt, two are the same,
@@ -189,24 +181,24 @@ def own_fields(rows: Sequence[Row], *, is_csv: bool) -> tuple[list[Row], list[st
     found = []
     unused: dict[str, None] = {}
     for row in rows:
-        line = 1 if is_csv else row.line
+        where = Row(row.values, row.path, 1, row.place) if is_csv else row
         names: dict[str, str] = {}
         for name in row.values:
-            known = _known(name, row.path, line, is_csv=is_csv)
+            known = _known(name, where, is_csv=is_csv)
             if known in names:
                 reason = f"{names[known]!r} and {name!r} are the same field"
-                raise malformed(row.path, line, reason)
+                raise where.error(reason)
             names[known or name] = name
             if known is None and name.strip():
                 unused[name] = None
         if "question" not in names:
-            raise _no_question(row.path, line, row.values)
+            where.get("question")  # raises, with the names that there are
         values = {known: row.values[name] for known, name in names.items()}
         found.append(Row(values, row.path, row.line, row.place))
     return found, list(unused)
 
 
-def _known(name: str, path: str, line: int | None, *, is_csv: bool) -> str | None:
+def _known(name: str, where: Row, *, is_csv: bool) -> str | None:
     """The name that a field is read by; None: it is not known."""
     folded = "_".join(name.casefold().split())
     if folded in _PLAIN or _NUMBERED.fullmatch(folded):
@@ -218,16 +210,9 @@ def _known(name: str, path: str, line: int | None, *, is_csv: bool) -> str | Non
             f"{name!r} is read from JSON Lines only; CSV has answer, answer_2, … and "
             "option_a, option_b, …, correct"
         )
-        raise malformed(path, line, reason)
+        raise where.error(reason)
     known = (*_PLAIN, "answer_2", "option_a", *(() if is_csv else ONLY_JSON))
     if alike := difflib.get_close_matches(folded, known, n=1, cutoff=_ALIKE):
         reason = f"{name!r} looks like {alike[0]!r} misspelt; give it another name"
-        raise malformed(path, line, reason)
+        raise where.error(reason)
     return None
-
-
-def _no_question(
-    path: str, line: int | None, names: Iterable[str]
-) -> MalformedDataError:
-    listed = ", ".join(map(repr, names)) or "none"
-    return malformed(path, line, f"it has no field 'question' (fields found: {listed})")

@@ -89,7 +89,10 @@ class Row:
         Raises:
             MalformedDataError: It is not there or no object.
         """
-        return self._within(name, self.get(name))
+        value = self.get(name)
+        if not isinstance(value, Mapping):
+            raise self.error(f"{name!r} is no object")
+        return Row(value, self.path, self.line, self.place)
 
     def objects(self, name: str) -> list[Row]:
         """Return a field that is a list of objects.
@@ -98,14 +101,9 @@ class Row:
             MalformedDataError: It is not there, no list, or holds something else.
         """
         values = self.get(name)
-        if not isinstance(values, list):
-            raise self.error(f"{name!r} is not a list of objects")
-        return [self._within(name, value) for value in values]
-
-    def _within(self, name: str, value: Any) -> Row:
-        if isinstance(value, Mapping):
-            return Row(value, self.path, self.line, self.place)
-        raise self.error(f"{name!r} is or holds {type(value).__name__}, not an object")
+        if isinstance(values, list) and all(isinstance(v, Mapping) for v in values):
+            return [Row(value, self.path, self.line, self.place) for value in values]
+        raise self.error(f"{name!r} is not a list of objects")
 
 
 class Rows(Protocol):

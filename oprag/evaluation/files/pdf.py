@@ -38,9 +38,6 @@ class PdfPage(NamedTuple):
 def pdf_pages(data: bytes) -> list[PdfPage]:
     """Read the pages that hold text, in their order.
 
-    Args:
-        data: The file.
-
     Raises:
         MissingDependencyError: pypdf is not installed.
         NoTextError: It is damaged or locked, or none of its pages holds text.

@@ -1,4 +1,4 @@
-"""The papers' measures, one file each, with formula and source.
+"""The papers' measures, each with its formula and source.
 
 Answers: `token_f1`, `exact_match`, `longrag_match`, `choice_match`,
 `bracketed_match`, `first_number_match`, `rouge_l`, `bleu`, `corpus_bleu`, `meteor`.

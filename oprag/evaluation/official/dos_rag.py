@@ -48,12 +48,6 @@ def split_officially(
     go on like sentences. A clause over the limit is cut every `chunk_size` *words*;
     these pieces come out at once, before the chunk that is open.
 
-    Args:
-        text: Any text.
-        chunk_size: Tokens, and words of such a piece.
-        counter: Counts tokens; the authors' is cl100k.
-        sentence_spans: Finds the sentences.
-
     Returns:
         The chunks in the order in which they come out, which is what the authors take
         for the order of the document.
@@ -146,11 +140,6 @@ def fill_officially(
     sum of the chunks' own tokens would pass the budget. What stands between chunks is
     not counted, so the context may be over the budget; a budget below the best
     chunk's tokens, or below 50, gives none.
-
-    Args:
-        ranked: What to choose, each with its text, best first.
-        token_budget: Tokens.
-        counter: Counts tokens; the authors' is cl100k.
 
     Returns:
         The chosen, best first.

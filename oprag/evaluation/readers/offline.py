@@ -42,9 +42,6 @@ class SentenceVectors:
 
     Contexts of one document are made of the same paragraphs again and again; each is
     kept in memory, and the vectors of each sentence where `vectors` keeps them.
-
-    Args:
-        vectors: Of the embedding model.
     """
 
     def __init__(self, vectors: Vectors) -> None:

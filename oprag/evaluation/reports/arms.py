@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from oprag.evaluation.failure_classes import FAILURE_CLASSES
 from oprag.evaluation.reports.measuring import corpus_scores
 from oprag.evaluation.reports.summary import ArmSummary, Figure, arm_label
 from oprag.evaluation.statistics import Resampling, mean_and_deviation
+
+_NOT_LABELLED = "not labelled"
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Arm:
     @property
     def label(self) -> str:
         """Name it in a table or legend: `dos-rag, 1,500`."""
-        return self.system if self.budget is None else f"{self.system}, {self.budget:,}"
+        return arm_label(self.system, self.budget)
 
     @property
     def runs(self) -> list[int]:
@@ -46,11 +49,7 @@ class Arm:
             None for a question that was not answered, or that the measure does not
             fit.
         """
-        found: dict[str, list[float]] = {}
-        for line in self.lines:
-            value = line.get(measure)
-            if value is not None:
-                found.setdefault(line["question_id"], []).append(float(value))
+        found = self._values_by("question_id", measure)
         return [
             statistics.fmean(found[name]) if name in found else None
             for name in question_ids
@@ -58,16 +57,15 @@ class Arm:
 
     def run_means(self, measure: str) -> list[float]:
         """Return the mean of a measure in each run that has one."""
-        found: dict[int, list[float]] = {}
-        for line in self.lines:
-            value = line.get(measure)
-            if value is not None:
-                found.setdefault(line["run"], []).append(float(value))
+        found = self._values_by("run", measure)
         return [statistics.fmean(found[run]) for run in sorted(found)]
 
-    def asked(self) -> list[TokenUsage]:
-        """Return the tokens of each answer's own calls."""
-        return [TokenUsage(**line["usage"]["asked"]) for line in self.lines]
+    def _values_by(self, field: str, measure: str) -> dict[Any, list[float]]:
+        found: dict[Any, list[float]] = {}
+        for line in self.lines:
+            if (value := line.get(measure)) is not None:
+                found.setdefault(line[field], []).append(float(value))
+        return found
 
     def index(self) -> TokenUsage:
         """Return the tokens of what was made of the documents, each made once.
@@ -79,14 +77,6 @@ class Arm:
             for line in self.lines
         }
         return sum(by_documents.values(), TokenUsage())
-
-    def context_tokens(self) -> float:
-        """Return the mean tokens of the contexts."""
-        return statistics.fmean(line["context_tokens"] for line in self.lines)
-
-    def declined(self) -> int:
-        """Count the answers that decline."""
-        return sum(not line["answered"] for line in self.lines)
 
 
 def arms_of(scores: Iterable[Mapping[str, Any]]) -> list[Arm]:
@@ -127,7 +117,7 @@ class Rows:
 
     def row(self, arm: Arm) -> ArmSummary:
         """Summarise one arm."""
-        asked = arm.asked()
+        asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
         index = arm.index()
         costs = [self.price.cost(usage) for usage in asked] if self.price else None
         return ArmSummary(
@@ -137,9 +127,11 @@ class Rows:
             questions=len({line["question_id"] for line in arm.lines}),
             answers=len(arm.lines),
             missing=self.expected - len(arm.lines),
-            declined=arm.declined(),
+            declined=sum(not line["answered"] for line in arm.lines),
             measures={**self._figures(arm), **self._of_corpus(arm)},
-            context_tokens=arm.context_tokens(),
+            context_tokens=statistics.fmean(
+                line["context_tokens"] for line in arm.lines
+            ),
             input_tokens=statistics.fmean(usage.input_tokens for usage in asked),
             output_tokens=statistics.fmean(usage.output_tokens for usage in asked),
             index_tokens=index.input_tokens + index.output_tokens,
@@ -183,32 +175,27 @@ class Rows:
         return figures
 
 
-_NOT_LABELLED = "not labelled"
-
-
 def class_counts(
-    labels: Mapping[str, str], answers: Iterable[Mapping[str, Any]]
+    labels: Mapping[str, str], arms: Iterable[Arm]
 ) -> dict[str, dict[str, int]]:
     """Count the declined answers of each arm by class.
 
     Args:
         labels: Class by question, as `read_labels` gives them.
-        answers: Lines with `system`, `budget`, `question_id` and `answered`.
+        arms: Of the run.
 
     Returns:
-        By arm in the order of the answers, then by class in that of
-        `FAILURE_CLASSES`; `"not labelled"` comes last. Only arms that declined; empty
-        where nothing was labelled.
+        By arm, then by class in the order of `FAILURE_CLASSES`; `"not labelled"` comes
+        last. Only arms that declined; empty where nothing was labelled.
     """
     counts: dict[str, dict[str, int]] = {}
-    for answer in answers if labels else ():
-        if not answer["answered"]:
-            arm = arm_label(answer["system"], answer["budget"])
-            label = labels.get(answer["question_id"], _NOT_LABELLED)
-            of_arm = counts.setdefault(arm, {})
-            of_arm[label] = of_arm.get(label, 0) + 1
-    order = (*FAILURE_CLASSES, _NOT_LABELLED)
-    return {
-        arm: {label: found[label] for label in order if label in found}
-        for arm, found in counts.items()
-    }
+    for arm in arms if labels else ():
+        found = Counter(
+            labels.get(line["question_id"], _NOT_LABELLED)
+            for line in arm.lines
+            if not line["answered"]
+        )
+        if found:
+            order = (*FAILURE_CLASSES, _NOT_LABELLED)
+            counts[arm.label] = {label: found[label] for label in order if found[label]}
+    return counts

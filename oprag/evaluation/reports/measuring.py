@@ -65,11 +65,6 @@ def main_measure(
     of what the prompt asked for; for a set without answers, whether the context holds
     the evidence.
 
-    Args:
-        dataset: The set.
-        measures: Those that there are.
-        brackets: Whether options were asked for as `[[n]]`, and not by letter.
-
     Returns:
         Empty where there is none.
     """
@@ -108,10 +103,5 @@ def corpus_scores(
 
 
 def number_of(count: int, thing: str) -> str:
-    """Return a number and the thing's name, in the plural where it is not one.
-
-    Args:
-        count: How many.
-        thing: In the singular, with a plural in "s".
-    """
+    """Return a number and the thing's name, in the plural where it is not one."""
     return f"{count:,} {thing}{'' if count == 1 else 's'}"

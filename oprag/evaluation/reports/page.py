@@ -34,12 +34,6 @@ def as_page(
 ) -> str:
     """Write the page.
 
-    Args:
-        summary: Of the run.
-        tables: Of the summary.
-        plots: Drawn as images inside the page.
-        questions: As `page_data` gives them.
-
     Raises:
         MissingDependencyError: jinja2 is not installed.
     """

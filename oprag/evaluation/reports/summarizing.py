@@ -46,19 +46,7 @@ def summarize(
     resamples: int = 2000,
     seed: int = 42,
 ) -> Summary:
-    """Summarise a run.
-
-    Args:
-        directory: Of the run.
-        dataset: The set that was asked.
-        answers: Its answers; at least one.
-        scores: Of the same answers, as `score` gives them.
-        price: Per million tokens; None: no cost is told.
-        published: Figures of papers; those of other measures are passed over.
-        measure: What arms are compared by; empty: see `main_measure`.
-        baseline: The system that others are compared with; empty: see `baseline_of`.
-        resamples: Of the intervals.
-        seed: Of the intervals.
+    """Summarise the answers of a run and their scores; options as for `write_reports`.
 
     Raises:
         InvalidOptionError: The run has no such measure or baseline.
@@ -102,7 +90,7 @@ def summarize(
         comparisons=comparisons(compared, against, resampling) if measure else (),
         sweet_spots=sweet_spots(compared, resampling) if measure else (),
         routing=routing(arms),
-        failure_classes=class_counts(read_labels(directory), scores),
+        failure_classes=class_counts(read_labels(directory), arms),
         published=tuple(
             each for each in published if each.measure == _as_published(measure)
         ),
@@ -179,17 +167,7 @@ def notes_of(
     errors: int,
     left_out: Sequence[str],
 ) -> Iterator[str]:
-    """Say what differs from the papers, what is missing, and what is estimated.
-
-    Args:
-        dataset: Its own notes come first.
-        rows: Of the arms.
-        measure: What arms are compared by; empty where there is none.
-        unit: What intervals draw.
-        groups: How many of them there are.
-        errors: Answers that failed.
-        left_out: Measures that are not shown, with the reason.
-    """
+    """Say what differs from the papers, what is missing, and what is estimated."""
     yield from dataset.notes
     if not measure:
         yield (

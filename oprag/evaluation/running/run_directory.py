@@ -158,23 +158,14 @@ class RunDirectory:
             self.errors_path.unlink(missing_ok=True)
 
     def arrange(self, keys: Sequence[AnswerKey]) -> None:
-        """Put the answers that are there in the order of the plan.
-
-        Args:
-            keys: Of all answers of the plan.
-        """
+        """Put the answers that are there in the order of the plan."""
         found = {key_of(answer): answer for answer in self.answers()}
         lines = (_line(found[key]) for key in keys if key in found)
         _write(self.answers_path, "".join(lines))
 
 
 class AnswerFile:
-    """Adds answers, each flushed at once.
-
-    Args:
-        path: The file of answers.
-        timings: The file of seconds, which no two runs share.
-    """
+    """Adds answers, each flushed at once."""
 
     def __init__(self, path: Path, timings: Path) -> None:
         cut_half_line(path)

@@ -80,11 +80,6 @@ def page_steps(
 ) -> Generator[Break, str, Pages]:
     """Divide a text into pages.
 
-    Args:
-        text: The text.
-        parts: As `parts_of` gives them.
-        rules: Lengths.
-
     Yields:
         Where to ask for the end of a page. It is not asked where there is but one
         place.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,16 +41,6 @@ class TreeSettings:
     enough: int
     """A layer of so many nodes or fewer has none above it."""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the settings as plain JSON values."""
-        return {
-            "splitting": self.splitting.settings(),
-            "summary_tokens": self.summary_tokens,
-            "cluster_tokens": self.cluster_tokens,
-            "layers": self.layers,
-            "enough": self.enough,
-        }
-
 
 @dataclass(frozen=True)
 class Tree:
@@ -72,11 +62,6 @@ async def tree_of(document: Document, settings: TreeSettings, bench: Bench) -> T
     It is kept by content and settings: the text, the splitting, the counter, both
     models, the seed.
 
-    Args:
-        document: The document; an empty one has an empty tree.
-        settings: How it is built.
-        bench: Chunks, vectors, the model, the seed, the cache.
-
     Raises:
         ChatModelError: A summary cannot be had.
         MissingDependencyError: umap-learn or scikit-learn is not installed.
@@ -91,7 +76,7 @@ async def tree_of(document: Document, settings: TreeSettings, bench: Bench) -> T
         "raptor-tree",
         {
             "text": digest.hexdigest(),
-            "settings": settings.as_json(),
+            "settings": asdict(settings),
             "counter": bench.counter.name,
             "embeddings": bench.vectors.name,
             "model": bench.model.name,
@@ -170,7 +155,7 @@ class Raptor(System):
 
     def settings(self) -> dict[str, Any]:
         """Return how the trees are built."""
-        return self.tree.as_json()
+        return asdict(self.tree)
 
     async def attempt(
         self, question: Question, budget: int | None, bench: Bench

@@ -67,11 +67,6 @@ async def memory_of(
 
     They are kept by content and settings: the text, the lengths, the model.
 
-    Args:
-        document: The document; a blank one has no pages.
-        settings: How it is divided.
-        bench: The model and the cache.
-
     Raises:
         ChatModelError: A reply cannot be had, or a gist is empty.
         SpendingCapError: The run may not spend more.

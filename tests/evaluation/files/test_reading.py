@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
@@ -11,7 +12,14 @@ from oprag.evaluation.files import read_files
 from oprag.evaluation.files.html import html_text
 from oprag.evaluation.files.pdf import pdf_pages
 from oprag.evaluation.files.text import NoTextError, decode
-from tests.cli.mixed_files import LEASE, MEETING, PAGE, READABLE, make_folder, pdf
+from tests.evaluation.files.mixed_files import (
+    LEASE,
+    MEETING,
+    PAGE,
+    READABLE,
+    make_folder,
+    pdf,
+)
 
 
 @pytest.fixture
@@ -138,6 +146,25 @@ def test_preformatted_text_keeps_its_white_space_and_cells_stay_apart():
     assert html_text(b"<p>code:</p><pre>  a\n  b</pre>") == "code:\n\n  a\n  b"
 
 
+def test_what_a_page_leaves_open_ends_where_browsers_end_it():
+    page = (
+        b"<head><title>Prices</title><style>p {}</style>"  # the head is not closed
+        b"<body><p>One<p>Two<table><tr><td>a<td>b<tr><td>c</table><ul><li>x<li>y</ul>"
+    )
+
+    assert html_text(page) == "Prices\n\nOne\n\nTwo\n\na b\nc\n\nx\ny"
+
+
+def test_white_space_is_one_space_wherever_tags_stand_in_it():
+    assert html_text(b"<p>a <!-- no --> <b> b</b>\n<i>c </i></p>") == "a b c"
+
+
+def test_an_encoding_may_be_declared_as_xml_does_it():
+    page = '<?xml version="1.0" encoding="ISO-8859-1"?><html><p>Caf\u00e9</p></html>'
+
+    assert html_text(page.encode("latin-1")) == "Caf\u00e9"
+
+
 def test_a_page_is_read_in_the_encoding_that_it_declares():
     page = '<meta charset="{}"><p>Café – “naïve”</p>'
 
@@ -165,6 +192,16 @@ def test_bytes_that_are_no_utf8_are_told_apart(data, fault):
 
 def test_a_byte_order_mark_is_no_text():
     assert decode(b"\xef\xbb\xbfa\r\n") == "a\r\n"
+
+
+def test_a_pdf_is_named_where_the_library_for_it_is_missing(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+
+    read = read_files([folder])
+
+    assert "notes/report.pdf" not in read.names
+    (skipped,) = (e for e in read.skipped if e.path == "notes/report.pdf")
+    assert "oprag[cli]" in skipped.reason
 
 
 def test_roman_page_labels_are_kept(tmp_path):
