@@ -37,7 +37,7 @@ _ALL_ZERO = (
 )
 _STOPPED = (
     "No advice: the run was stopped before everything was asked. Give the same command "
-    "with a higher cap: it goes on there."
+    "with a higher cap to continue it."
 )
 _FEW = 30
 """Questions below which an interval says little."""

@@ -187,7 +187,7 @@ def _starts(chunks: Sequence[Chunk]) -> list[int]:
 def marked_cells(
     spans: Sequence[tuple[int, int]], length: int, cells: int
 ) -> list[int | None]:
-    """Say which cells of a strip the spans reach into.
+    """Return which cells of a strip the spans reach into.
 
     The strip is the whole document, cut into cells of equal length (to within one
     character). A span marks every cell that holds at least one of its characters.

@@ -65,7 +65,7 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether an index can be put in order, and repair it.
+    """Return whether an index can be put in order, and repair it.
 
     Reads any Chroma directory: written with LangChain, LlamaIndex or chromadb. With
     the files at hand every position is proved; a repair writes only proved ones, and

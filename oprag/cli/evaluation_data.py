@@ -56,7 +56,7 @@ def restrict(dataset: Dataset, most: int | None) -> Dataset:
 
 
 def data_facts(dataset: Dataset) -> dict[str, Any]:
-    """Say which set it is, so that no run is resumed with another.
+    """Return which set it is, so that no run is resumed with another.
 
     Every text is read for it.
     """

@@ -123,7 +123,9 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
     for line in estimate_lines(estimate, len(evaluation.plan), options.price):
         typer.echo(line)
     if _passes_a_cap(estimate.low, options):
-        note("That is more than the cap: the run will stop there, and can go on later.")
+        note(
+            "That is more than the cap: the run will stop there, and can be continued."
+        )
 
 
 def _passes_a_cap(usage: TokenUsage, options: RunOptions) -> bool:
@@ -166,7 +168,7 @@ def carry_out(
     except KeyboardInterrupt as interrupt:
         note(
             f"Stopped. {len(directory.answers()):,} of {len(evaluation.plan):,} "
-            f"answers are kept in {out}. Give the same command again: it goes on there."
+            f"answers are kept in {out}. Give the same command again to continue."
         )
         raise typer.Exit(INTERRUPTED) from interrupt
     finally:

@@ -125,7 +125,7 @@ def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
 def read_reply(
     reply: str, question: Question | None = None, style: AnswerStyle = "letter"
 ) -> Reading:
-    """Say whether a reply answers, by the rules of Self-Route, and what.
+    """Return whether a reply answers, by the rules of Self-Route, and what.
 
     Args:
         reply: As the model wrote it; the prediction keeps its explanation.

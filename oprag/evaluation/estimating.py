@@ -1,8 +1,8 @@
-"""What a run will send, told before anything is sent.
+"""An estimate of what a run will send, before anything is sent.
 
-Some of the questions are gone through with a model that counts every prompt and
-replies by rote: once as a model that answers, once as one that declines and looks
-everything up, which is what Self-Route and ReadAgent cost at least and at most.
+A sample of the questions is asked of a stand-in that counts every prompt and gives
+fixed replies: once it always answers, once it always declines and looks everything up.
+These are the least and the most that Self-Route and ReadAgent cost.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class RunEstimate(NamedTuple):
     systems: tuple[SystemEstimate, ...]
     """In the order of the plan."""
     sampled: int
-    """Questions that were gone through."""
+    """Questions of the sample."""
     questions: int
     """Questions of the plan, that the figures stand for."""
     failed: tuple[str, ...]
@@ -95,7 +95,7 @@ async def estimate_run(
         window: As `Bench` takes it.
         seed: As `Bench` takes it.
         answer_style: As `Bench` takes it.
-        sample: Questions that are gone through, spread evenly over the plan's.
+        sample: Questions of the sample, spread evenly over the plan's.
     """
     questions = _spread(plan.questions, sample)
     sampled = max(1, dataset.count_documents(questions))
@@ -134,7 +134,7 @@ async def estimate_run(
 
 
 class _Counting(Model):
-    """Replies by rote and counts."""
+    """Gives fixed replies and counts."""
 
     count: TokenCounter
 

@@ -16,7 +16,7 @@ from oprag.errors import InvalidOptionError
 
 _FILE = Path(__file__).with_name("published.csv")
 _SPLITS = {"narrativeqa/test": "narrativeqa", "quality/dev": "quality"}
-"""How a data set of the papers' split calls itself, and what `data.load` takes."""
+"""`Dataset.name` of the split that the papers used, and the name of its figures."""
 
 
 @dataclass(frozen=True)

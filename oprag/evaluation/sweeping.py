@@ -34,7 +34,7 @@ def budgets_for(dataset: Dataset, token_counter: TokenCounter) -> list[int]:
 
 
 def with_answer_recall(dataset: Dataset) -> Dataset:
-    """Have it measured whether contexts hold an answer, where no evidence is known.
+    """Add the measure of whether contexts hold an answer, where no evidence is known.
 
     It comes with LongRAG's match, whose rule it is. Only for open questions: the text
     of an option need not stand in the document.

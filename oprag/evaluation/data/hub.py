@@ -79,7 +79,7 @@ def parquet_rows(files: Sequence[Path]) -> TableRows:
 
 
 def unavailable(name: str, reason: str, remedy: str) -> DatasetUnavailableError:
-    """Make the error for a set that cannot be had; the remedy names the local way."""
+    """Return the error for a set that cannot be had; the remedy names the local way."""
     return DatasetUnavailableError(f"{name}: {reason}. {remedy}", dataset=name)
 
 

@@ -27,7 +27,7 @@ class Row:
     """What `Rows.again` takes to read this row once more."""
 
     def error(self, reason: str) -> MalformedDataError:
-        """Make the error that says what is wrong with this row."""
+        """Return the error that says what is wrong with this row."""
         return malformed(self.path, self.line, reason)
 
     def get(self, *names: str) -> Any:
@@ -166,7 +166,7 @@ class TableRows:
 
 
 def malformed(path: str, line: int | None, reason: str) -> MalformedDataError:
-    """Make the error for a line of a file, or for the whole file."""
+    """Return the error for a line of a file, or for the whole file."""
     where = path if line is None else f"{path}, line {line}"
     return MalformedDataError(
         f"{where}: {reason}.", path=path, line=line, reason=reason

@@ -25,7 +25,7 @@ _REASON = re.compile(r"according|and|as|based|because|due|for|from|given|since|w
 
 
 def reads_as(reply: str, *, letter: str, text: str) -> bool:
-    """Say whether a reply chooses the option of this letter and text.
+    """Return whether a reply chooses the option of this letter and text.
 
     Markdown marks (`* _ # >` and backquotes) and blanks around do not count. The
     first rule that applies decides:

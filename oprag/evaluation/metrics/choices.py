@@ -25,7 +25,7 @@ def choice_match(
     gold_text: str,
     rules: ChoiceRules = "fixed",
 ) -> bool:
-    """Say whether a reply names the right option.
+    """Return whether a reply names the right option.
 
     `"official"` is what published ∞Bench En.MC figures were made with, fault by
     fault. The first rule that applies decides:
@@ -118,7 +118,7 @@ def bracketed_option(prediction: str) -> int | None:
 
 
 def bracketed_match(prediction: str, *, gold_option: int) -> bool:
-    """Say whether the last `[[n]]` names the right option; without one, it is wrong.
+    """Return whether the last `[[n]]` names the right option; without one, it is wrong.
 
     Args:
         prediction: What the reader answered.

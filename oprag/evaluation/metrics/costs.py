@@ -41,7 +41,7 @@ def spending(
     Args:
         usages: One per call; a question may take several, or none.
         questions: How many questions the calls answered.
-        price: Per million tokens, in the user's currency. None: no cost.
+        price: Per million tokens, in any currency. None: no cost.
 
     Raises:
         InvalidOptionError: There is no question.

@@ -21,7 +21,7 @@ class _Share(NamedTuple):
 
 
 def evidence_recall(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> bool:
-    """Say whether the context holds the evidence whole.
+    """Return whether the context holds the evidence whole.
 
     A span is held when every character of it lies in a kept span; several kept
     spans may hold it together. With `"any"` one held span is enough, with `"all"`

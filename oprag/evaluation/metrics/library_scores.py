@@ -217,7 +217,7 @@ def meteor(prediction: str, references: Sequence[str], *, wordnet: Any = None) -
 
 
 def meteor_unavailable() -> str | None:
-    """Say why METEOR cannot be computed here; None when it can.
+    """Return why METEOR cannot be computed here; None when it can.
 
     For reports: the column stays and says this.
 

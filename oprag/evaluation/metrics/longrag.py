@@ -48,12 +48,12 @@ def run_text(tokens: Iterable[str]) -> str:
 
 
 def holds_run(tokens: str, run: Sequence[str]) -> bool:
-    """Say whether tokens (as `run_text` gives them) hold a non-empty run."""
+    """Return whether tokens (as `run_text` gives them) hold a non-empty run."""
     return bool(run) and run_text(run) in tokens
 
 
 def longrag_match(prediction: str, references: Sequence[str]) -> bool:
-    """Say whether the short answer and a reference hold one another.
+    """Return whether the short answer and a reference hold one another.
 
     Right if the answer's tokens are a contiguous run of a reference's tokens, or a
     reference's tokens of the answer's. Tokens are those of `plain_tokens`: NFD,
@@ -82,7 +82,7 @@ def longrag_match(prediction: str, references: Sequence[str]) -> bool:
 
 
 def answer_recall(context: str, answers: Sequence[str]) -> bool:
-    """Say whether an answer stands in the context, token by token.
+    """Return whether an answer stands in the context, token by token.
 
     The answer's tokens must be a contiguous run of the context's. Tokens are those
     of `plain_tokens`: uncased, articles and punctuation kept. An answer without

@@ -66,7 +66,7 @@ def _f1(predicted: Counter[str], wanted: Counter[str]) -> float:
 
 
 def exact_match(prediction: str, references: Sequence[str]) -> bool:
-    """Say whether the answer is word for word one of the references.
+    """Return whether the answer is word for word one of the references.
 
     Both sides are brought to Unicode NFD and then to the words of `answer_words`:
     case, ASCII punctuation, articles and blanks do not count. Two texts of which
@@ -98,7 +98,7 @@ _DIGITS = re.compile(r"[0-9]+")
 
 
 def first_number_match(prediction: str, references: Sequence[str]) -> bool:
-    """Say whether the first run of digits in the reply is a reference.
+    """Return whether the first run of digits in the reply is a reference.
 
     Compared as text, so leading zeros count. A reply without digits is wrong.
 

@@ -61,7 +61,7 @@ class SentenceVectors:
         return Sentences(texts, matrix)
 
     def _learn(self, paragraphs: list[str]) -> None:
-        """Have all sentences that are new embedded together: that is quicker."""
+        """Embed all new sentences together, which is quicker."""
         new: dict[str, tuple[str, ...]] = {}
         for paragraph in paragraphs:
             if paragraph in self._kept:

@@ -179,9 +179,9 @@ def _minus(usage: TokenUsage, other: TokenUsage) -> TokenUsage:
 
 
 def _reached(option: str, cap: float, spent: float) -> SpendingCapError:
-    # What was spent is not told here: calls that are under way will add to it.
+    # Not what was spent: calls that are under way will add to it.
     message = (
         f"{option}={cap:.10g} could be passed by the next call. What is answered is "
-        "kept: run it again with a higher cap to go on."
+        "kept: run it again with a higher cap to continue."
     )
     return SpendingCapError(message, cap=cap, spent=spent)

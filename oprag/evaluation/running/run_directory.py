@@ -68,12 +68,12 @@ class RunDirectory:
 
     @property
     def spending_path(self) -> Path:
-        """Where every model call's tokens are entered."""
+        """The tokens of every model call."""
         return self.path / "spending.jsonl"
 
     @property
     def errors_path(self) -> Path:
-        """Where it is told what could not be answered; absent when all was."""
+        """What could not be answered; absent when everything was."""
         return self.path / _ERRORS
 
     def begin(self, settings: Mapping[str, Any]) -> None:
@@ -151,7 +151,7 @@ class RunDirectory:
         _write(self.path / name, text)
 
     def write_errors(self, errors: Sequence[Mapping[str, Any]]) -> None:
-        """Tell what could not be answered; without errors the file goes."""
+        """Write what could not be answered; without errors, remove the file."""
         if errors:
             _write(self.errors_path, "".join(map(_line, errors)))
         else:
@@ -196,7 +196,7 @@ def key_of(answer: Mapping[str, Any]) -> AnswerKey:
 
 
 def _difference(key: str, was: Any, now: Any) -> str:
-    """Say how a setting differs; of the data, in words."""
+    """Return how a setting differs; of the data, in words."""
     if key != "data" or not isinstance(was, dict) or not isinstance(now, dict):
         return f"{key} was {was!r} and now is {now!r}"
     parts = [

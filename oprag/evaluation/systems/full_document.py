@@ -82,7 +82,7 @@ class FullDocuments(System):
 
 
 def pieces_of(excerpts: Any) -> tuple[Piece, ...]:
-    """Say which slices of which documents were read."""
+    """Return which slices of which documents were read."""
     return tuple(Piece(each.document.name, *each.span) for each in excerpts)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from oprag.context import ContextOptions, Overflow
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
 from oprag.evaluation.data import Question
@@ -139,13 +139,12 @@ def _options(overflow: Overflow, top_n: int | None) -> dict[str, Any]:
 
 def _check_official(unit: SplitUnit, overflow: Overflow, top_n: int | None) -> None:
     if (unit, overflow, top_n) != ("sentences", "stop", None):
-        message = (
-            f'compat="official" with unit={unit!r}, overflow={overflow!r}, '
-            f"top_n={top_n!r} is not possible: the authors split into sentences, stop "
-            "at the first chunk that does not fit, and take one chunk for each 50 "
-            "tokens of the budget. Give none of these with it."
+        takes = (
+            "The authors split into sentences, stop at the first chunk that does not "
+            "fit, and take one chunk for each 50 tokens of the budget: leave out unit, "
+            "overflow and top_n with it."
         )
-        raise InvalidOptionError(message, option="compat", value="official")
+        raise invalid_option("compat", "official", takes)
 
 
 def order_control(order: ChunkOrder) -> Callable[..., Retrieved]:
