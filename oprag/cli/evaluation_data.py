@@ -37,12 +37,6 @@ def load_own(
         paths: Files and folders; see `own_documents` for their names.
         questions: A CSV or JSON Lines file. It is no document, wherever it lies.
         out: The folder of the run, which holds no documents either; None: none.
-
-    Raises:
-        InvalidOptionError: See `check_out`.
-        UnreadableFileError: See `own_documents` and `read_own`.
-        DuplicateDocumentError: See `own_documents`.
-        MalformedDataError: See `read_own`.
     """
     check_out(paths, out)
     return read_own(questions, own_documents(paths, questions, out))

@@ -52,11 +52,7 @@ class Evaluation:
 
 
 def _load_reader(options: RunOptions, vectors: Vectors) -> Model:
-    """Make the reader. Nothing is sent yet.
-
-    Raises:
-        ChatModelError: See `load_chat_model`.
-    """
+    """Make the reader. Nothing is sent yet."""
     if options.offline:
         return OfflineReader(vectors)
     warmth = {} if options.temperature is None else {"temperature": options.temperature}

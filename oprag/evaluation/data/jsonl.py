@@ -84,9 +84,6 @@ def question_of(row: Row, documents: Mapping[str, Document]) -> Question:
     Args:
         row: See `read_jsonl`.
         documents: That its evidence is checked against.
-
-    Raises:
-        MalformedDataError: See `read_jsonl`.
     """
     doc_ids = _doc_ids(row)
     options, gold = _options(row)

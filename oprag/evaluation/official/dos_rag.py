@@ -195,11 +195,7 @@ class OfficialRag(System):
         )
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order; no model is asked.
-
-        Raises:
-            BudgetTooSmallError: See `attempt`.
-        """
+        """Choose and order; no model is asked."""
         chunks: list[tuple[str, OfficialChunk]] = []
         scores: list[float] = []
         query = bench.vectors.of_query(query_text(question))

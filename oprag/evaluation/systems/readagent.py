@@ -167,11 +167,7 @@ class ReadAgent(System):
         budget: int | None,  # noqa: ARG002 -- it has none
         bench: Bench,
     ) -> Attempt:
-        """Make pages and gists if they are not there, look up, and answer.
-
-        Raises:
-            ChatModelError: See `memory_of`.
-        """
+        """Make pages and gists if they are not there, look up, and answer."""
         pages: list[_Page] = []
         usage, calls = TokenUsage(), 0
         for document in bench.documents(question):

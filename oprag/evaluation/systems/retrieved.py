@@ -103,11 +103,7 @@ def dos_rag(
     top_n: Count | None = None,
     compat: Compat = "fixed",
 ) -> System:
-    """Whole sentences up to 100 tokens, in document order (arXiv 2506.03989).
-
-    Raises:
-        InvalidOptionError: As for `vanilla_rag`.
-    """
+    """Whole sentences up to 100 tokens, in document order (arXiv 2506.03989)."""
     if compat == "official":
         _check_official(unit, overflow, top_n)
         return OfficialRag(name, size, "document")

@@ -50,12 +50,7 @@ class Placed(System):
         )
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order; no model is asked.
-
-        Raises:
-            BudgetTooSmallError: See `attempt`.
-            InvalidOptionError: See `attempt`.
-        """
+        """Choose and order; no model is asked."""
         options = ContextOptions(
             token_budget=budget,
             token_counter=bench.counter,
