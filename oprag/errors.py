@@ -1,4 +1,4 @@
-"""Every error and warning of the project, in one tree.
+"""Every error and warning of the core and the adapters, in one tree.
 
 ::
 
@@ -27,26 +27,21 @@
     ├── InputMismatchError (ValueError)       lists belong together, differ in length
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
-    ├── EmbeddingModelError (LookupError)     an embedding model cannot be found or used
-    ├── ChatModelError (RuntimeError)         a chat model cannot be reached or used
-    ├── SpendingCapError (RuntimeError)       the next model call would pass a cap
-    ├── ChunkSetError (ValueError)            orders are compared of different chunks
     ├── UnreadableFileError (ValueError)      a file holds no text that can be read
-    ├── MalformedDataError (ValueError)       a line of a data file cannot be used
-    ├── DatasetUnavailableError (LookupError) a set is not here and cannot be fetched
-    ├── MetricUnavailableError (LookupError)  a measure lacks the data it needs
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
     ├── UnlocatedChunksWarning                a repair could not prove some places
     ├── ApproximateTokenCountWarning          no exact tokenizer could be loaded
-    ├── RoutingCostWarning                    routing costs more than the full documents
-    └── DatasetCountWarning                   a set is not of the size the papers give
+    └── RoutingCostWarning                    routing costs more than the full documents
 
 Each error also is the builtin that a caller without knowledge of this package
 would catch. The facts stand on attributes, not only in the message, and errors
 survive pickling, so they cross process boundaries whole.
+
+The outer rings have branches of their own: `oprag.evaluation.errors`, and
+`EmbeddingModelError` in `oprag.cli.embedding_models`.
 """
 
 from __future__ import annotations
@@ -58,15 +53,10 @@ __all__ = [
     "AmbiguousPositionError",
     "ApproximateTokenCountWarning",
     "BudgetTooSmallError",
-    "ChatModelError",
-    "ChunkSetError",
     "ConflictingTextError",
     "ContextWindowError",
-    "DatasetCountWarning",
-    "DatasetUnavailableError",
     "DocumentNotFoundError",
     "DuplicateDocumentError",
-    "EmbeddingModelError",
     "IncompleteDocumentError",
     "InconsistentChunksError",
     "IndexingError",
@@ -75,8 +65,6 @@ __all__ = [
     "InvalidSpanError",
     "LinkError",
     "LongReadingError",
-    "MalformedDataError",
-    "MetricUnavailableError",
     "MissingDependencyError",
     "MissingDocumentError",
     "MissingPositionError",
@@ -87,7 +75,6 @@ __all__ = [
     "RoutingError",
     "RungFailedError",
     "SentenceDataError",
-    "SpendingCapError",
     "TokenizerError",
     "UnfilledBudgetWarning",
     "UnitNotFoundError",
@@ -331,43 +318,6 @@ class SentenceDataError(OpragError, LookupError):
     """The language that was asked for."""
 
 
-class EmbeddingModelError(OpragError, LookupError):
-    """An embedding model cannot be found, reached, or trusted."""
-
-    model: str
-    """The model as it was named."""
-
-
-class ChatModelError(OpragError, RuntimeError):
-    """A chat model cannot be loaded, reached, or used.
-
-    What its client raised is the `__cause__`.
-    """
-
-    model: str
-    """The model as it was named."""
-
-
-class SpendingCapError(OpragError, RuntimeError):
-    """The next model call of an evaluation could pass its cap on tokens or cost."""
-
-    cap: float
-    """The cap that was given: tokens, or money."""
-    spent: float
-    """What was spent before, in the same unit."""
-
-
-class ChunkSetError(OpragError, ValueError):
-    """Answers that should differ in the order of their chunks differ in the chunks."""
-
-    question: str
-    """Id of the question."""
-    budget: int | None
-    """Tokens; None for systems without a budget."""
-    systems: tuple[str, str]
-    """Two systems that did not read the same."""
-
-
 class UnreadableFileError(OpragError, ValueError):
     """A file is not there, or holds no text that can be read."""
 
@@ -375,33 +325,6 @@ class UnreadableFileError(OpragError, ValueError):
     """The file as it was named."""
     reason: str
     """What is wrong with it, without its name."""
-
-
-class MalformedDataError(OpragError, ValueError):
-    """A line or row of a data file is not of the form that it should have."""
-
-    path: str
-    """The file, or the set it was fetched from."""
-    line: int | None
-    """The line, or the row of a table, from 1; None where it is the whole file."""
-    reason: str
-    """What is wrong with it."""
-
-
-class DatasetUnavailableError(OpragError, LookupError):
-    """A data set is not on this machine and cannot be fetched."""
-
-    dataset: str
-    """The set as it is named here or on the hub."""
-
-
-class MetricUnavailableError(OpragError, LookupError):
-    """A measure cannot be computed because data that it needs is not installed."""
-
-    metric: str
-    """The measure's name."""
-    reason: str
-    """What is missing, for a table's footnote."""
 
 
 class MissingDependencyError(OpragError, ImportError):
@@ -431,10 +354,6 @@ class ApproximateTokenCountWarning(OpragWarning):
 
 class RoutingCostWarning(OpragWarning):
     """Routing costs more than sending the full documents at once would."""
-
-
-class DatasetCountWarning(OpragWarning):
-    """A data set does not hold as many questions or documents as the papers say."""
 
 
 def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from oprag.evaluation.counting import number_of
-from oprag.evaluation.reports.measuring import title_of
+from oprag.cli.evaluation_display import figure_text
+from oprag.evaluation.reports.measuring import number_of, title_of
 from oprag.evaluation.reports.summary import (
     ArmSummary,
     Figure,
     Summary,
     SweetSpotSummary,
 )
-from oprag.evaluation.sweet_spot import AS_CHEAP
+from oprag.evaluation.sweeping import AS_CHEAP
 
 _USE = {
     "dos-rag": "OffsetSentenceSplitter(chunk_size=100), "
@@ -37,7 +37,7 @@ _ALL_ZERO = (
 )
 _STOPPED = (
     "No advice: the run was stopped before everything was asked. Give the same command "
-    "with a higher cap: it goes on there."
+    "with a higher cap to continue it."
 )
 _FEW = 30
 """Questions below which an interval says little."""
@@ -101,14 +101,14 @@ def _evidence(
     name = title_of(measure)
     figure = chosen.measures[measure]
     asked = _asked(summary, figure)
-    lines = [f"  Why: {name} {_told(figure)} on {asked}."]
+    lines = [f"  Why: {name} {figure_text(figure)} on {asked}."]
     if spot.chosen == spot.best:
         cheaper = any(arm.tokens * AS_CHEAP < chosen.tokens for arm in summary.arms)
         worse = "; everything that takes less did measurably worse" if cheaper else ""
         lines.append(f"  Nothing did better{worse}.")
     else:
         lines.append(
-            f"  The best ({best.label}) has {_told(best.measures[measure])} for "
+            f"  The best ({best.label}) has {figure_text(best.measures[measure])} for "
             f"{best.tokens:,.0f} tokens instead of {chosen.tokens:,.0f}. On the same "
             f"questions the difference is {behind.mean:+.3f} "
             f"[{behind.low:+.3f}, {behind.high:+.3f}]: not significant; worse on "
@@ -134,9 +134,3 @@ def _asked(summary: Summary, figure: Figure) -> str:
     )
     questions = number_of(summary.questions, "question")
     return f"{measured}{questions} about {number_of(summary.documents, 'document')}"
-
-
-def _told(figure: Figure) -> str:
-    if figure.low is None or figure.high is None:
-        return f"{figure.mean:.3f}"
-    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"

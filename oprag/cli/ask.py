@@ -8,20 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from oprag.cli.options import (
-    DEFAULT_EMBEDDING_MODEL,
-    DEFAULT_TOKEN_BUDGET,
-    AsJson,
-    Directory,
-    EmbeddingModel,
-    Files,
-    Merge,
-    MostChunks,
-    Question,
-    ReadingOrder,
-    TokenBudget,
-    WhichOrder,
-)
+from oprag.cli.options import Files, Question, SearchOptions, takes
 from oprag.cli.telling import note, told
 
 if TYPE_CHECKING:
@@ -64,48 +51,38 @@ class Route(str, Enum):
     SELF = "self"
 
 
-WhichRoute = Annotated[
-    Route,
-    typer.Option(
-        "--route",
-        help="Send the passages alone, or let the model decline them and then read "
-        "the full documents.",
-    ),
-]
-WindowTokens = Annotated[
-    int | None,
-    typer.Option(
-        "--max-context-tokens",
-        min=1,
-        help="Tokens that the model takes, prompt and answer together; for --route "
-        "self. Without it, what is known of the model.",
-    ),
-]
-Model = Annotated[
-    str,
-    typer.Option(
-        metavar="PROVIDER:MODEL",
-        envvar="OPRAG_MODEL",
-        help="The chat model, such as openai:gpt-4o-mini or ollama:llama3.2.",
-        show_default=False,
-    ),
-]
-
-
+@takes(SearchOptions)
 def ask(
     files: Files,
     question: Question,
     *,
-    model: Model = "",
-    token_budget: TokenBudget = DEFAULT_TOKEN_BUDGET,
-    k: MostChunks = None,
-    order: WhichOrder = ReadingOrder.DOCUMENT,
-    merge: Merge = True,
-    route: WhichRoute = Route.RAG,
-    max_context_tokens: WindowTokens = None,
-    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
-    directory: Directory = None,
-    as_json: AsJson = False,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            envvar="OPRAG_MODEL",
+            help="The chat model, such as openai:gpt-4o-mini or ollama:llama3.2.",
+            show_default=False,
+        ),
+    ] = "",
+    route: Annotated[
+        Route,
+        typer.Option(
+            "--route",
+            help="Send the passages alone, or let the model decline them and then read "
+            "the full documents.",
+        ),
+    ] = Route.RAG,
+    max_context_tokens: Annotated[
+        int | None,
+        typer.Option(
+            "--max-context-tokens",
+            min=1,
+            help="Tokens that the model takes, prompt and answer together; for --route "
+            "self. Without it, what is known of the model.",
+        ),
+    ] = None,
+    options: SearchOptions,
 ) -> None:
     """Ask a chat model about your files.
 
@@ -129,7 +106,7 @@ def ask(
       oprag ask notes/ "What did we decide in May?" --model openai:local
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     _check_model(model)
-    _check_route(route, max_context_tokens, merge=merge)
+    _check_route(route, max_context_tokens, merge=options.merge)
 
     from oprag.calls import fill_prompt
     from oprag.cli.chat_models import load_chat_model, stream_answer
@@ -137,18 +114,8 @@ def ask(
 
     check_question(question)
     client = load_chat_model(model)
-    found = search(
-        files,
-        question,
-        embedding_model=embedding_model,
-        directory=directory,
-        token_budget=token_budget,
-        k=k,
-        order=order.value,
-        merge=merge,
-        citations=route is Route.RAG,
-    )
-    pen = _Pen(silent=as_json)
+    found = search(files, question, options, citations=route is Route.RAG)
+    pen = _Pen(silent=options.as_json)
     answer: Answer | RoutedAnswer
     try:
         if route is Route.SELF:
@@ -159,8 +126,8 @@ def ask(
                 model,
                 found,
                 pen.write,
-                token_budget=token_budget,
-                order=order.value,
+                token_budget=options.token_budget,
+                order=options.order.value,
                 max_context_tokens=max_context_tokens,
             )
         else:
@@ -173,7 +140,7 @@ def ask(
         note("The model sent an empty answer.")
     if answer.cut:
         note("The answer is cut off: the model had reached its longest answer.")
-    if as_json:
+    if options.as_json:
         typer.echo(_to_json(model, found, answer))
     else:
         _show_end(found, answer)

@@ -7,17 +7,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from langchain_oprag._replies import text_of
 from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by
-from oprag.errors import ChatModelError
+from oprag.evaluation.errors import ChatModelError
+from oprag.evaluation.readers.chat import is_cut
 from oprag.tokens import resolve_token_counter
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
-_CUT = ("length", "max_tokens", "MAX_TOKENS")
-"""How providers say that an answer reached its greatest length."""
 
 
 class Answer(NamedTuple):
@@ -61,12 +60,6 @@ def stream_answer(
 ) -> Answer:
     """Ask a chat model and hand on what it writes as it comes.
 
-    Args:
-        model: The client.
-        name: The model as the user named it.
-        prompt: What is sent, as one message.
-        write: Called with each piece of the answer.
-
     Raises:
         ChatModelError: It cannot be reached, refuses, or breaks off.
     """
@@ -90,13 +83,6 @@ def stream_answer(
             write(text)
     answer = "".join(pieces)
     return Answer(answer, _usage(reported, prompt, answer), cut)
-
-
-def is_cut(message: BaseMessage) -> bool:
-    """Whether a message, or a piece of one, ends where the longest answer does."""
-    metadata = message.response_metadata
-    reason = metadata.get("finish_reason") or metadata.get("stop_reason")
-    return reason in _CUT
 
 
 def _usage(reported: UsageMetadata | None, prompt: str, answer: str) -> TokenUsage:

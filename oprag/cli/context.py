@@ -6,33 +6,15 @@ import json
 
 import typer
 
-from oprag.cli.options import (
-    DEFAULT_EMBEDDING_MODEL,
-    DEFAULT_TOKEN_BUDGET,
-    AsJson,
-    Directory,
-    EmbeddingModel,
-    Files,
-    Merge,
-    MostChunks,
-    Question,
-    ReadingOrder,
-    TokenBudget,
-    WhichOrder,
-)
+from oprag.cli.options import Files, Question, SearchOptions, takes
 
 
+@takes(SearchOptions)
 def context(
     files: Files,
     question: Question,
     *,
-    token_budget: TokenBudget = DEFAULT_TOKEN_BUDGET,
-    k: MostChunks = None,
-    order: WhichOrder = ReadingOrder.DOCUMENT,
-    merge: Merge = True,
-    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
-    directory: Directory = None,
-    as_json: AsJson = False,
+    options: SearchOptions,
 ) -> None:
     """Print the passages of your files that fit a question.
 
@@ -50,17 +32,8 @@ def context(
     from oprag.cli.searching import check_question, search, search_values
 
     check_question(question)
-    found = search(
-        files,
-        question,
-        embedding_model=embedding_model,
-        directory=directory,
-        token_budget=token_budget,
-        k=k,
-        order=order.value,
-        merge=merge,
-    )
-    if as_json:
+    found = search(files, question, options)
+    if options.as_json:
         typer.echo(json.dumps(search_values(found), indent=2))
     else:
         typer.echo(found.retrieved.context)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING
@@ -19,10 +20,10 @@ from oprag.cli.options import (
     TokenBudget,
 )
 
-# Loaded when the command runs, so that help and completion need not wait for them.
 if TYPE_CHECKING:
     from oprag.cli.index import Index
     from oprag.cli.retrieving import Retrieved
+
 
 QUESTIONS = (
     "How does a try statement handle an exception, and what does finally do?",
@@ -66,18 +67,17 @@ def demo(
       oprag demo
       oprag demo --token-budget 300
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    from langchain_core.documents import Document
-
-    from oprag.cli.cache_folder import cache_folder
     from oprag.cli.display import make_console
-    from oprag.cli.indexing import index_documents, load_model
-    from oprag.cli.reference import REFERENCE_NAME, language_reference
+    from oprag.cli.embedding_models import load_model
+    from oprag.cli.index import index_texts
+    from oprag.cli.options import cache_folder
     from oprag.cli.retrieving import retrieve
+    from oprag.evaluation.files import FileText
 
     text = language_reference()
     notes = make_console(stderr=True)
-    index = index_documents(
-        [Document(text, metadata={"source": REFERENCE_NAME})],
+    index = index_texts(
+        [FileText(REFERENCE_NAME, text)],
         load_model(embedding_model, notes),
         label="language-reference",
         folder=directory or cache_folder(),
@@ -96,14 +96,7 @@ def demo(
 def show(
     name: str, text: str, found: Sequence[Retrieved], *, token_budget: int
 ) -> None:
-    """Print what was found, for people.
-
-    Args:
-        name: The document's name.
-        text: The document.
-        found: One per question.
-        token_budget: Tokens that were given to each.
-    """
+    """Print what was found, for people."""
     from rich.text import Text
 
     from oprag.cli.display import make_console, question_lines
@@ -126,15 +119,8 @@ def show(
 
 
 def to_json(name: str, text: str, index: Index, found: Sequence[Retrieved]) -> str:
-    """The same as one JSON object, in ASCII.
-
-    Args:
-        name: The document's name.
-        text: The document; spans count its characters, and its SHA-256 is given.
-        index: The index that was searched.
-        found: One per question.
-    """
-    from oprag.cli.values import retrieved_values
+    """The same as one JSON object, in ASCII."""
+    from oprag.cli.retrieving import retrieved_values
 
     values = {
         "document": {
@@ -146,3 +132,37 @@ def to_json(name: str, text: str, index: Index, found: Sequence[Retrieved]) -> s
         "questions": [retrieved_values(retrieved) for retrieved in found],
     }
     return json.dumps(values, indent=2)
+
+
+REFERENCE_NAME = "Python {}.{} language reference".format(*sys.version_info)
+"""Name of the document, as citations show it."""
+
+_TOPICS = """
+    identifiers strings numbers integers floating imaginary
+    objects types specialnames execmodel
+    conversions atom-identifiers atom-literals lists dict attribute-references
+    subscriptions slicings calls await power unary binary shifting bitwise
+    comparisons booleans lambda exprlists operator-summary
+    assignment assert pass del return yield raise break continue import global
+    nonlocal compound
+    truth typesseq string-methods formatstrings typesmapping typesmodules
+    typesfunctions typesmethods bltin-code-objects bltin-type-objects
+    bltin-null-object bltin-ellipsis-object specialattrs debugger
+""".split()  # noqa: SIM905 -- reads as a table of contents
+"""Topics of `pydoc_data` in the order of the reference's chapters, then those of the
+library's. The topics that are not named repeat a part of one that is."""
+
+
+def language_reference() -> str:
+    """The language reference as one long text.
+
+    Python's `help()` keeps it as topics; `help("with")` shows one. Here they stand
+    in the order of the book they were cut from, each with its heading, with two line
+    breaks between them.
+
+    Returns:
+        Some 370,000 to 415,000 characters, depending on the version of Python.
+    """
+    from pydoc_data.topics import topics
+
+    return "\n\n".join(topics[topic].strip() for topic in _TOPICS if topic in topics)

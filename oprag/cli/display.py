@@ -12,7 +12,6 @@ from rich.text import Text
 
 from oprag.chunk import Chunk, Span
 from oprag.cli.retrieving import Retrieved
-from oprag.cli.strip import jumps_back, marked_cells
 
 _WIDTH = 100
 """Columns used at most; exactly so many where there is no terminal."""
@@ -183,3 +182,39 @@ def _span(chunk: Chunk) -> Span:
 
 def _starts(chunks: Sequence[Chunk]) -> list[int]:
     return [_span(chunk).start for chunk in chunks]
+
+
+def marked_cells(
+    spans: Sequence[tuple[int, int]], length: int, cells: int
+) -> list[int | None]:
+    """Return which cells of a strip the spans reach into.
+
+    The strip is the whole document, cut into cells of equal length (to within one
+    character). A span marks every cell that holds at least one of its characters.
+
+    Args:
+        spans: Characters `(start, end)`, end exclusive, within the document.
+        length: Characters of the document.
+        cells: Cells of the strip, at least 1.
+
+    Returns:
+        For each cell the index of the first span in it, or None.
+    """
+    marks: list[int | None] = [None] * cells
+    for index, (start, end) in enumerate(spans):
+        if start < end:
+            last = (end - 1) * cells // length
+            for cell in range(start * cells // length, last + 1):
+                if marks[cell] is None:
+                    marks[cell] = index
+    return marks
+
+
+def jumps_back(starts: Iterable[int]) -> list[bool]:
+    """Say of each start whether it stands before the one that was read last."""
+    jumps = []
+    before = -1
+    for start in starts:
+        jumps.append(start < before)
+        before = start
+    return jumps

@@ -15,63 +15,57 @@ if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory
     from oprag.diagnosing import Diagnosis, RepairPlan
 
-_Directory = Annotated[
-    Path,
-    typer.Argument(metavar="DIRECTORY", help="A Chroma directory.", show_default=False),
-]
-_Collection = Annotated[
-    str | None, typer.Option(help="The collection; without it, the only one.")
-]
-_Documents = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True,
-        file_okay=False,
-        help="Folder of the files that were indexed, to prove every position.",
-    ),
-]
-_Sample = Annotated[
-    int | None,
-    typer.Option(min=1, help="Look at the first chunks only; without it, at all."),
-]
-_PositionKeys = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--position-key", help="Where the position is; repeat it, the part first."
-    ),
-]
-_DocumentKey = Annotated[
-    str | None, typer.Option(help="The key that names the document.")
-]
-_Repair = Annotated[
-    bool,
-    typer.Option("--repair", help="Show what proved positions a repair would write."),
-]
-_Write = Annotated[
-    bool, typer.Option("--write", help="With --repair: back up, then write.")
-]
-_Restore = Annotated[
-    Path | None,
-    typer.Option(
-        exists=True, dir_okay=False, help="Give back what a backup file holds."
-    ),
-]
-
 
 def doctor(
-    directory: _Directory,
+    directory: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIRECTORY", help="A Chroma directory.", show_default=False
+        ),
+    ],
     *,
-    collection: _Collection = None,
-    documents: _Documents = None,
-    sample: _Sample = None,
-    position_keys: _PositionKeys = None,
-    document_key: _DocumentKey = None,
-    repair: _Repair = False,
-    write: _Write = False,
-    restore: _Restore = None,
+    collection: Annotated[
+        str | None, typer.Option(help="The collection; without it, the only one.")
+    ] = None,
+    documents: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            file_okay=False,
+            help="Folder of the files that were indexed, to prove every position.",
+        ),
+    ] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(min=1, help="Look at the first chunks only; without it, at all."),
+    ] = None,
+    position_keys: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--position-key", help="Where the position is; repeat it, the part first."
+        ),
+    ] = None,
+    document_key: Annotated[
+        str | None, typer.Option(help="The key that names the document.")
+    ] = None,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Show what proved positions a repair would write."
+        ),
+    ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="With --repair: back up, then write.")
+    ] = False,
+    restore: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="Give back what a backup file holds."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether an index can be put in order, and repair it.
+    """Return whether an index can be put in order, and repair it.
 
     Reads any Chroma directory: written with LangChain, LlamaIndex or chromadb. With
     the files at hand every position is proved; a repair writes only proved ones, and

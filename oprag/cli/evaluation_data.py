@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from oprag.cli.own_documents import check_out, own_documents
+from oprag.cli.telling import note
+from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
 from oprag.evaluation.data import Dataset, load, read_own
+from oprag.evaluation.files import read_files
+from oprag.evaluation.running.run_directory import RunDirectory
 
 
 def load_data(spec: str, split: str) -> Dataset:
@@ -33,12 +37,6 @@ def load_own(
         paths: Files and folders; see `own_documents` for their names.
         questions: A CSV or JSON Lines file. It is no document, wherever it lies.
         out: The folder of the run, which holds no documents either; None: none.
-
-    Raises:
-        InvalidOptionError: See `check_out`.
-        UnreadableFileError: See `own_documents` and `read_own`.
-        DuplicateDocumentError: See `own_documents`.
-        MalformedDataError: See `read_own`.
     """
     check_out(paths, out)
     return read_own(questions, own_documents(paths, questions, out))
@@ -52,7 +50,7 @@ def restrict(dataset: Dataset, most: int | None) -> Dataset:
 
 
 def data_facts(dataset: Dataset) -> dict[str, Any]:
-    """Say which set it is, so that no run is resumed with another.
+    """Return which set it is, so that no run is resumed with another.
 
     Every text is read for it.
     """
@@ -80,3 +78,120 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
         "questions_sha256": asked.hexdigest(),
         "documents_sha256": read.hexdigest(),
     }
+
+
+def check_out(paths: Sequence[Path], out: Path | None) -> None:
+    """See that the files of a run do not come among the documents.
+
+    Raises:
+        InvalidOptionError: `out` is one of the folders, or one holds a run.
+    """
+    for path in paths:
+        if out is not None and out.resolve() == path.resolve():
+            message = (
+                f"--out {str(out)!r} is where the documents are: the files of the run "
+                "would come among them. Give a folder of its own."
+            )
+            raise InvalidOptionError(message, option="out", value=str(out))
+        if RunDirectory(path).is_begun:
+            message = (
+                f"{str(path)!r} holds the files of a run (run.json) among its own: "
+                "move them elsewhere, they are no documents."
+            )
+            raise InvalidOptionError(message, option="documents", value=str(path))
+
+
+def own_documents(
+    paths: Sequence[Path], questions: Path, out: Path | None = None
+) -> dict[str, str]:
+    """Read the documents, without the questions and without the files of runs.
+
+    What is left out and what is skipped is noted.
+
+    Args:
+        paths: Files and folders.
+        questions: The file of the questions, which holds the answers too.
+        out: The folder of the run; None: none is written.
+
+    Returns:
+        Each text by its path in the folder that was given, or by its file's name;
+        where two would have one name, by the path that was given. In reading order.
+
+    Raises:
+        DuplicateDocumentError: Two have one name all the same.
+        UnreadableFileError: See `read_files`; or nothing is left.
+    """
+    read = read_files(paths)
+    sources = [*read.names, *(error.path for error in read.skipped)]
+    left_out = _left_out(sources, paths, questions, out)
+    for why in dict.fromkeys(left_out.values()):
+        note(f"Left out of the documents: {why}.")
+    for error in read.skipped:
+        if error.path not in left_out:
+            note(f"Skipped: {error.message}")
+    texts = {name: text for name, text in read.whole.items() if name not in left_out}
+    if not texts:
+        name = str(paths[0])
+        reason = "holds no documents beside what is left out"
+        message = f"{name!r} {reason}."
+        raise UnreadableFileError(message, path=name, reason=reason)
+    return dict(zip(_names(list(texts), paths), texts.values(), strict=True))
+
+
+def _left_out(
+    sources: Iterable[str], paths: Sequence[Path], questions: Path, out: Path | None
+) -> dict[str, str]:
+    """Why a file is no document, by its name; those that are one are not there."""
+    found = {}
+    runs: dict[Path, bool] = {}
+    roots = {path.resolve() for path in paths}
+    asked = questions.resolve()
+    for source in sources:
+        file = Path(source).resolve()
+        if file == asked:
+            found[source] = f"{str(questions)!r}, the questions"
+            continue
+        if file in roots:
+            continue
+        for folder in file.parents:
+            if folder in roots:
+                break
+            if folder not in runs:
+                runs[folder] = _is_run(folder, out)
+            if runs[folder]:
+                found[source] = f"{str(folder)!r}, the folder of a run"
+                break
+    return found
+
+
+def _is_run(folder: Path, out: Path | None) -> bool:
+    if out is not None and folder == out.resolve():
+        return True
+    return RunDirectory(folder).is_begun
+
+
+def _names(sources: Sequence[str], paths: Sequence[Path]) -> list[str]:
+    short = [_short(source, paths) for source in sources]
+    times = Counter(short)
+    names = [
+        name if times[name] == 1 else source
+        for name, source in zip(short, sources, strict=True)
+    ]
+    seen: dict[str, str] = {}
+    for name, source in zip(names, sources, strict=True):
+        if name in seen:
+            message = (
+                f"Two documents would be named {name!r}: {seen[name]!r} and "
+                f"{source!r}. Name their folders from one place above them."
+            )
+            raise DuplicateDocumentError(message, document=name)
+        seen[name] = source
+    return names
+
+
+def _short(source: str, paths: Sequence[Path]) -> str:
+    path = Path(source)
+    for folder in paths:
+        if folder.is_dir() and path.is_relative_to(folder):
+            return path.relative_to(folder).as_posix()
+    return path.name

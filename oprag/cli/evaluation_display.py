@@ -1,13 +1,14 @@
-"""What an evaluation prints: the estimate, the table, in plain lines."""
+"""What an evaluation prints: the estimate, the table, the list, in plain lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from oprag.calls import Price, TokenUsage
-from oprag.evaluation.counting import number_of
+from oprag.evaluation.catalogue import SYSTEMS
+from oprag.evaluation.data import DATASETS
 from oprag.evaluation.estimating import RunEstimate
-from oprag.evaluation.reports.measuring import title_of
+from oprag.evaluation.reports.measuring import number_of, title_of
 from oprag.evaluation.reports.summary import ArmSummary, Figure, Summary
 
 _CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
@@ -67,13 +68,14 @@ def table_lines(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def _row(arm: ArmSummary, measures: Sequence[str]) -> tuple[str, ...]:
-    figures = [_figure(arm.measures.get(measure)) for measure in measures]
+    figures = [figure_text(arm.measures.get(measure)) for measure in measures]
     budget = "" if arm.budget is None else f"{arm.budget:,}"
     share = f"{arm.declined / arm.answers:.0%}" if arm.answers else ""
     return (arm.system, budget, *figures, f"{arm.tokens:,.0f}", share)
 
 
-def _figure(figure: Figure | None) -> str:
+def figure_text(figure: Figure | None) -> str:
+    """A mean and its interval."""
     if figure is None:
         return "-"
     if figure.low is None or figure.high is None:
@@ -92,3 +94,24 @@ def _money(price: Price, low: TokenUsage, high: TokenUsage) -> str:
 
 def _amount(cost: float) -> str:
     return f"{cost:,.2f}" if cost >= 1 else f"{cost:.4f}"
+
+
+def listing() -> Iterator[str]:
+    """Return the data sets and the systems, with the settings that these take."""
+    yield "Data sets (--data NAME=PATH), and what the path is:"
+    width = max(map(len, DATASETS))
+    for name, path in DATASETS.items():
+        yield f"  {name.ljust(width)}  {path}"
+    yield ""
+    yield "Systems (--systems NAME or NAME:KEY=VALUE,KEY=VALUE):"
+    for entry in SYSTEMS.values():
+        settings = ", ".join(f"{key}={_told(v)}" for key, v in entry.settings.items())
+        yield f"  {entry.name}: {entry.description}"
+        yield f"    {settings}"
+
+
+def _told(value: object) -> str:
+    """A default as it is written on the command line."""
+    if value is None:
+        return "none"
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,8 +1,9 @@
-"""Options that `oprag evaluate` and `oprag sweep` share, and how they are read."""
+"""The options of a run, which `oprag evaluate` and `oprag sweep` share."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +11,9 @@ from typing import Annotated
 import typer
 
 from oprag.calls import Price
+from oprag.cli.options import DEFAULT_EMBEDDING_MODEL, EmbeddingModel
 from oprag.cli.telling import told
-
-DEFAULT_MODEL = "offline"
+from oprag.evaluation.models import OFFLINE
 
 _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
 _PRICE_PARTS = (2, 3)
@@ -25,87 +26,141 @@ class Style(str, Enum):
     BRACKETS = "brackets"
 
 
-Reader = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        metavar="PROVIDER:MODEL|offline",
-        help="The chat model, such as openai:gpt-4o-mini; or offline, which gives the "
-        "best-matching sentence and is not a language model.",
-    ),
-]
-AskedStyle = Annotated[
-    Style,
-    typer.Option(
-        "--answer-style",
-        help="How options are answered: by letter, or as in DOS RAG with an "
-        "explanation and [[n]]; open questions then in 1 to 20 words.",
-    ),
-]
-Runs = Annotated[
-    int, typer.Option("--runs", min=1, help="How often each question is asked.")
-]
-LimitQuestions = Annotated[
-    int | None,
-    typer.Option("--limit-questions", min=1, help="Only the first questions."),
-]
-Concurrency = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Questions asked at a time.")
-]
-MaxTokens = Annotated[
-    int | None,
-    typer.Option(
-        "--max-tokens",
-        min=1,
-        help="Stop before prompts and replies together pass this many tokens.",
-    ),
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option("--max-cost", min=0, help="Stop before the cost passes this."),
-]
-Prices = Annotated[
-    str,
-    typer.Option(
-        "--price",
-        metavar="INPUT,OUTPUT",
-        help="Price of a million tokens, in your currency: input,output or "
-        "input,cached input,output.",
-        show_default=False,
-    ),
-]
-Window = Annotated[
-    int | None,
-    typer.Option(
-        "--window", min=1, help="Tokens that the model takes, prompt and reply."
-    ),
-]
-AllowedReply = Annotated[
-    int, typer.Option("--max-reply", min=1, help="Tokens that a reply may have.")
-]
-Temperature = Annotated[
-    str,
-    typer.Option(
-        "--temperature", help="Of the chat model; default leaves it to the provider."
-    ),
-]
-Seed = Annotated[
-    int, typer.Option("--seed", help="Of everything that is drawn.", min=0)
-]
-DryRun = Annotated[
-    bool,
-    typer.Option(
-        "--dry-run", help="Say what it would take, and send and write nothing."
-    ),
-]
-Cache = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        help="Folder for vectors and what models make of documents; without it, one "
-        "in your cache folder.",
-    ),
-]
+def read_price(text: str) -> Price | None:
+    """Read `2.5,10` or `2.5,1.25,10`; empty: no price.
+
+    Raises:
+        typer.Exit: It is not two or three numbers from 0 on.
+    """
+    if not text:
+        return None
+    parts = text.split(",")
+    if len(parts) not in _PRICE_PARTS or not all(map(_NUMBER.fullmatch, parts)):
+        message = (
+            f"--price {text!r}: it takes the prices of a million tokens, input,output "
+            "or input,cached input,output, such as 2.5,10."
+        )
+        raise told(message, code=2)
+    return Price(float(parts[0]), float(parts[-2]), float(parts[-1]))
+
+
+def read_temperature(written: str | float) -> float | None:
+    """Read a number from 0 on; `default`: None, it is left to the provider.
+
+    Raises:
+        typer.Exit: It is neither.
+    """
+    text = str(written)
+    if text == "default":
+        return None
+    if not _NUMBER.fullmatch(text):
+        raise told(f"--temperature {text!r}: it takes a number, or default.", code=2)
+    return float(text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """What a user says of a run, apart from the data and the systems."""
+
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL|offline",
+            help="The chat model, such as openai:gpt-4o-mini; or offline, which gives "
+            "the best-matching sentence and is not a language model.",
+        ),
+    ] = OFFLINE
+    answer_style: Annotated[
+        Style,
+        typer.Option(
+            help="How options are answered: by letter, or as in DOS RAG with an "
+            "explanation and [[n]]; open questions then in 1 to 20 words.",
+        ),
+    ] = Style.LETTER
+    runs: Annotated[
+        int, typer.Option(min=1, help="How often each question is asked.")
+    ] = 1
+    limit_questions: Annotated[
+        int | None,
+        typer.Option(min=1, help="Ask only so many of the questions, from the first."),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Estimate tokens and cost; send and write nothing."
+        ),
+    ] = False
+    price: Annotated[
+        Price | None,
+        typer.Option(
+            parser=read_price,
+            metavar="INPUT,OUTPUT",
+            help="Price of a million tokens, in any currency: input,output or "
+            "input,cached input,output.",
+            show_default=False,
+        ),
+    ] = None
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Stop before prompts and replies together pass this many tokens.",
+        ),
+    ] = None
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Stop before the cost passes this.")
+    ] = None
+    concurrency: Annotated[
+        int, typer.Option(min=1, help="Questions asked at a time.")
+    ] = 4
+    window: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Tokens of the model's context window: prompt and reply together.",
+        ),
+    ] = None
+    max_reply: Annotated[
+        int, typer.Option(min=1, help="Tokens that a reply may have.")
+    ] = 1024
+    temperature: Annotated[
+        float | None,
+        typer.Option(
+            parser=read_temperature,
+            metavar="NUMBER|default",
+            help="Of the chat model; default is the provider's own.",
+        ),
+    ] = 0
+    seed: Annotated[int, typer.Option(help="Of every random draw.", min=0)] = 42
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder that keeps vectors, summaries and gists; without it, one in "
+            "your cache folder.",
+        ),
+    ] = None
+
+    @property
+    def offline(self) -> bool:
+        """Whether no language model is asked."""
+        return self.model == OFFLINE
+
+    def check(self) -> None:
+        """Refuse what cannot be, before anything is loaded.
+
+        Raises:
+            typer.Exit: With code 2.
+        """
+        provider, _, name = self.model.partition(":")
+        if not self.offline and not (provider.strip() and name.strip()):
+            message = (
+                f"--model {self.model!r} names no provider and model. Write "
+                "provider:model, such as openai:gpt-4o-mini, or offline."
+            )
+            raise told(message, code=2)
+        if self.max_cost is not None and self.price is None:
+            raise told("--max-cost needs --price: what a million tokens cost.", code=2)
 
 
 def read_budgets(text: str) -> list[int]:
@@ -134,34 +189,3 @@ def read_specs(texts: list[str]) -> list[str]:
         elif part:
             specs.append(part)
     return specs
-
-
-def read_price(text: str) -> Price | None:
-    """Read `2.5,10` or `2.5,1.25,10`; empty: no price.
-
-    Raises:
-        typer.Exit: It is not two or three numbers from 0 on.
-    """
-    if not text:
-        return None
-    parts = text.split(",")
-    if len(parts) not in _PRICE_PARTS or not all(map(_NUMBER.fullmatch, parts)):
-        message = (
-            f"--price {text!r}: it takes the prices of a million tokens, input,output "
-            "or input,cached input,output, such as 2.5,10."
-        )
-        raise told(message, code=2)
-    return Price(float(parts[0]), float(parts[-2]), float(parts[-1]))
-
-
-def read_temperature(text: str) -> float | None:
-    """Read a number from 0 on; `default`: None, it is left to the provider.
-
-    Raises:
-        typer.Exit: It is neither.
-    """
-    if text == "default":
-        return None
-    if not _NUMBER.fullmatch(text):
-        raise told(f"--temperature {text!r}: it takes a number, or default.", code=2)
-    return float(text)

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import Console
 
 from oprag.calls import TokenUsage
-from oprag.cli.evaluation_asking import Asking
+from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
-from oprag.cli.evaluation_progress import CountedEmbeddings
+from oprag.cli.evaluation_options import RunOptions
 from oprag.cli.evaluation_setup import (
     Evaluation,
-    RunOptions,
-    load_embeddings,
     make_evaluation,
 )
+from oprag.cli.progress import CountedEmbeddings, answering, spent
 from oprag.cli.telling import note, told
-from oprag.evaluation.counting import number_of
+from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset
+from oprag.evaluation.errors import ChatModelError, SpendingCapError
 from oprag.evaluation.estimating import estimate_run
+from oprag.evaluation.failure_classes import label_declined
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
+from oprag.evaluation.reports.measuring import number_of
 from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.writing import require_libraries
+from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import RunReport
+from oprag.evaluation.running.runner import RunReport, run
 from oprag.evaluation.systems.system import System
+from oprag.tokens import resolve_token_counter
 
 FAILED = 3
 """Exit code where some questions could not be answered."""
@@ -57,15 +62,7 @@ def perform(
     out: Path | None,
     **more: Any,
 ) -> None:
-    """Estimate, and carry out a run.
-
-    Args:
-        dataset: What is asked.
-        systems: What answers.
-        budgets: Tokens.
-        options: The rest.
-        out: Folder of the run; None: only estimate.
-        **more: See `carry_out`.
+    """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
 
     Raises:
         MissingDependencyError: The report could not be written.
@@ -75,7 +72,8 @@ def perform(
         require_libraries()
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
-    embeddings = load_embeddings(options.embedding_model)
+    console = Console(stderr=True)
+    embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if out is None:
         _show_estimate(evaluation, options)
@@ -119,13 +117,15 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
             model=options.model,
             window=options.window,
             seed=options.seed,
-            answer_style=options.answer_style,
+            answer_style=options.answer_style.value,
         )
     )
     for line in estimate_lines(estimate, len(evaluation.plan), options.price):
         typer.echo(line)
     if _passes_a_cap(estimate.low, options):
-        note("That is more than the cap: the run will stop there, and can go on later.")
+        note(
+            "That is more than the cap: the run will stop there, and can be continued."
+        )
 
 
 def _passes_a_cap(usage: TokenUsage, options: RunOptions) -> bool:
@@ -150,28 +150,25 @@ def carry_out(
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    Args:
-        evaluation: The run.
-        options: What bounds it.
-        embeddings: Told of in the progress bar.
-        directory: Begun with the run's settings.
-        label: Whether the model says why questions were declined.
-        published: Figures of papers that are drawn beside.
-        measure: What systems are compared by; empty: the set's own.
-        conclude: Gives lines that are printed below the table; told whether a cap
-            stopped the run.
+    `conclude` gives the lines below the table, and is told whether a cap stopped the
+    run. Systems are compared by `measure`; empty: the set's own.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
     """
     out = directory.path
-    asking = Asking(evaluation, options, directory)
+    spending = _account(options, directory)
+    console = Console(stderr=True)
     try:
-        report = asking.ask(embeddings, label=label)
+        with answering(console, len(evaluation.plan), spending, embeddings) as answered:
+            # In one event loop: clients keep their connections from call to call.
+            report = asyncio.run(
+                _ask(evaluation, options, directory, spending, answered, label=label)
+            )
     except KeyboardInterrupt as interrupt:
         note(
             f"Stopped. {len(directory.answers()):,} of {len(evaluation.plan):,} "
-            f"answers are kept in {out}. Give the same command again: it goes on there."
+            f"answers are kept in {out}. Give the same command again to continue."
         )
         raise typer.Exit(INTERRUPTED) from interrupt
     finally:
@@ -185,17 +182,76 @@ def carry_out(
             measure=measure,
             seed=options.seed,
         )
-        lines = [*result_lines(summary), *asking.spent()]
+        lines = [*result_lines(summary), *_spent(spending)]
         lines += conclude(summary, report.stopped is not None)
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
-        raise _incomplete(report, asking, out)
+        raise _incomplete(report, spending, out)
 
 
-def _incomplete(report: RunReport, asking: Asking, out: Path) -> typer.Exit:
+def _account(options: RunOptions, directory: RunDirectory) -> Spending | None:
+    """What the run may spend and has spent; None where no language model is asked."""
+    if options.offline:
+        return None
+    return Spending(
+        resolve_token_counter(None),
+        max_tokens=options.max_tokens,
+        max_cost=options.max_cost,
+        price=options.price,
+        record=directory.spending_path,
+    )
+
+
+async def _ask(
+    evaluation: Evaluation,
+    options: RunOptions,
+    directory: RunDirectory,
+    spending: Spending | None,
+    answered: Callable[[Mapping[str, Any]], None],
+    *,
+    label: bool,
+) -> RunReport:
+    """Ask everything within the caps, and why what was declined was."""
+    model = evaluation.model
+    if spending is not None:
+        model = CappedModel(model, spending, longest_reply=options.max_reply)
+    bench = Bench(
+        evaluation.dataset,
+        model,
+        evaluation.vectors,
+        window=options.window,
+        cache=evaluation.cache,
+        seed=options.seed,
+        answer_style=options.answer_style.value,
+    )
+    report = await run(
+        evaluation.plan,
+        bench,
+        directory,
+        # The offline reader never waits. One after the other, every run embeds the
+        # same texts together, and so gets the same vectors to the last digit.
+        concurrency=1 if options.offline else options.concurrency,
+        answered=answered,
+    )
+    if label and report.stopped is None:
+        try:
+            await label_declined(directory, evaluation.dataset, model)
+        except SpendingCapError as error:
+            report.stopped = error
+        except ChatModelError as error:
+            note(f"Not all declined questions are labelled. {error.message}")
+    return report
+
+
+def _spent(spending: Spending | None) -> list[str]:
+    """Tell what was spent, in all, since the run was begun."""
+    return [] if spending is None else ["", f"Spent: {spent(spending)}"]
+
+
+def _incomplete(report: RunReport, spending: Spending | None, out: Path) -> typer.Exit:
     """Tell what is missing; give the exit code."""
     if report.stopped is not None:
-        message = " ".join([report.stopped.message, *asking.spent()])
+        message = " ".join([report.stopped.message, *_spent(spending)])
         return told(message, code=CAPPED)
     first = report.errors[0]
     missing = number_of(len(report.errors), "answer")

@@ -10,23 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
-from rich.console import Console
 
-from oprag.calls import Price
-from oprag.cli.cache_folder import cache_folder
 from oprag.cli.chat_models import load_chat_model
-from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.cli.evaluation_data import data_facts
-from oprag.cli.evaluation_progress import CountedEmbeddings
-from oprag.cli.progress import working
-from oprag.cli.telling import told
-from oprag.evaluation.answer_styles import AnswerStyle
-from oprag.evaluation.catalogue import make_system
+from oprag.cli.evaluation_options import RunOptions
+from oprag.cli.options import cache_folder
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.models import Model
 from oprag.evaluation.readers.chat import ChatModel
-from oprag.evaluation.readers.offline import OFFLINE, OfflineReader
-from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.readers.offline import OfflineReader
+from oprag.evaluation.running.runner import Plan
 from oprag.evaluation.systems.system import System
 from oprag.evaluation.vectors import Vectors
 from oprag.tokens import resolve_token_counter
@@ -45,30 +38,6 @@ _PACKAGES = (
 
 
 @dataclass(frozen=True)
-class RunOptions:
-    """What a user said, apart from the data and the systems."""
-
-    model: str
-    answer_style: AnswerStyle
-    embedding_model: str
-    runs: int
-    concurrency: int
-    max_tokens: int | None
-    max_cost: float | None
-    price: Price | None
-    window: int | None
-    max_reply: int
-    temperature: float | None
-    seed: int
-    cache: Path | None
-
-    @property
-    def offline(self) -> bool:
-        """Whether no language model is asked."""
-        return self.model == OFFLINE
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """Everything that a run needs."""
 
@@ -82,51 +51,8 @@ class Evaluation:
     """Everything that decides the answers; `run.json`."""
 
 
-def check_options(options: RunOptions) -> None:
-    """Refuse what cannot be, before anything is loaded.
-
-    Raises:
-        typer.Exit: With code 2.
-    """
-    provider, _, name = options.model.partition(":")
-    if not options.offline and not (provider.strip() and name.strip()):
-        message = (
-            f"--model {options.model!r} names no provider and model. Write "
-            "provider:model, such as openai:gpt-4o-mini, or offline."
-        )
-        raise told(message, code=2)
-    if options.max_cost is not None and options.price is None:
-        raise told("--max-cost needs --price: what a million tokens cost.", code=2)
-
-
-def make_systems(specs: Sequence[str]) -> list[System]:
-    """Make systems from what a user wrote, each as `make_system` takes it.
-
-    Raises:
-        InvalidOptionError: There is no such system or setting.
-    """
-    return [make_system(spec) for spec in specs]
-
-
-def load_embeddings(name: str) -> CountedEmbeddings:
-    """Load an embedding model and tell where it came from.
-
-    Raises:
-        EmbeddingModelError: See `load_embedding_model`.
-    """
-    console = Console(stderr=True)
-    with working(console, "Loading the embedding model …"):
-        embeddings = load_embedding_model(name, packaged=packaged_weights())
-    console.print(f"Embedding model: {name}, from {embeddings.origin}", soft_wrap=True)
-    return CountedEmbeddings(embeddings)
-
-
 def _load_reader(options: RunOptions, vectors: Vectors) -> Model:
-    """Make the reader. Nothing is sent yet.
-
-    Raises:
-        ChatModelError: See `load_chat_model`.
-    """
+    """Make the reader. Nothing is sent yet."""
     if options.offline:
         return OfflineReader(vectors)
     warmth = {} if options.temperature is None else {"temperature": options.temperature}
@@ -142,13 +68,6 @@ def make_evaluation(
 ) -> Evaluation:
     """Make a run ready.
 
-    Args:
-        dataset: What is asked.
-        systems: See `make_systems`.
-        budgets: Tokens.
-        options: The rest.
-        embeddings: The embedding model.
-
     Raises:
         ChatModelError: See `load_chat_model`.
         InvalidOptionError: Two systems have one name, or there is nothing to ask.
@@ -162,7 +81,7 @@ def make_evaluation(
         "budgets": list(budgets),
         "runs": options.runs,
         "model": options.model,
-        "answer_style": options.answer_style,
+        "answer_style": options.answer_style.value,
         "temperature": None if options.offline else options.temperature,
         "max_reply": options.max_reply,
         "window": options.window,

@@ -6,13 +6,11 @@ import os
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from oprag.cli.files import read_files
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, UnreadableFileError
+from oprag.evaluation.files import HTML_ENDINGS, joined, read_file
 
-_HTML = (".html", ".htm", ".xhtml")
-_READ_BY_FORMAT = (".pdf", *_HTML)
-_PAGE_BREAK = "\n\n"
+_READ_BY_FORMAT = (".pdf", *HTML_ENDINGS)
 
 
 class FolderTexts(DocumentSource):
@@ -60,7 +58,7 @@ class FolderTexts(DocumentSource):
             DocumentNotFoundError: As `get`.
         """
         path = self._path(document_id)
-        if path.suffix.lower() not in _HTML:
+        if path.suffix.lower() not in HTML_ENDINGS:
             return [self._read(document_id, path)]
         try:
             raw = _raw(document_id, path)
@@ -93,10 +91,9 @@ class FolderTexts(DocumentSource):
         if path.suffix.lower() not in _READ_BY_FORMAT:
             return _raw(document_id, path)
         try:
-            pages = read_files([path]).documents
+            return joined(read_file(path))
         except UnreadableFileError as error:
             raise _no_text(document_id, error) from error
-        return _PAGE_BREAK.join(page.page_content for page in pages)
 
 
 def _raw(document_id: str, path: Path) -> str:

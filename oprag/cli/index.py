@@ -17,8 +17,14 @@ from chromadb.config import Settings
 from chromadb.errors import ChromaError
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
+from rich.console import Console
 
-from oprag.cli.embedding_models import SentenceTransformerEmbeddings
+from langchain_oprag import OffsetSentenceSplitter
+from oprag.cli.embedding_models import (
+    SentenceTransformerEmbeddings,
+)
+from oprag.cli.progress import progress_bar, working
+from oprag.evaluation.files import FileText
 
 _FORMAT = 1
 """Raised when the way an index is made changes, so that old ones are made anew."""
@@ -181,3 +187,27 @@ def _remove_abandoned(folder: Path) -> None:
     for path in folder.glob("*.chroma"):
         if path.name not in counted and path.stat().st_mtime < before:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def index_texts(
+    texts: Sequence[FileText],
+    embeddings: SentenceTransformerEmbeddings,
+    *,
+    label: str,
+    folder: Path,
+    console: Console,
+) -> Index:
+    """Split texts into whole sentences of at most 100 tokens and index them.
+
+    Raises:
+        OSError: The folder cannot be written to.
+        SentenceDataError: No trained sentence model is installed.
+    """
+    documents = [Document(each.text, metadata=each.metadata) for each in texts]
+    with working(console, "Splitting the text …"):
+        chunks = OffsetSentenceSplitter().split_documents(documents)
+    with progress_bar(console, "Indexing", len(chunks)) as report:
+        index = open_index(label, chunks, embeddings, folder=folder, on_progress=report)
+    how = "used again from" if index.reused else "now kept in"
+    console.print(f"Index: {index.chunks:,} chunks, {how} {folder}", soft_wrap=True)
+    return index

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -17,7 +23,6 @@ class ReadingOrder(str, Enum):
 
 
 DEFAULT_EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
-DEFAULT_TOKEN_BUDGET = 4_000
 
 TokenBudget = Annotated[
     int, typer.Option(min=1, help="Tokens that the passages may take together.")
@@ -54,13 +59,70 @@ Question = Annotated[
         metavar="QUESTION", help="In quotes, after the files.", show_default=False
     ),
 ]
-WhichOrder = Annotated[
-    ReadingOrder,
-    typer.Option(
-        "--order", help="As the passages stand in their documents, or best first."
-    ),
-]
-Merge = Annotated[
-    bool,
-    typer.Option("--merge/--no-merge", help="Join chunks that touch into one passage."),
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    """What a user says of a search in files."""
+
+    token_budget: TokenBudget = 4_000
+    k: MostChunks = None
+    order: Annotated[
+        ReadingOrder,
+        typer.Option(help="As the passages stand in their documents, or best first."),
+    ] = ReadingOrder.DOCUMENT
+    merge: Annotated[
+        bool,
+        typer.Option(
+            "--merge/--no-merge", help="Join chunks that touch into one passage."
+        ),
+    ] = True
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
+    directory: Directory = None
+    as_json: AsJson = False
+
+
+def takes(kind: type[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that a dataclass holds.
+
+    Typer shows each field as an option of the command, behind the command's own. The
+    command gets all of them as one argument, `options`.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=each.default,
+            annotation=hints[each.name],
+        )
+        for each in fields(kind)
+    ]
+
+    def added(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            options = kind(**{each.name: given.pop(each.name) for each in shared})
+            command(**given, options=options)
+
+        own = inspect.signature(command, eval_str=True)
+        kept = [each for each in own.parameters.values() if each.name != "options"]
+        signature = own.replace(parameters=[*kept, *shared])
+        run.__signature__ = signature  # type: ignore[attr-defined]  # Typer reads it
+        run.__annotations__ = {n: p.annotation for n, p in signature.parameters.items()}
+        return run
+
+    return added
+
+
+def cache_folder() -> Path:
+    """Return the folder for oprag in the user's cache folder, as each system has it."""
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    if Path(named).is_absolute():
+        return Path(named) / "oprag"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "oprag"
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home()) / "oprag" / "cache"
+    return Path.home() / ".cache" / "oprag"

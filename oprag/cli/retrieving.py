@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
@@ -54,15 +54,6 @@ def retrieve(
 ) -> Retrieved:
     """Retrieve as many of the best chunks as fit a budget, and put them in order.
 
-    Args:
-        vectorstore: Of chunks that oprag's splitters made.
-        question: Any text.
-        token_budget: Tokens for the passages as they are sent.
-        k: Chunks at most; None for as many as fit.
-        order: `"document"`, or `"score"` for best first.
-        merge: Whether chunks that touch become one passage.
-        citations: Whether each passage is sent with its number and place.
-
     Raises:
         BudgetTooSmallError: Not even the best chunk fits.
     """
@@ -96,3 +87,42 @@ def _passages(
         order=order,
         merge=merge,
     )
+
+
+def retrieved_values(retrieved: Retrieved) -> dict[str, Any]:
+    """A question, its chunks by score, and its passages in reading order.
+
+    Returns:
+        Strings, integers, None, and lists and mappings of them. Spans are
+        `[start, end]` in characters of the document or, where there are pages, of
+        the page, end exclusive; ranks count from 0, the best.
+    """
+    return {
+        "question": retrieved.question,
+        "tokens": retrieved.tokens,
+        "by_score": [_chunk_values(chunk) for chunk in retrieved.by_score],
+        "passages": [
+            {
+                "text": passage.text,
+                "document": passage.name,
+                "page": passage.chunks[0].metadata.get("page_label"),
+                "spans": [list(span) for span in passage.spans],
+                "citation": passage.citation,
+                "tokens": tokens,
+                "ranks": [chunk.rank for chunk in passage.chunks],
+            }
+            for passage, tokens in zip(
+                retrieved.passages, retrieved.passage_tokens, strict=True
+            )
+        ],
+    }
+
+
+def _chunk_values(chunk: Chunk) -> dict[str, Any]:
+    return {
+        "rank": chunk.rank,
+        "document": chunk.name,
+        "page": chunk.metadata.get("page_label"),
+        "span": list(chunk.span or ()),
+        "text": chunk.text,
+    }

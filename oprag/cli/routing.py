@@ -13,11 +13,11 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.cli.chat_models import is_cut, model_failure
-from oprag.cli.full_texts import full_texts
+from oprag.cli.chat_models import model_failure
 from oprag.cli.searching import Search
 from oprag.context import Order, order_context
 from oprag.errors import ContextWindowError, RungFailedError
+from oprag.evaluation.readers.chat import is_cut
 from oprag.routing import Rung
 
 _OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
@@ -128,7 +128,7 @@ def _chain(
     return SelfRouteChain(
         llm=model,
         retriever=RunnableLambda(retrieved),
-        documents=full_texts(found.files.documents),
+        documents=found.files.whole,
         # Best first, the chunks are numbered, which takes tokens of the budget too.
         rungs=[Rung("retrieved", token_budget), "full"],
         order=order,

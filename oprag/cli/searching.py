@@ -10,16 +10,14 @@ from typing import Any
 
 import typer
 
-from oprag.cli.cache_folder import cache_folder
 from oprag.cli.display import make_console
-from oprag.cli.files import FilesRead, read_files
-from oprag.cli.index import Index
-from oprag.cli.indexing import index_documents, load_model
+from oprag.cli.embedding_models import load_model
+from oprag.cli.index import Index, index_texts
+from oprag.cli.options import SearchOptions, cache_folder
 from oprag.cli.progress import working
-from oprag.cli.retrieving import Retrieved, retrieve
+from oprag.cli.retrieving import Retrieved, retrieve, retrieved_values
 from oprag.cli.telling import note
-from oprag.cli.values import retrieved_values
-from oprag.context import Order
+from oprag.evaluation.files import FilesRead, read_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +45,8 @@ def check_question(question: str) -> None:
 def search(
     paths: Sequence[Path],
     question: str,
+    options: SearchOptions,
     *,
-    embedding_model: str,
-    directory: Path | None,
-    token_budget: int,
-    k: int | None,
-    order: Order,
-    merge: bool,
     citations: bool = False,
 ) -> Search:
     """Read files, index them or use their index again, and retrieve passages.
@@ -63,12 +56,7 @@ def search(
     Args:
         paths: Files and folders; see `read_files`.
         question: See `check_question`.
-        embedding_model: Name or folder.
-        directory: Where the index is kept; None for the user's cache folder.
-        token_budget: Tokens for the passages as they are sent.
-        k: Chunks at most; None for as many as fit.
-        order: `"document"` or `"score"`.
-        merge: Whether chunks that touch become one passage.
+        options: How, and where the index is kept.
         citations: Whether each passage is sent with its number and place.
 
     Raises:
@@ -86,20 +74,20 @@ def search(
         note(f"Skipped: {error}")
     count = len(files.names)
     notes.print(f"Read: {count:,} file{'s' if count > 1 else ''}", soft_wrap=True)
-    index = index_documents(
-        files.documents,
-        load_model(embedding_model, notes),
-        label=_label(paths, embedding_model),
-        folder=directory or cache_folder(),
+    index = index_texts(
+        files.texts,
+        load_model(options.embedding_model, notes),
+        label=_label(paths, options.embedding_model),
+        folder=options.directory or cache_folder(),
         console=notes,
     )
     retrieved = retrieve(
         index.vectorstore,
         question,
-        token_budget=token_budget,
-        k=k,
-        order=order,
-        merge=merge,
+        token_budget=options.token_budget,
+        k=options.k,
+        order=options.order.value,
+        merge=options.merge,
         citations=citations,
     )
     return Search(files, index, retrieved)

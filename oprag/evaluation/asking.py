@@ -3,19 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
-from oprag.calls import CHOICE_PROMPT, QA_PROMPT, fill_prompt, format_options
-from oprag.evaluation.answer_styles import (
-    BRIEF_PROMPT,
-    EXPLAINED_PROMPT,
-    AnswerStyle,
-    decline_rules,
-    number_options,
+from oprag.calls import (
+    CHOICE_PROMPT,
+    CONTEXT_PART,
+    QA_PROMPT,
+    SENTINEL,
+    fill_prompt,
+    format_options,
+    without_reasoning,
 )
 from oprag.evaluation.data import Question
+from oprag.evaluation.metrics import bracketed_option
 from oprag.evaluation.models import Call, CallKind
-from oprag.routing import DeclineDetector
+from oprag.routing import DeclineDetector, DeclineRules
+
+AnswerStyle: TypeAlias = Literal["letter", "brackets"]
+"""`"letter"`: multiple choice is answered with the option's letter alone, and an open
+question in as few words as it takes. `"brackets"`: multiple choice with a short
+explanation and then the option's number as `[[n]]`, and an open question in 1 to 20
+words. Either may be declined. LongRAG's calls for open questions are its own in both.
+
+Source:
+    `"brackets"`: DOS RAG (arXiv:2506.03989), appendix A.8. The words are our own. The
+    paper's reader may decline open questions only, with a sentence; ours declines
+    both, with the one word that all our prompts have.
+"""
+
+ANSWER_STYLES: tuple[AnswerStyle, ...] = get_args(AnswerStyle)
+"""The default first."""
+
+BRIEF_PROMPT = (
+    CONTEXT_PART
+    + f"""
+If the text does not hold the answer to the question, write the following and \
+nothing more: {SENTINEL}
+Otherwise write the answer in 1 to 20 words, and nothing beyond it."""
+    + """
+
+Question: {question}
+Answer:"""
+)
+"""Of open questions in the style `"brackets"`; `{context}` and `{question}`."""
+
+EXPLAINED_PROMPT = (
+    CONTEXT_PART
+    + f"""
+If the text does not show which option is right, write the following and nothing \
+more: {SENTINEL}
+Otherwise say in a sentence or two what the text shows, and after that write the \
+number of the right option in double square brackets, [[1]] for the first."""
+    + """
+
+Question: {question}
+{options}
+Answer:"""
+)
+"""Of multiple choice in that style; `{options}` as `number_options` writes them."""
+
+_STANDING_FIRST = DeclineRules(subjects=(), contractions=())
+"""Without the refusals that are sentences: see `decline_rules`."""
+
+
+def number_options(options: Sequence[str]) -> str:
+    """Write options one to a line, numbered from 1: `1. first`, `2. second`."""
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(options, 1))
+
+
+def decline_rules(reply: str) -> DeclineRules | None:
+    """Choose the rules by which a choice in the style `"brackets"` is read.
+
+    A reply that explains itself may say in one sentence that the question is
+    unanswerable from one part of the text, and go on to the option. So where an option
+    is named, only a refusal that stands first counts.
+
+    Returns:
+        None for the rules as they are.
+    """
+    said = without_reasoning(reply, _STANDING_FIRST.reasoning_tags)
+    return None if bracketed_option(said) is None else _STANDING_FIRST
 
 
 class Reading(NamedTuple):
@@ -58,7 +125,7 @@ def choice_question(question: Question, style: AnswerStyle = "letter") -> str:
 def read_reply(
     reply: str, question: Question | None = None, style: AnswerStyle = "letter"
 ) -> Reading:
-    """Say whether a reply answers, by the rules of Self-Route, and what.
+    """Return whether a reply answers, by the rules of Self-Route, and what.
 
     Args:
         reply: As the model wrote it; the prediction keeps its explanation.

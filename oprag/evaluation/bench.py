@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from oprag.chunk import Hit
-from oprag.evaluation.answer_styles import AnswerStyle, check_answer_style
 from oprag.evaluation.artifacts import Artifacts
+from oprag.evaluation.asking import ANSWER_STYLES, AnswerStyle
 from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.errors import check_one_of
 from oprag.evaluation.models import Model
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.vectors import Matrix, Vectors, best_first
@@ -56,6 +57,7 @@ class Bench:
         seed: int = 42,
         answer_style: AnswerStyle = "letter",
     ) -> None:
+        check_one_of("answer_style", answer_style, ANSWER_STYLES)
         self.dataset = dataset
         self.model = model
         self.vectors = vectors
@@ -63,7 +65,7 @@ class Bench:
         self.window = window
         self.artifacts = Artifacts(cache)
         self.seed = seed
-        self.answer_style = check_answer_style(answer_style)
+        self.answer_style = answer_style
         self._hits: OrderedDict[Hashable, list[Hit]] = OrderedDict()
         self._matrices: OrderedDict[Hashable, Matrix] = OrderedDict()
         self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()

@@ -15,11 +15,16 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pydantic
 
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.systems import order_controls, retrieved
 from oprag.evaluation.systems.full_document import full_document
 from oprag.evaluation.systems.longrag import longrag
 from oprag.evaluation.systems.raptor import raptor
 from oprag.evaluation.systems.readagent import readagent
+from oprag.evaluation.systems.retrieved import (
+    dos_rag,
+    op_rag,
+    order_control,
+    vanilla_rag,
+)
 from oprag.evaluation.systems.segments import recall, segments
 from oprag.evaluation.systems.self_route import self_route
 from oprag.evaluation.systems.system import System
@@ -47,17 +52,17 @@ _ENTRIES = (
     SystemEntry(
         "vanilla-rag",
         "the best chunks, best first: what most applications do",
-        retrieved.vanilla_rag,
+        vanilla_rag,
     ),
     SystemEntry(
         "op-rag",
         "the best windows of 128 tokens, in document order (arXiv 2409.01666)",
-        retrieved.op_rag,
+        op_rag,
     ),
     SystemEntry(
         "dos-rag",
         "the best chunks of whole sentences, in document order (arXiv 2506.03989)",
-        retrieved.dos_rag,
+        dos_rag,
     ),
     SystemEntry(
         "full-document",
@@ -94,30 +99,17 @@ _ENTRIES = (
         "the best chunks and what stands beside them: preset='recall'",
         recall,
     ),
-    SystemEntry(
-        "order-document",
-        "order control: the chunks of dos-rag in document order",
-        order_controls.order_document,
-    ),
-    SystemEntry(
-        "order-score",
-        "order control: the same chunks, best first",
-        order_controls.order_score,
-    ),
-    SystemEntry(
-        "order-reverse",
-        "order control: the same chunks, the document's order backwards",
-        order_controls.order_reverse,
-    ),
-    SystemEntry(
-        "order-shuffled",
-        "order control: the same chunks in a drawn order",
-        order_controls.order_shuffled,
-    ),
-    SystemEntry(
-        "order-edges",
-        "order control: the same chunks, the best at both ends",
-        order_controls.order_edges,
+    *(
+        SystemEntry(
+            f"order-{order}", f"order control: the chunks of dos-rag {how}", make
+        )
+        for order, how, make in (
+            ("document", "in document order", order_control("document")),
+            ("score", "best first", order_control("score")),
+            ("reverse", "in document order backwards", order_control("reverse")),
+            ("shuffled", "in a drawn order", order_control("shuffled")),
+            ("edges", "with the best at both ends", order_control("edges")),
+        )
     ),
 )
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, assemble
-from oprag.errors import ChunkSetError
+from oprag.evaluation.errors import ChunkSetError
 from oprag.evaluation.systems.system import Piece
 from oprag.tokens import NamedTokenCounter
 

@@ -1,8 +1,8 @@
-"""What a run will send, told before anything is sent.
+"""An estimate of what a run will send, before anything is sent.
 
-Some of the questions are gone through with a model that counts every prompt and
-replies by rote: once as a model that answers, once as one that declines and looks
-everything up, which is what Self-Route and ReadAgent cost at least and at most.
+A sample of the questions is asked of a stand-in that counts every prompt and gives
+fixed replies: once it always answers, once it always declines and looks everything up.
+These are the least and the most that Self-Route and ReadAgent cost.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import OpragError
-from oprag.evaluation.answer_styles import AnswerStyle
+from oprag.evaluation.asking import AnswerStyle
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.models import Call, CallKind, Completion, Model
-from oprag.evaluation.running.plan import Arm, Plan
+from oprag.evaluation.running.runner import Arm, Plan
 from oprag.evaluation.vectors import Vectors
 from oprag.tokens import TokenCounter, TokenizerSpec
 
@@ -50,7 +50,7 @@ class RunEstimate(NamedTuple):
     systems: tuple[SystemEstimate, ...]
     """In the order of the plan."""
     sampled: int
-    """Questions that were gone through."""
+    """Questions of the sample."""
     questions: int
     """Questions of the plan, that the figures stand for."""
     failed: tuple[str, ...]
@@ -95,14 +95,13 @@ async def estimate_run(
         window: As `Bench` takes it.
         seed: As `Bench` takes it.
         answer_style: As `Bench` takes it.
-        sample: Questions that are gone through, spread evenly over the plan's.
+        sample: Questions of the sample, spread evenly over the plan's.
     """
     questions = _spread(plan.questions, sample)
-    documents = _documents(plan.questions, dataset) / max(
-        1, _documents(questions, dataset)
-    )
+    sampled = max(1, dataset.count_documents(questions))
+    documents = dataset.count_documents(plan.questions) / sampled
     runs = 1 + max(arm.run for arm in plan.arms)
-    scale = _Scale(len(plan.questions) / len(questions) * runs, documents)
+    asked = len(plan.questions) / len(questions) * runs
     failed: dict[str, str] = {}
     systems = []
     for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
@@ -121,7 +120,10 @@ async def estimate_run(
             )
             counting.count = bench.counter
             failed |= await _go_through(first_runs, questions, bench)
-            bounds.append(scale.of(counting))
+            bounds.append(
+                _times(counting.of_questions, asked)
+                + _times(counting.of_documents, documents)
+            )
         systems.append(SystemEstimate(first_runs[0].system.name, *bounds))
     return RunEstimate(
         tuple(systems),
@@ -132,7 +134,7 @@ async def estimate_run(
 
 
 class _Counting(Model):
-    """Replies by rote and counts."""
+    """Gives fixed replies and counts."""
 
     count: TokenCounter
 
@@ -170,16 +172,6 @@ class _Counting(Model):
         return SENTINEL if self._declines else "A"
 
 
-class _Scale(NamedTuple):
-    questions: float
-    documents: float
-
-    def of(self, counted: _Counting) -> TokenUsage:
-        return _times(counted.of_questions, self.questions) + _times(
-            counted.of_documents, self.documents
-        )
-
-
 def _times(usage: TokenUsage, factor: float) -> TokenUsage:
     return TokenUsage(
         round(usage.input_tokens * factor),
@@ -206,9 +198,3 @@ async def _go_through(
 def _spread(questions: Sequence[Question], most: int) -> list[Question]:
     count = min(most, len(questions))
     return [questions[index * len(questions) // count] for index in range(count)]
-
-
-def _documents(questions: Sequence[Question], dataset: Dataset) -> int:
-    if any(not question.doc_ids for question in questions):
-        return len(dataset.documents)
-    return len({name for question in questions for name in question.doc_ids})

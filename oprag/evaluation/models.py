@@ -9,6 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 from oprag.calls import TokenUsage
 
+OFFLINE = "offline"
+"""Name of the reader that is no language model."""
+
 CallKind: TypeAlias = Literal[
     "answer",
     "choice",

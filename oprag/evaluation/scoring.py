@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from oprag.calls import SENTINEL, TokenUsage
-from oprag.errors import InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation import metrics
 from oprag.evaluation.contexts import check_chunk_sets
 from oprag.evaluation.data import Dataset, Question
@@ -79,10 +79,6 @@ def score_answers(
 ) -> Iterator[dict[str, Any]]:
     """Score answers one by one.
 
-    Args:
-        answers: Lines of `answers.jsonl`.
-        dataset: The set that they answer.
-
     Yields:
         For each answer, in the same order: which answer it is, `doc_ids`, its
         `usage` (`asked`: the calls for this question; `index`: what was made of its
@@ -93,7 +89,7 @@ def score_answers(
         question is None.
 
     Raises:
-        InputMismatchError: An answer's question is not in the set.
+        InvalidOptionError: An answer's question is not in the set.
         MissingDependencyError: A measure's library is not installed.
     """
     questions = {question.question_id: question for question in dataset.questions}
@@ -106,7 +102,7 @@ def score_answers(
                 f"{dataset.name} has no question {answer['question_id']!r}: these "
                 "answers are of another set."
             )
-            raise InputMismatchError(message, lengths={"questions": len(questions)})
+            raise InvalidOptionError(message, option="dataset", value=dataset.name)
         text = scored_text(answer)
         yield {
             **key_of(answer)._asdict(),
@@ -139,8 +135,7 @@ def score(
 
     Raises:
         ChunkSetError: Order controls of one question did not read the same chunks.
-        InputMismatchError: The answers are of another set.
-        InvalidOptionError: There is no answer.
+        InvalidOptionError: There is no answer, or they are of another set.
         MissingDependencyError: A measure's library is not installed.
         UnreadableFileError: A line of the answers is damaged.
     """
@@ -207,8 +202,8 @@ _OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]
 def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
     measures: dict[str, _OfContext] = {"wrong_order": _wrong_order}
     if any(question.evidence for question in dataset.questions):
-        measures["evidence_recall"] = _evidence_recall
-        measures["evidence_coverage"] = _evidence_coverage
+        measures["evidence_recall"] = _of_evidence(metrics.evidence_recall)
+        measures["evidence_coverage"] = _of_evidence(metrics.evidence_coverage)
     elif "longrag_match" in dataset.metrics:
         measures["answer_recall"] = lambda answer, question: _answer_recall(
             answer, question, dataset
@@ -224,21 +219,15 @@ def _kept(answer: Mapping[str, Any], doc_id: str) -> list[tuple[int, int]]:
     ]
 
 
-def _evidence_recall(answer: Mapping[str, Any], question: Question) -> Score:
-    if not question.evidence:
-        return None
-    kept = _kept(answer, question.doc_id)
-    return metrics.evidence_recall(question.evidence, kept, kind=question.evidence_kind)
+def _of_evidence(measure: Callable[..., float | bool]) -> _OfContext:
+    def of_context(answer: Mapping[str, Any], question: Question) -> Score:
+        if not question.evidence:
+            return None
+        kept = _kept(answer, question.doc_id)
+        found = measure(question.evidence, kept, kind=question.evidence_kind)
+        return found if isinstance(found, bool) else round(found, _CONTEXT_DIGITS)
 
-
-def _evidence_coverage(answer: Mapping[str, Any], question: Question) -> Score:
-    if not question.evidence:
-        return None
-    kept = _kept(answer, question.doc_id)
-    share = metrics.evidence_coverage(
-        question.evidence, kept, kind=question.evidence_kind
-    )
-    return round(share, _CONTEXT_DIGITS)
+    return of_context
 
 
 def _answer_recall(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from oprag.splitting import TextChunk, split_sentences, split_tokens
@@ -29,10 +29,6 @@ class Splitting:
     def split(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:
         """Cut a text.
 
-        Args:
-            text: Any text.
-            counter: Counts tokens.
-
         Returns:
             The chunks in reading order; together they are the text.
         """
@@ -44,7 +40,7 @@ class Splitting:
 
     def settings(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        return {"unit": self.unit, "size": self.size}
+        return asdict(self)
 
 
 def _words(text: str, size: int, counter: NamedTokenCounter) -> list[TextChunk]:

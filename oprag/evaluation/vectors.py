@@ -89,7 +89,7 @@ class Vectors:
         return None if found is None else np.frombuffer(found[0], dtype=np.float32)
 
 
-def best_first(scores: Sequence[float]) -> list[int]:
+def best_first(scores: Sequence[float] | Matrix) -> list[int]:
     """Return the places of scores, the highest first; equal ones as they stand."""
     order: list[int] = np.argsort(-np.asarray(scores), kind="stable").tolist()
     return order

@@ -11,7 +11,8 @@ import typer
 from typer.testing import CliRunner
 
 from oprag.cli.app import _OneLineErrors, app
-from oprag.errors import EmbeddingModelError, UnfilledBudgetWarning
+from oprag.cli.embedding_models import EmbeddingModelError
+from oprag.errors import UnfilledBudgetWarning
 
 ROOT = Path(__file__).parents[2]
 RUNNER = CliRunner()

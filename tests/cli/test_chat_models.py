@@ -6,7 +6,7 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from oprag.cli.chat_models import load_chat_model, stream_answer
-from oprag.errors import ChatModelError
+from oprag.evaluation.errors import ChatModelError
 from tests.support.openai_server import Failure, Reply, ScriptedServer, Usage
 
 

@@ -1,20 +1,21 @@
-"""`oprag demo` as a user runs it, on the whole reference with a tiny real model."""
+"""`oprag demo` end to end, and the text that it reads."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from pydoc_data.topics import topics
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from oprag.cli.app import app
-from oprag.cli.demo import QUESTIONS
-from oprag.cli.reference import REFERENCE_NAME, language_reference
+from oprag.cli.demo import QUESTIONS, REFERENCE_NAME, language_reference
 
 ROOT = Path(__file__).parents[2]
 
@@ -167,3 +168,49 @@ def test_a_real_process_on_a_terminal_that_knows_only_ascii(first, options):
     shown = ran.stdout.decode("ascii")
     assert f"3 of 3: {QUESTIONS[2]}" in shown
     assert "....#" in shown
+
+
+def words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text))
+
+
+@pytest.fixture(scope="module")
+def reference() -> str:
+    return language_reference()
+
+
+@pytest.mark.parametrize("topic", sorted(topics))
+def test_no_topic_is_missing(reference, topic):
+    _, _, body = topics[topic].partition("\n\n")  # the heading's underline may differ
+
+    assert words(body) in words(reference)
+
+
+def test_no_text_is_there_twice(reference):
+    sentences = [
+        'The "with" statement is used to wrap the execution of a block',
+        "A class definition is an executable statement.",
+        'Called to implement the built-in function "len()".',
+    ]
+
+    assert [reference.count(sentence) for sentence in sentences] == [1, 1, 1]
+
+
+def test_it_is_long(reference):
+    assert 350_000 < len(reference) < 450_000
+
+
+def test_chapters_stand_in_the_order_of_the_book(reference):
+    headings = [
+        "Objects, values and types",
+        "Calls",
+        "Assignment",
+        "Compound statements",
+    ]
+    rule = re.compile(rf"^({'|'.join(headings)}).*\n\*\*\*", re.MULTILINE)
+
+    assert [heading[1] for heading in rule.finditer(reference)] == headings
+
+
+def test_the_name_says_which_python():
+    assert re.fullmatch(r"Python 3\.1\d language reference", REFERENCE_NAME)

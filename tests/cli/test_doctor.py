@@ -32,7 +32,7 @@ from tests.cli.chroma_indexes import (
     write_langchain,
     write_llamaindex,
 )
-from tests.cli.mixed_files import pdf
+from tests.evaluation.files.mixed_files import pdf
 from tests.locating.texts import made_up, reference
 
 ROOT = Path(__file__).parents[2]

@@ -19,8 +19,8 @@ from oprag.cli.evaluation_options import (
     read_specs,
     read_temperature,
 )
-from oprag.cli.evaluation_progress import CountedEmbeddings, answering
-from oprag.evaluation.answer_styles import ANSWER_STYLES
+from oprag.cli.progress import CountedEmbeddings, answering
+from oprag.evaluation.asking import ANSWER_STYLES
 from oprag.evaluation.running.limits import Spending
 from tests.evaluation.small import WordVectors, set_of_four
 

@@ -13,9 +13,9 @@ import pytest
 from langchain_core.documents import Document
 
 from langchain_oprag import OffsetTokenSplitter
-from oprag.cli.cache_folder import cache_folder
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.cli.index import open_index
+from oprag.cli.options import cache_folder
 
 ROOT = Path(__file__).parents[2]
 TEXT = "".join(f"Sentence number {number} says something. " for number in range(200))

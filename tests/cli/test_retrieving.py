@@ -7,11 +7,10 @@ from langchain_core.documents import Document
 
 from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
 from oprag import render
+from oprag.cli.demo import language_reference
+from oprag.cli.display import jumps_back
 from oprag.cli.index import open_index
-from oprag.cli.reference import language_reference
-from oprag.cli.retrieving import retrieve
-from oprag.cli.strip import jumps_back
-from oprag.cli.values import retrieved_values
+from oprag.cli.retrieving import retrieve, retrieved_values
 from oprag.errors import BudgetTooSmallError
 from oprag.tokens import resolve_token_counter
 

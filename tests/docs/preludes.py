@@ -154,9 +154,8 @@ def _selection() -> dict[str, Any]:
 def _evaluation() -> dict[str, Any]:
     import asyncio
 
-    from oprag.evaluation.running.plan import Plan
     from oprag.evaluation.running.run_directory import RunDirectory
-    from oprag.evaluation.running.runner import run
+    from oprag.evaluation.running.runner import Plan, run
     from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
     from tests.evaluation.small import Replies, bench_of, set_of_four
 

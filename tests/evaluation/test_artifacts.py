@@ -8,7 +8,7 @@ import pytest
 
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.artifacts import Artifacts
-from oprag.evaluation.concurrently import made_together
+from oprag.evaluation.making import made_together
 
 OF = {"text": "a", "seed": 42}
 

@@ -9,7 +9,7 @@ import pytest
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.catalogue import make_system
 from oprag.evaluation.estimating import RunEstimate, estimate_run
-from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.running.runner import Plan
 from oprag.evaluation.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors, set_of_four
 

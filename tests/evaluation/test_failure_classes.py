@@ -6,12 +6,11 @@ import asyncio
 
 import pytest
 
-from oprag.errors import ChatModelError
+from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.failure_classes import label_declined, read_labels
-from oprag.evaluation.reports.declines import class_counts
-from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.reports.arms import arms_of, class_counts
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
@@ -117,8 +116,8 @@ def test_counts_are_of_answers_by_arm(directory):
     lines = directory.answers()
     labels = {"q2": "implicit"}
 
-    assert class_counts(labels, lines) == {
+    assert class_counts(labels, arms_of(lines)) == {
         "vanilla-rag, 80": {"implicit": 1, "not labelled": 1},
         "dos-rag, 80": {"implicit": 1, "not labelled": 1},
     }
-    assert class_counts({}, lines) == {}
+    assert class_counts({}, arms_of(lines)) == {}

@@ -6,20 +6,21 @@ import pytest
 
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import DATASETS
-from oprag.evaluation.published import PUBLISHED, published_for
+from oprag.evaluation.published import all_published, published_for
 from oprag.evaluation.reports.measuring import title_of
 
 
 def test_every_figure_is_of_a_set_and_a_measure_that_exist():
-    assert {figure.dataset for figure in PUBLISHED} <= set(DATASETS)
-    assert all(title_of(figure.measure) != figure.measure for figure in PUBLISHED)
+    assert {figure.dataset for figure in all_published()} <= set(DATASETS)
+    assert all(title_of(figure.measure) != figure.measure for figure in all_published())
 
 
 def test_figures_are_shares_with_a_source_and_occur_once():
-    assert all(0 < figure.value < 1 for figure in PUBLISHED)
-    assert all("arXiv:" in figure.source for figure in PUBLISHED)
+    assert all(0 < figure.value < 1 for figure in all_published())
+    assert all("arXiv:" in figure.source for figure in all_published())
     keys = [
-        (f.dataset, f.measure, f.model, f.method, f.tokens, f.source) for f in PUBLISHED
+        (f.dataset, f.measure, f.model, f.method, f.tokens, f.source)
+        for f in all_published()
     ]
     assert len(set(keys)) == len(keys)
 
@@ -52,6 +53,15 @@ def test_a_reader_is_chosen_without_regard_to_case():
 
     assert {figure.model for figure in found} == {"GPT-4o-mini"}
     assert published_for("quality") != found
+
+
+@pytest.mark.parametrize(
+    ("name", "loaded"),
+    [("quality/dev", "quality"), ("narrativeqa/test", "narrativeqa")],
+)
+def test_a_set_that_was_loaded_has_the_figures_of_its_split(name, loaded):
+    assert published_for(name) == published_for(loaded) != ()
+    assert published_for(f"{loaded}/train") == ()
 
 
 def test_a_set_without_figures_has_none():

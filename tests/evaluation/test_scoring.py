@@ -8,19 +8,18 @@ import json
 import pytest
 
 from oprag.chunk import Span
-from oprag.errors import ChunkSetError, InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation import metrics
 from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.errors import ChunkSetError
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.scoring import NOT_MEASURES, measures_of, score, score_answers
-from oprag.evaluation.systems.order_controls import (
-    order_document,
-    order_reverse,
-    order_shuffled,
+from oprag.evaluation.systems.retrieved import (
+    dos_rag,
+    order_control,
+    vanilla_rag,
 )
-from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
 
@@ -190,7 +189,7 @@ def test_tokens_of_a_question_and_of_what_was_made_beforehand():
 
 
 def test_answers_of_another_set_are_refused():
-    with pytest.raises(InputMismatchError, match="has no question 'z'"):
+    with pytest.raises(InvalidOptionError, match="has no question 'z'"):
         list(score_answers([answer("z", "x")], set_of(Question("q", ("d",), "?"))))
 
 
@@ -258,7 +257,8 @@ class TestARun:
 
     def test_order_controls_of_different_chunks_are_refused(self, tmp_path):
         controls = [
-            make(size=20) for make in (order_document, order_reverse, order_shuffled)
+            order_control(order)(size=20)
+            for order in ("document", "reverse", "shuffled")
         ]
         directory = self.ask(RunDirectory(tmp_path), *controls)
         score(directory, set_of_four())  # as they are, they agree

@@ -20,11 +20,11 @@ from langchain_oprag import (
     document_source,
 )
 from langchain_oprag.stores import chunk_store
-from oprag.cli.files import read_files
 from oprag.documents import ChunkStore, StoredChunk, StoreSource
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
+from oprag.evaluation.files import read_files
 from oprag.metadata import document_key
-from tests.cli.mixed_files import pdf
+from tests.evaluation.files.mixed_files import pdf
 from tests.stores.langchain_places import (
     AWKWARD_NAMES,
     PLACES,
@@ -62,7 +62,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
     """Two long texts, a PDF, and short texts under names that are traps."""
     folder = tmp_path_factory.mktemp("files")
     pdf(folder / "Bericht 3 'ü'.pdf", ("The roof leaks. " * 40, "", "It costs 4,000."))
-    pages = read_files([folder]).documents
+    read = read_files([folder]).texts
+    pages = [Document(page.text, metadata=page.metadata) for page in read]
     first, second, *others = AWKWARD_NAMES
     texts = {first: reference(), second: "日本語 🙂 e\u0301 ﬁn. \r\n" * 500}
     texts |= {name: f"The text of {name}. " * 9 for name in others}

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from oprag.errors import DatasetUnavailableError, UnreadableFileError
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.data.rows import TableRows
+from oprag.evaluation.errors import DatasetUnavailableError
 from oprag.optional import require
 
 _PURPOSE = "Fetching a data set from the Hugging Face hub"
@@ -78,7 +79,7 @@ def parquet_rows(files: Sequence[Path]) -> TableRows:
 
 
 def unavailable(name: str, reason: str, remedy: str) -> DatasetUnavailableError:
-    """Make the error for a set that cannot be had; the remedy names the local way."""
+    """Return the error for a set that cannot be had; the remedy names the local way."""
     return DatasetUnavailableError(f"{name}: {reason}. {remedy}", dataset=name)
 
 

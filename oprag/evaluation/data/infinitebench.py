@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oprag.errors import InvalidOptionError
-from oprag.evaluation.data.contexts import Contexts
-from oprag.evaluation.data.counts import Counts, finish
+from oprag.evaluation.data.building import Contexts, Counts, finish
 from oprag.evaluation.data.records import Dataset, Question
 from oprag.evaluation.data.rows import Row, Rows
+from oprag.evaluation.errors import check_one_of
 
 FILES = {
     "en.qa": "longbook_qa_eng.jsonl",
@@ -51,9 +50,7 @@ def read_infinitebench(task: str, rows: Rows) -> Dataset:
         MalformedDataError: A row lacks a field, or its answer is none of its
             options.
     """
-    if task not in FILES:
-        message = f"∞Bench task {task!r}: it takes one of {', '.join(FILES)}."
-        raise InvalidOptionError(message, option="task", value=task)
+    check_one_of("task", task, FILES)
     contexts = Contexts(rows, "context", "content", prefix="book")
     questions = []
     for number, row in enumerate(rows):

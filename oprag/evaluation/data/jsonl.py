@@ -7,13 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from oprag.chunk import Span
-from oprag.evaluation.data.counts import finish
-from oprag.evaluation.data.fields import ONLY_JSON
-from oprag.evaluation.data.files import JsonlRows
+from oprag.evaluation.data.building import finish
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
-from oprag.evaluation.data.rows import Row, Rows
+from oprag.evaluation.data.rows import JsonlRows, Row, Rows
 from oprag.evaluation.metrics.evidence import EvidenceKind
 
+ONLY_JSON = (
+    "answers",
+    "doc_ids",
+    "evidence",
+    "evidence_kind",
+    "evidence_text",
+    "gold_option",
+    "options",
+)
+"""Fields that CSV cannot have."""
 _KNOWN = frozenset({*ONLY_JSON, "doc_id", "question", "question_id"})
 _PAIR = 2
 
@@ -76,9 +84,6 @@ def question_of(row: Row, documents: Mapping[str, Document]) -> Question:
     Args:
         row: See `read_jsonl`.
         documents: That its evidence is checked against.
-
-    Raises:
-        MalformedDataError: See `read_jsonl`.
     """
     doc_ids = _doc_ids(row)
     options, gold = _options(row)

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
-from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import infinitebench, longbench, longrag
-from oprag.evaluation.data.files import JsonlRows, zip_rows
 from oprag.evaluation.data.hub import hub_file, hub_table, parquet_rows, unavailable
-from oprag.evaluation.data.infinitebench import read_infinitebench
 from oprag.evaluation.data.jsonl import read_jsonl
-from oprag.evaluation.data.longbench import read_longbench
-from oprag.evaluation.data.longrag import read_longrag
 from oprag.evaluation.data.narrativeqa import (
     read_narrativeqa_folder,
     read_narrativeqa_rows,
 )
-from oprag.evaluation.data.passkey import make_passkey
+from oprag.evaluation.data.passkey import PasskeyVariant, make_passkey
 from oprag.evaluation.data.qasper import read_qasper
 from oprag.evaluation.data.quality import read_quality
 from oprag.evaluation.data.records import Dataset
-from oprag.evaluation.data.rows import Rows
+from oprag.evaluation.data.rows import JsonlRows, Rows, zip_rows
+from oprag.evaluation.errors import check_one_of
 
 _INFINITEBENCH = "xinrongzhang2022/InfiniteBench"
 _LONGBENCH = "THUDM/LongBench"
@@ -33,12 +29,12 @@ _NARRATIVEQA = "deepmind/narrativeqa"
 class _Set(NamedTuple):
     read: Callable[[str, Path | None, str], Dataset]
     """From the part of the name after the slash, the path and the split."""
-    parts: tuple[str, ...]
-    """What may follow the slash; empty: nothing."""
-    split: str
-    """The one that the papers use."""
     path: str
     """What the path is, for people."""
+    parts: tuple[str, ...] = ("",)
+    """What may follow the slash."""
+    split: str = ""
+    """The one that the papers use."""
 
 
 def load(name: str, path: Path | str | None = None, *, split: str = "") -> Dataset:
@@ -62,9 +58,7 @@ def load(name: str, path: Path | str | None = None, *, split: str = "") -> Datas
         MissingDependencyError: `datasets` is needed and not installed.
         UnreadableFileError: A file is not there.
     """
-    if name not in DATASETS:
-        message = f"data set {name!r}: it takes one of {', '.join(DATASETS)}."
-        raise InvalidOptionError(message, option="name", value=name)
+    check_one_of("name", name, DATASETS)
     family, _, part = name.partition("/")
     known = _SETS[family]
     where = None if path is None else Path(path)
@@ -79,15 +73,13 @@ def _file(path: Path, *names: str) -> Path:
     return next(there, path / names[0])
 
 
-def _infinitebench(task: str, path: Path | None, split: str) -> Dataset:
-    del split
+def _infinitebench(task: str, path: Path | None, _: str) -> Dataset:
     name = infinitebench.FILES[task]
     file = hub_file(_INFINITEBENCH, name) if path is None else _file(path, name)
-    return read_infinitebench(task, JsonlRows(file))
+    return infinitebench.read_infinitebench(task, JsonlRows(file))
 
 
-def _longbench(task: str, path: Path | None, split: str) -> Dataset:
-    del split
+def _longbench(task: str, path: Path | None, _: str) -> Dataset:
     name = f"{task}.jsonl"
     member = f"data/{name}"
     if path is None:
@@ -95,15 +87,16 @@ def _longbench(task: str, path: Path | None, split: str) -> Dataset:
     else:
         file = _file(path, name, member, "data.zip")
     rows: Rows = zip_rows(file, member) if file.suffix == ".zip" else JsonlRows(file)
-    return read_longbench(task, rows)
+    return longbench.read_longbench(task, rows)
 
 
 def _longrag(task: str, path: Path | None, split: str) -> Dataset:
+    rows: Rows
     if path is None:
-        return read_longrag(
-            task, hub_table(_LONGRAG, config=task, split=split), split=split
-        )
-    return read_longrag(task, _table(path, task, split), split=split)
+        rows = hub_table(_LONGRAG, config=task, split=split)
+    else:
+        rows = _table(path, task, split)
+    return longrag.read_longrag(task, rows, split=split)
 
 
 def _table(path: Path, name: str, split: str) -> Rows:
@@ -116,75 +109,67 @@ def _table(path: Path, name: str, split: str) -> Rows:
     return JsonlRows(_file(path, f"{name}.jsonl"))
 
 
-def _narrativeqa(part: str, path: Path | None, split: str) -> Dataset:
-    del part
-    if path is None:
-        name = "validation" if split == "valid" else split
-        rows = hub_table(_NARRATIVEQA, config=None, split=name)
-        return read_narrativeqa_rows(rows, split=split)
-    return read_narrativeqa_folder(path, split=split)
+def _narrativeqa(_: str, path: Path | None, split: str) -> Dataset:
+    if path is not None:
+        return read_narrativeqa_folder(path, split=split)
+    name = "validation" if split == "valid" else split
+    rows = hub_table(_NARRATIVEQA, config=None, split=name)
+    return read_narrativeqa_rows(rows, split=split)
 
 
-def _quality(part: str, path: Path | None, split: str) -> Dataset:
-    del part
+def _quality(_: str, path: Path | None, split: str) -> Dataset:
     name = f"QuALITY.v1.0.1.htmlstripped.{split}"
-    if path is None:
-        raise _not_on_hub("quality", f"the file {name} of github.com/nyu-mll/quality")
-    return read_quality(JsonlRows(_file(path, name)), split=split)
+    here = _here(path, "quality", f"the file {name} of github.com/nyu-mll/quality")
+    return read_quality(JsonlRows(_file(here, name)), split=split)
 
 
-def _qasper(part: str, path: Path | None, split: str) -> Dataset:
-    del part
+def _qasper(_: str, path: Path | None, split: str) -> Dataset:
     name = f"qasper-{split}-v0.3.json"
-    if path is None:
-        raise _not_on_hub("qasper", f"the file {name} of allenai.org/data/qasper")
-    return read_qasper(_file(path, name), split=split)
+    here = _here(path, "qasper", f"the file {name} of allenai.org/data/qasper")
+    return read_qasper(_file(here, name), split=split)
 
 
-def _passkey(variant: str, path: Path | None, split: str) -> Dataset:
-    del path, split
+def _passkey(variant: str, _path: Path | None, _split: str) -> Dataset:
     # The name is one of DATASETS, so the variant is one of the three.
     return make_passkey(variant)  # type: ignore[arg-type]  # checked by the caller
 
 
-def _jsonl(part: str, path: Path | None, split: str) -> Dataset:
-    del part, split
+def _jsonl(_: str, path: Path | None, _split: str) -> Dataset:
+    return read_jsonl(_here(path, "jsonl", _TWO_FILES))
+
+
+def _here(path: Path | None, name: str, what: str) -> Path:
+    """Return the path of a set that is not on the hub; it must be given."""
     if path is None:
-        raise _not_on_hub("jsonl", "a folder with docs.jsonl and questions.jsonl")
-    return read_jsonl(path)
+        reason = "its authors' files are not on the Hugging Face hub"
+        raise unavailable(name, reason, f"Give the path of {what}.")
+    return path
 
 
-def _not_on_hub(name: str, what: str) -> Exception:
-    reason = "its authors' files are not on the Hugging Face hub"
-    return unavailable(name, reason, f"Give the path of {what}.")
-
-
+_TWO_FILES = "a folder with docs.jsonl and questions.jsonl"
 _SETS = {
     "infinitebench": _Set(
-        _infinitebench,
-        tuple(infinitebench.FILES),
-        "",
-        "the task's .jsonl or its folder",
+        _infinitebench, "the task's .jsonl or its folder", tuple(infinitebench.FILES)
     ),
-    "jsonl": _Set(_jsonl, (), "", "a folder with docs.jsonl and questions.jsonl"),
+    "jsonl": _Set(_jsonl, _TWO_FILES),
     "longbench": _Set(
-        _longbench, tuple(longbench.TASKS), "", "data.zip, a .jsonl, or its folder"
+        _longbench, "data.zip, a .jsonl, or its folder", tuple(longbench.TASKS)
     ),
     "longrag": _Set(
         _longrag,
+        "the hub's .parquet files or their folder, or .jsonl",
         longrag.TASKS,
         "full",
-        "the hub's .parquet files or their folder, or .jsonl",
     ),
-    "narrativeqa": _Set(_narrativeqa, (), "test", "the authors' repository"),
-    "passkey": _Set(_passkey, ("literal", "reworded", "larger"), "", "generated"),
-    "qasper": _Set(_qasper, (), "dev", "the split's .json or its folder"),
-    "quality": _Set(_quality, (), "dev", "the split's file or its folder"),
+    "narrativeqa": _Set(_narrativeqa, "the authors' repository", split="test"),
+    "passkey": _Set(_passkey, "generated", get_args(PasskeyVariant)),
+    "qasper": _Set(_qasper, "the split's .json or its folder", split="dev"),
+    "quality": _Set(_quality, "the split's file or its folder", split="dev"),
 }
 
 DATASETS = {
     f"{family}/{part}" if part else family: known.path
     for family, known in _SETS.items()
-    for part in known.parts or ("",)
+    for part in known.parts
 }
 """Names that `load` takes, and what the path of each is."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from oprag.errors import InvalidOptionError
-from oprag.evaluation.data.contexts import Contexts
-from oprag.evaluation.data.counts import Counts, finish
+from oprag.evaluation.data.building import Contexts, Counts, finish
 from oprag.evaluation.data.records import Dataset, Question
 from oprag.evaluation.data.rows import Rows
+from oprag.evaluation.errors import check_one_of
 
 TASKS = {
     "narrativeqa": 200,
@@ -35,9 +34,7 @@ def read_longbench(task: str, rows: Rows) -> Dataset:
         InvalidOptionError: There is no such set here.
         MalformedDataError: A row lacks a field.
     """
-    if task not in TASKS:
-        message = f"LongBench set {task!r}: it takes one of {', '.join(TASKS)}."
-        raise InvalidOptionError(message, option="task", value=task)
+    check_one_of("task", task, TASKS)
     contexts = Contexts(rows, "context", prefix=task)
     questions = []
     for row in rows:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from oprag.errors import InvalidOptionError
-from oprag.evaluation.data.contexts import Contexts
-from oprag.evaluation.data.counts import Counts, finish
+from oprag.evaluation.data.building import Contexts, Counts, finish
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Rows
+from oprag.evaluation.errors import check_one_of
 
 TASKS = ("nq", "hotpot_qa")
 """The sets, by the authors' names."""
@@ -41,11 +38,9 @@ def read_longrag(
         InvalidOptionError: There is no such set or split here.
         MalformedDataError: A row lacks a field.
     """
-    _check(task)
+    check_one_of("task", task, TASKS)
     sizes = {"full": _FULL[task], **_SUBSETS}
-    if split not in sizes:
-        message = f"LongRAG split {split!r}: it takes one of {', '.join(sizes)}."
-        raise InvalidOptionError(message, option="split", value=split)
+    check_one_of("split", split, sizes)
     contexts = Contexts(rows, "context", prefix="units", title="context_titles")
     questions = []
     for row in rows:
@@ -86,7 +81,7 @@ def read_longrag_corpus(task: str, rows: Rows) -> LazyDocuments[int]:
         InvalidOptionError: There is no such set here.
         MalformedDataError: A row lacks a field or repeats an id.
     """
-    _check(task)
+    check_one_of("task", task, TASKS)
     places: dict[str, int] = {}
     for row in rows:
         doc_id = row.label("corpus_id")
@@ -99,9 +94,3 @@ def read_longrag_corpus(task: str, rows: Rows) -> LazyDocuments[int]:
         return Document(doc_id, ", ".join(row.texts("titles")), row.text("text"))
 
     return LazyDocuments(places, read)
-
-
-def _check(task: Any) -> None:
-    if task not in TASKS:
-        message = f"LongRAG set {task!r}: it takes one of {', '.join(TASKS)}."
-        raise InvalidOptionError(message, option="task", value=task)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oprag.errors import InvalidOptionError
-from oprag.evaluation.data.counts import Counts, finish
-from oprag.evaluation.data.files import csv_rows
-from oprag.evaluation.data.html_text import looks_like_html, text_of_html
+from oprag.evaluation.data.building import Counts, finish
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
-from oprag.evaluation.data.rows import Row, Rows
+from oprag.evaluation.data.rows import Row, Rows, csv_rows
+from oprag.evaluation.errors import check_one_of
+from oprag.evaluation.files import shown_text
 
 _PUBLISHED = {
     "train": (Counts("NarrativeQA", 32_747, 1_102),),
@@ -23,6 +23,11 @@ _PUBLISHED = {
     ),
 }
 _METRICS = ("token_f1", "corpus_bleu", "rouge_l", "meteor")
+_PAGE = re.compile(
+    r"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""How a story begins that is a web page, as film scripts come."""
 
 
 def read_narrativeqa_folder(folder: Path, *, split: str = "test") -> Dataset:
@@ -42,7 +47,7 @@ def read_narrativeqa_folder(folder: Path, *, split: str = "test") -> Dataset:
         MalformedDataError: A line lacks a field.
         UnreadableFileError: One of the two files is missing.
     """
-    _check(split)
+    check_one_of("split", split, _PUBLISHED)
     titles = {
         row.text("document_id"): row.text("wiki_title", empty=True)
         for row in csv_rows(folder / "documents.csv")
@@ -92,13 +97,13 @@ def read_narrativeqa_rows(rows: Rows, *, split: str = "test") -> Dataset:
         InvalidOptionError: There is no such split.
         MalformedDataError: A row lacks a field.
     """
-    _check(split)
+    check_one_of("split", split, _PUBLISHED)
     places: dict[str, int] = {}
     numbers: Counter[str] = Counter()
     empty: set[str] = set()
     questions = []
     for row in rows:
-        story = _inner(row, "document")
+        story = row.inner("document")
         doc_id = story.text("id")
         numbers[doc_id] += 1
         if not story.text("text", empty=True).strip():
@@ -109,13 +114,13 @@ def read_narrativeqa_rows(rows: Rows, *, split: str = "test") -> Dataset:
             Question(
                 f"{doc_id}-{numbers[doc_id]}",
                 (doc_id,),
-                _inner(row, "question").text("text"),
+                row.inner("question").text("text"),
                 _answers(row),
             )
         )
 
     def read(doc_id: str, place: int) -> Document:
-        story = _inner(rows.again(place), "document")
+        story = rows.again(place).inner("document")
         summary = story.values.get("summary")
         title = summary.get("title") if isinstance(summary, Mapping) else ""
         return Document(doc_id, str(title or ""), _story(story.text("text").encode()))
@@ -145,20 +150,11 @@ def _finish(
     )
 
 
-def _inner(row: Row, name: str) -> Row:
-    value = row.get(name)
-    if not isinstance(value, Mapping):
-        raise row.error(f"{name!r} is no object")
-    return Row(value, row.path, row.line, row.place)
-
-
 def _answers(row: Row) -> tuple[str, ...]:
-    values = row.get("answers")
-    if isinstance(values, list) and values:
-        texts = [v.get("text") if isinstance(v, Mapping) else None for v in values]
-        if all(isinstance(text, str) for text in texts):
-            return tuple(map(str, texts))
-    raise row.error("'answers' is not a list of objects with a text")
+    answers = row.objects("answers")
+    if not answers:
+        raise row.error("'answers' is empty")
+    return tuple(answer.text("text", empty=True) for answer in answers)
 
 
 def _has_text(path: Path) -> bool:
@@ -171,12 +167,4 @@ def _story(data: bytes) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("cp1252", "replace")
-    return text_of_html(text) if looks_like_html(text) else text
-
-
-def _check(split: str) -> None:
-    if split not in _PUBLISHED:
-        message = (
-            f"NarrativeQA split {split!r}: it takes one of {', '.join(_PUBLISHED)}."
-        )
-        raise InvalidOptionError(message, option="split", value=split)
+    return shown_text(text).body if _PAGE.match(text) else text

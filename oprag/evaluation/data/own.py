@@ -1,25 +1,29 @@
-"""A user's own questions (CSV or JSON Lines) on a folder of text files."""
+"""A user's own questions (CSV or JSON Lines) on a folder of files."""
 
 from __future__ import annotations
 
-import os
+import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from oprag.errors import UnreadableFileError
-from oprag.evaluation.data.counts import finish
-from oprag.evaluation.data.fields import own_fields
-from oprag.evaluation.data.files import JsonlRows, csv_rows, read_text
-from oprag.evaluation.data.jsonl import fitting_metrics, question_of
+from oprag.evaluation.data.building import finish
+from oprag.evaluation.data.jsonl import ONLY_JSON, fitting_metrics, question_of
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments
-from oprag.evaluation.data.rows import Row
+from oprag.evaluation.data.rows import JsonlRows, Row, csv_rows
+from oprag.evaluation.files import files_in, joined, read_file, unreadable
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ANSWER = re.compile(r"answer(_\d+)?")
 _OPTION = re.compile(r"option_[a-z]")
 _ENDINGS = (".csv", ".jsonl")
 _DOCUMENT = ("document", "doc_id", "file")
+_PLAIN = ("question", "question_id", "document", "doc_id", "file", "answer", "correct")
+_NUMBERED = re.compile(r"answer_\d+|option_[a-z]")
+_ALIKE = 0.83
+"""From here on a name is taken for a misspelt one: one letter of six, or two changed
+round, but not `answer_id` for `answer_2`."""
 
 
 def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
@@ -45,10 +49,10 @@ def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
 
     Args:
         questions: The file.
-        documents: A folder, read with the folders inside it, without hidden files,
-            in the order of their names; or texts by name, for PDF files and the
-            like. The questions and files that are no UTF-8 text are left out, and the
-            notes name them.
+        documents: A folder of text, Markdown, HTML and PDF files, read with the
+            folders inside it, without hidden files, in the order of their names; or
+            texts by name. The questions and files that hold no text are left out, and
+            the notes name them.
 
     Raises:
         MalformedDataError: A line has no question, a misspelt name, names a document
@@ -57,7 +61,7 @@ def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
             text, or the file no questions; or its name ends in neither.
     """
     is_csv = questions.suffix.lower() == ".csv"
-    rows, unused = own_fields(_rows(questions), is_csv=is_csv)
+    rows, unused = _fields(_rows(questions), is_csv=is_csv)
     notes = [f"the field {name!r} is not used" for name in unused]
     if isinstance(documents, Mapping):
         held: Mapping[str, Document] = {
@@ -85,46 +89,34 @@ def _rows(questions: Path) -> list[Row]:
     found = csv_rows(questions) if ending == ".csv" else JsonlRows(questions)
     if ending not in _ENDINGS:
         takes = f"is no file of questions; oprag takes {' or '.join(_ENDINGS)}"
-        raise _unreadable(questions, takes)
+        raise unreadable(questions, takes)
     rows = list(found)
     if not rows:
-        raise _unreadable(questions, "holds no questions")
+        raise unreadable(questions, "holds no questions")
     return rows
 
 
 def _folder(folder: Path, questions: Path, notes: list[str]) -> LazyDocuments[Path]:
     if not folder.is_dir():
-        raise _unreadable(folder, "is not a folder")
-    found = {}
-    for path in _files(folder):
+        raise unreadable(folder, "is not a folder")
+    found: dict[str, Path] = {}
+    skipped: list[UnreadableFileError] = []
+    for path in files_in(folder, skipped):
         if path.resolve() == questions.resolve():
             notes.append(f"left out: {str(path)!r} holds the questions.")
             continue
         try:
-            text = read_text(path)
+            read_file(path)
         except UnreadableFileError as error:
-            notes.append(f"skipped: {error.message}")
-            continue
-        if text.strip():
-            found[path.relative_to(folder).as_posix()] = path
+            skipped.append(error)
         else:
-            notes.append(f"skipped: {str(path)!r} is empty.")
+            found[path.relative_to(folder).as_posix()] = path
     if not found:
-        reason = "holds no text file"
-        message = f"{str(folder)!r} {reason}. {' '.join(notes)}".rstrip()
-        raise UnreadableFileError(message, path=str(folder), reason=reason)
+        raise unreadable(folder, "holds no file that can be read", skipped)
+    notes += [f"skipped: {error.message}" for error in skipped]
     return LazyDocuments(
-        found, lambda doc_id, path: Document(doc_id, path.stem, read_text(path))
+        found, lambda name, path: Document(name, path.stem, joined(read_file(path)))
     )
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(parent, name)
-            if not name.startswith(".") and path.is_file():
-                yield path
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:
@@ -176,7 +168,51 @@ def _gold(row: Row, correct: str, options: list[str]) -> int:
     return options.index(wanted)
 
 
-def _unreadable(path: Path, reason: str) -> UnreadableFileError:
-    return UnreadableFileError(
-        f"{str(path)!r} {reason}.", path=str(path), reason=reason
-    )
+def _fields(rows: Sequence[Row], *, is_csv: bool) -> tuple[list[Row], list[str]]:
+    """Return the rows with the names that fields are read by, and the unknown names.
+
+    Known names get small letters and `_` for spaces. Of CSV they are the heading,
+    which is line 1.
+
+    Raises:
+        MalformedDataError: A name looks like a known one misspelt, two are the same,
+            there is no `question`, or CSV has what only JSON Lines can have.
+    """
+    found = []
+    unused: dict[str, None] = {}
+    for row in rows:
+        where = Row(row.values, row.path, 1, row.place) if is_csv else row
+        names: dict[str, str] = {}
+        for name in row.values:
+            known = _known(name, where, is_csv=is_csv)
+            if known in names:
+                reason = f"{names[known]!r} and {name!r} are the same field"
+                raise where.error(reason)
+            names[known or name] = name
+            if known is None and name.strip():
+                unused[name] = None
+        if "question" not in names:
+            where.get("question")  # raises, with the names that there are
+        values = {known: row.values[name] for known, name in names.items()}
+        found.append(Row(values, row.path, row.line, row.place))
+    return found, list(unused)
+
+
+def _known(name: str, where: Row, *, is_csv: bool) -> str | None:
+    """The name that a field is read by; None: it is not known."""
+    folded = "_".join(name.casefold().split())
+    if folded in _PLAIN or _NUMBERED.fullmatch(folded):
+        return folded
+    if folded in ONLY_JSON:
+        if not is_csv:
+            return folded
+        reason = (
+            f"{name!r} is read from JSON Lines only; CSV has answer, answer_2, … and "
+            "option_a, option_b, …, correct"
+        )
+        raise where.error(reason)
+    known = (*_PLAIN, "answer_2", "option_a", *(() if is_csv else ONLY_JSON))
+    if alike := difflib.get_close_matches(folded, known, n=1, cutoff=_ALIKE):
+        reason = f"{name!r} looks like {alike[0]!r} misspelt; give it another name"
+        raise where.error(reason)
+    return None

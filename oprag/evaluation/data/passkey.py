@@ -6,9 +6,10 @@ import random
 from typing import Literal, NamedTuple, TypeAlias
 
 from oprag.chunk import Span
-from oprag.errors import InvalidOptionError
-from oprag.evaluation.data.counts import finish
+from oprag.errors import invalid_option
+from oprag.evaluation.data.building import finish
 from oprag.evaluation.data.records import Dataset, Document, Question
+from oprag.evaluation.errors import check_one_of
 
 PasskeyVariant: TypeAlias = Literal["literal", "reworded", "larger"]
 
@@ -130,10 +131,7 @@ def _hide(
 
 
 def _check(variant: str, questions: int, characters: int) -> None:
-    if variant not in _QUESTIONS:
-        message = f"variant={variant!r}: it takes one of {', '.join(_QUESTIONS)}."
-        raise InvalidOptionError(message, option="variant", value=variant)
+    check_one_of("variant", variant, _QUESTIONS)
     for option, value in (("questions", questions), ("characters", characters)):
         if value < 1:
-            message = f"{option}={value!r}: it takes at least 1."
-            raise InvalidOptionError(message, option=option, value=value)
+            raise invalid_option(option, value, "It takes at least 1.")

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from oprag.chunk import Span
-from oprag.evaluation.data.counts import Counts, finish
-from oprag.evaluation.data.files import read_json
+from oprag.evaluation.data.building import Counts, finish
 from oprag.evaluation.data.records import Dataset, Document, Question
-from oprag.evaluation.data.rows import Row, malformed
+from oprag.evaluation.data.rows import Row, malformed, read_json
 
 UNANSWERABLE = "Unanswerable"
 """The gold answer where an annotator found none: an answer like any other."""
@@ -72,26 +71,19 @@ def read_qasper(path: Path, *, split: str = "dev") -> Dataset:
     )
 
 
-def _objects(row: Row, name: str) -> list[Row]:
-    values = row.get(name)
-    if not isinstance(values, list) or not all(isinstance(v, Mapping) for v in values):
-        raise row.error(f"{name!r} is not a list of objects")
-    return [Row(value, row.path, row.line, row.place) for value in values]
-
-
 def _text(row: Row) -> str:
     parts = [row.text("title", empty=True), row.text("abstract", empty=True)]
-    for section in _objects(row, "full_text"):
+    for section in row.objects("full_text"):
         parts.append(str(section.get("section_name") or ""))
         parts += section.texts("paragraphs")
     return "\n\n".join(part for part in map(str.strip, parts) if part)
 
 
 def _questions(row: Row, document: Document) -> Iterator[Question]:
-    for asked in _objects(row, "qas"):
+    for asked in row.objects("qas"):
         found = [
             annotation
-            for given in _objects(asked, "answers")
+            for given in asked.objects("answers")
             if (annotation := _annotation(given, document.text)) is not None
         ]
         if not found:
@@ -106,10 +98,7 @@ def _questions(row: Row, document: Document) -> Iterator[Question]:
 
 
 def _annotation(given: Row, text: str) -> _Annotation | None:
-    values = given.get("answer")
-    if not isinstance(values, Mapping):
-        raise given.error("'answer' is no object")
-    row = Row(values, given.path, given.line, given.place)
+    row = given.inner("answer")
     answer = _answer(row)
     return _Annotation(answer, _spans(row.texts("evidence"), text)) if answer else None
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from oprag.evaluation.data.counts import Counts, finish
+from oprag.evaluation.data.building import Counts, finish
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows
 
@@ -66,14 +66,10 @@ def read_quality(rows: Rows, *, split: str = "dev") -> Dataset:
 
 
 def _questions(row: Row, doc_id: str) -> Iterator[Question]:
-    values = row.get("questions")
-    if not isinstance(values, list) or not all(isinstance(v, Mapping) for v in values):
-        raise row.error("'questions' is not a list of objects")
-    for number, fields in enumerate(values, 1):
-        inner = Row(fields, row.path, row.line, row.place)
+    for number, inner in enumerate(row.objects("questions"), 1):
         options = inner.texts("options")
         gold = _gold(inner, len(options), number)
-        named = "question_unique_id" in fields
+        named = "question_unique_id" in inner.values
         yield Question(
             inner.label("question_unique_id")
             if named
@@ -83,7 +79,7 @@ def _questions(row: Row, doc_id: str) -> Iterator[Question]:
             (options[gold],),
             options,
             gold,
-            metadata=_metadata(fields),
+            metadata=_metadata(inner.values),
         )
 
 

@@ -1,4 +1,4 @@
-"""The papers' measures, one file each, with formula and source.
+"""The papers' measures, each with its formula and source.
 
 Answers: `token_f1`, `exact_match`, `longrag_match`, `choice_match`,
 `bracketed_match`, `first_number_match`, `rouge_l`, `bleu`, `corpus_bleu`, `meteor`.
@@ -9,23 +9,31 @@ References are always a list. Scores are from 0 to 1, or a bool. A library is
 imported by the first call that needs it.
 """
 
-from oprag.evaluation.metrics.bleu_scores import bleu, corpus_bleu
-from oprag.evaluation.metrics.brackets import bracketed_match, bracketed_option
-from oprag.evaluation.metrics.choices import choice_match
+from oprag.evaluation.metrics.choices import (
+    bracketed_match,
+    bracketed_option,
+    choice_match,
+)
 from oprag.evaluation.metrics.costs import Spending, spending, token_share
 from oprag.evaluation.metrics.evidence import (
     evidence_coverage,
     evidence_recall,
     kept_at_budget,
 )
-from oprag.evaluation.metrics.exact import exact_match
-from oprag.evaluation.metrics.f1 import token_f1
-from oprag.evaluation.metrics.longrag import longrag_match
-from oprag.evaluation.metrics.meteor_score import meteor, meteor_unavailable
-from oprag.evaluation.metrics.numbers import first_number_match
+from oprag.evaluation.metrics.library_scores import (
+    bleu,
+    corpus_bleu,
+    meteor,
+    meteor_unavailable,
+    rouge_l,
+)
+from oprag.evaluation.metrics.longrag import answer_recall, longrag_match
 from oprag.evaluation.metrics.order import OrderStatistics, order_statistics
-from oprag.evaluation.metrics.recall import answer_recall
-from oprag.evaluation.metrics.rouge import rouge_l
+from oprag.evaluation.metrics.short_answers import (
+    exact_match,
+    first_number_match,
+    token_f1,
+)
 
 __all__ = [
     "OrderStatistics",

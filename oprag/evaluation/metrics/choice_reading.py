@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from oprag.evaluation.metrics.normalizing import answer_words
+from oprag.evaluation.metrics.short_answers import answer_words
 
 _STATEMENT = re.compile(
     r"\b(?:answer|choice|option)\s*"
@@ -25,7 +25,7 @@ _REASON = re.compile(r"according|and|as|based|because|due|for|from|given|since|w
 
 
 def reads_as(reply: str, *, letter: str, text: str) -> bool:
-    """Say whether a reply chooses the option of this letter and text.
+    """Return whether a reply chooses the option of this letter and text.
 
     Markdown marks (`* _ # >` and backquotes) and blanks around do not count. The
     first rule that applies decides:

@@ -1,11 +1,12 @@
-"""Multiple choice by letter: ∞Bench's own rules, and rules that lose nothing."""
+"""Multiple choice: by letter, with ∞Bench's rules or without their losses; by [[n]]."""
 
 from __future__ import annotations
 
 import re
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, invalid_option
+from oprag.evaluation.errors import check_one_of
 from oprag.evaluation.metrics.answers import check_text
 from oprag.evaluation.metrics.choice_reading import reads_as
 
@@ -24,7 +25,7 @@ def choice_match(
     gold_text: str,
     rules: ChoiceRules = "fixed",
 ) -> bool:
-    """Say whether a reply names the right option.
+    """Return whether a reply names the right option.
 
     `"official"` is what published ∞Bench En.MC figures were made with, fault by
     fault. The first rule that applies decides:
@@ -83,13 +84,51 @@ def _official(reply: str, letter: str, text: str) -> bool:
 
 
 def _check(letter: str, text: str, rules: str) -> None:
-    if rules not in ("official", "fixed"):
-        message = f'rules={rules!r}: it takes "official" or "fixed".'
-        raise InvalidOptionError(message, option="rules", value=rules)
+    check_one_of("rules", rules, get_args(ChoiceRules))
     last = "D" if rules == "official" else "Z"
     if not (isinstance(letter, str) and len(letter) == 1 and "A" <= letter <= last):
-        message = f"gold_letter={letter!r}: with these rules it takes A to {last}."
-        raise InvalidOptionError(message, option="gold_letter", value=letter)
+        takes = f"With these rules it takes A to {last}."
+        raise invalid_option("gold_letter", letter, takes)
     if not text.strip():
         message = "gold_text is empty: every reply would begin with it."
         raise InvalidOptionError(message, option="gold_text", value=text)
+
+
+_BRACKETED = re.compile(r"\[\[\s*([0-9]+)\s*\]\]")
+
+
+def bracketed_option(prediction: str) -> int | None:
+    """Return the number in the last `[[n]]` of a reply.
+
+    The last one, because the reply explains before it decides. Blanks inside the
+    brackets are let pass.
+
+    Returns:
+        The number as written, where 1 is the first option; None when there is none.
+
+    Raises:
+        InvalidOptionError: The prediction is no text.
+
+    Source:
+        DOS RAG (arXiv:2506.03989), appendix A.8.
+    """
+    check_text("prediction", prediction)
+    numbers = _BRACKETED.findall(prediction)
+    return int(numbers[-1]) if numbers else None
+
+
+def bracketed_match(prediction: str, *, gold_option: int) -> bool:
+    """Return whether the last `[[n]]` names the right option; without one, it is wrong.
+
+    Args:
+        prediction: What the reader answered.
+        gold_option: Index of the right option, 0 = first, as in `Question`.
+
+    Raises:
+        InvalidOptionError: The index is no number of at least 0.
+    """
+    is_number = isinstance(gold_option, int) and not isinstance(gold_option, bool)
+    if not is_number or gold_option < 0:
+        takes = "It takes the index of an option, 0 for the first."
+        raise invalid_option("gold_option", gold_option, takes)
+    return bracketed_option(prediction) == gold_option + 1

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from oprag.calls import Price, TokenUsage
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 
 
 class Spending(NamedTuple):
@@ -41,14 +41,13 @@ def spending(
     Args:
         usages: One per call; a question may take several, or none.
         questions: How many questions the calls answered.
-        price: Per million tokens, in the user's currency. None: no cost.
+        price: Per million tokens, in any currency. None: no cost.
 
     Raises:
         InvalidOptionError: There is no question.
     """
     if questions < 1:
-        message = f"questions={questions!r}: means need at least one question."
-        raise InvalidOptionError(message, option="questions", value=questions)
+        raise invalid_option("questions", questions, "Means need at least one.")
     total = sum(usages, TokenUsage())
     return Spending(total, questions, None if price is None else price.cost(total))
 
@@ -71,6 +70,6 @@ def token_share(used: int, long_context: int) -> float:
         Self-Route (arXiv:2407.16833), section 5: "token %".
     """
     if long_context < 1:
-        message = f"long_context={long_context!r}: it takes at least 1 token."
-        raise InvalidOptionError(message, option="long_context", value=long_context)
+        takes = "It takes at least 1 token."
+        raise invalid_option("long_context", long_context, takes)
     return used / long_context

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.evaluation.errors import check_one_of
 
 EvidenceKind: TypeAlias = Literal["any", "all"]
 """`"any"`: each span suffices. `"all"`: every span is needed."""
@@ -20,7 +21,7 @@ class _Share(NamedTuple):
 
 
 def evidence_recall(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> bool:
-    """Say whether the context holds the evidence whole.
+    """Return whether the context holds the evidence whole.
 
     A span is held when every character of it lies in a kept span; several kept
     spans may hold it together. With `"any"` one held span is enough, with `"all"`
@@ -91,9 +92,7 @@ def kept_at_budget(
 
 
 def _shares(evidence: Spans, kept: Spans, kind: EvidenceKind) -> list[_Share]:
-    if kind not in ("any", "all"):
-        message = f'kind={kind!r}: it takes "any" or "all".'
-        raise InvalidOptionError(message, option="kind", value=kind)
+    check_one_of("kind", kind, get_args(EvidenceKind))
     needed = [_checked(span) for span in evidence]
     if not needed:
         message = "evidence is empty: leave such questions out of this metric."

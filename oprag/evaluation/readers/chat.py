@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import tenacity
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from pydantic import SecretStr
 
 from langchain_oprag._replies import text_of
@@ -20,7 +20,7 @@ from oprag.calls import (
     said_by,
     without_reasoning,
 )
-from oprag.errors import ChatModelError
+from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.routing import DeclineRules
 from oprag.tokens import TokenizerSpec, resolve_token_counter
@@ -92,7 +92,7 @@ class ChatModel(Model):
         text = text_of(message)
         usage = _reported(message) or TokenUsage.counted(call.prompt, text, self._count)
         text = without_reasoning(text, _REASONING)
-        if not text.strip() and _is_cut(message):
+        if not text.strip() and is_cut(message):
             raise ChatModelError(
                 f"The chat model {self.name!r} reached its "
                 f"{most or 'greatest number of'} tokens before its reply began. Allow "
@@ -151,6 +151,7 @@ def _reported(message: AIMessage) -> TokenUsage | None:
     return TokenUsage(usage["input_tokens"], usage["output_tokens"], cached or 0)
 
 
-def _is_cut(message: AIMessage) -> bool:
+def is_cut(message: BaseMessage) -> bool:
+    """Whether a message, or a piece of one, ends where the longest answer does."""
     metadata = message.response_metadata
     return (metadata.get("finish_reason") or metadata.get("stop_reason")) in _CUT

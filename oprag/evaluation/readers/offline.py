@@ -8,20 +8,80 @@ scores say nothing about how a language model would do.
 
 from __future__ import annotations
 
+import re
 import string
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from oprag.calls import SENTINEL, TokenUsage
-from oprag.evaluation.models import Call, CallKind, Completion, Model
-from oprag.evaluation.readers.sentences import Sentences, SentenceVectors
-from oprag.evaluation.vectors import Matrix, Vectors
+from oprag.evaluation.models import OFFLINE, Call, CallKind, Completion, Model
+from oprag.evaluation.vectors import Matrix, Vectors, best_first
+from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
-OFFLINE = "offline"
-"""The name by which it is asked for."""
+_BLANK_LINE = re.compile(r"\n\s*\n")
+_WORD = re.compile(r"\w")
+_KEPT = 8192
+"""Paragraphs that are kept in memory; about 50 MB."""
+
+
+class Sentences(NamedTuple):
+    """The sentences of a text, in reading order."""
+
+    texts: tuple[str, ...]
+    """Each on one line; those without a letter or digit are left out."""
+    matrix: Matrix
+    """One row per sentence, of length 1."""
+
+
+class SentenceVectors:
+    """Splits and embeds texts, paragraph by paragraph.
+
+    Contexts of one document are made of the same paragraphs again and again; each is
+    kept in memory, and the vectors of each sentence where `vectors` keeps them.
+    """
+
+    def __init__(self, vectors: Vectors) -> None:
+        self._vectors = vectors
+        self._kept: OrderedDict[str, Sentences] = OrderedDict()
+
+    def of(self, text: str) -> Sentences:
+        """Return the sentences of a text; a blank line ends one."""
+        paragraphs = _BLANK_LINE.split(text)
+        self._learn(paragraphs)
+        found = [self._kept[paragraph] for paragraph in paragraphs]
+        texts = tuple(sentence for each in found for sentence in each.texts)
+        rows = [each.matrix for each in found if each.texts]
+        matrix = np.concatenate(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return Sentences(texts, matrix)
+
+    def _learn(self, paragraphs: list[str]) -> None:
+        """Embed all new sentences together, which is quicker."""
+        new: dict[str, tuple[str, ...]] = {}
+        for paragraph in paragraphs:
+            if paragraph in self._kept:
+                self._kept.move_to_end(paragraph)
+            elif paragraph not in new:
+                new[paragraph] = _split(paragraph)
+        sentences = [sentence for split in new.values() for sentence in split]
+        rows = self._vectors.of_texts(sentences)
+        begin = 0
+        for paragraph, split in new.items():
+            end = begin + len(split)
+            self._kept[paragraph] = Sentences(split, rows[begin:end])
+            begin = end
+
+
+def _split(paragraph: str) -> tuple[str, ...]:
+    spans = punkt_sentence_spans(paragraph)
+    lines = (" ".join(paragraph[start:end].split()) for start, end in spans)
+    return tuple(line for line in lines if _WORD.search(line))
+
 
 _LONG_ANSWER = 3
 """Sentences of a long answer."""
@@ -102,13 +162,13 @@ class OfflineReader(Model):
         found = self._sentences.of(context)
         near = _nearness(found, self._vectors.of_query(question))
         chosen = [
-            index for index in _best_first(near)[:most] if near[index] > self._threshold
+            index for index in best_first(near)[:most] if near[index] > self._threshold
         ]
         return _in_order(found, chosen) or SENTINEL
 
     def _choice(self, call: Call) -> str:
         index = self._option(call)
-        return SENTINEL if index is None else _letter(index)
+        return SENTINEL if index is None else string.ascii_uppercase[index]
 
     def _explained_choice(self, call: Call) -> str:
         index = self._option(call)
@@ -125,7 +185,7 @@ class OfflineReader(Model):
             else -1.0
             for option in options
         ]
-        index = _best_first(np.asarray(best))[0]
+        index = best_first(best)[0]
         return index if best[index] > self._threshold else None
 
     def _summary(self, call: Call) -> str:
@@ -135,7 +195,7 @@ class OfflineReader(Model):
         if not found.texts:
             return ""
         chosen: list[int] = []
-        for index in _best_first(_nearness(found, found.matrix.mean(axis=0))):
+        for index in best_first(_nearness(found, found.matrix.mean(axis=0))):
             if chosen and self._count(_in_order(found, [*chosen, index])) > most:
                 break
             chosen.append(index)
@@ -145,7 +205,7 @@ class OfflineReader(Model):
         query = self._vectors.of_query(call.facts["question"])
         pages = [self._sentences.of(gist) for gist in call.facts["gists"]]
         near = [max(_nearness(page, query), default=-1.0) for page in pages]
-        return f"[{_best_first(np.asarray(near))[0] + 1}]"
+        return f"[{best_first(near)[0] + 1}]"
 
     def _cut(self, text: str, most: int | None) -> str:
         """The first words that fit; a reply is rarely too long."""
@@ -163,14 +223,5 @@ def _nearness(found: Sentences, vector: Matrix) -> Matrix:
     return near
 
 
-def _best_first(values: Matrix | Any) -> list[int]:
-    order: list[int] = np.argsort(-values, kind="stable").tolist()
-    return order
-
-
 def _in_order(found: Sentences, chosen: Sequence[int]) -> str:
     return " ".join(found.texts[index] for index in sorted(chosen))
-
-
-def _letter(index: int) -> str:
-    return string.ascii_uppercase[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 from oprag.evaluation.metrics import token_share
 from oprag.evaluation.reports.arms import Arm
 from oprag.evaluation.reports.summary import (
@@ -15,7 +15,7 @@ from oprag.evaluation.reports.summary import (
     SweetSpotSummary,
 )
 from oprag.evaluation.statistics import Comparison, Resampling
-from oprag.evaluation.sweet_spot import Candidate, sweet_spot
+from oprag.evaluation.sweeping import Candidate, sweet_spot
 
 _BASELINE = "vanilla-rag"
 _CONTROL = "order-"
@@ -46,8 +46,8 @@ def baseline_of(systems: Sequence[str], wanted: str = "") -> str:
     if not wanted:
         return _BASELINE if _BASELINE in systems else systems[0]
     if wanted not in systems:
-        message = f"baseline={wanted!r}: the run has {', '.join(systems)}."
-        raise InvalidOptionError(message, option="baseline", value=wanted)
+        takes = f"The run has {', '.join(systems)}."
+        raise invalid_option("baseline", wanted, takes)
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Which measures a report shows, and which one it compares by."""
+"""Which measures a report shows, which one it compares by, and names for people."""
 
 from __future__ import annotations
 
@@ -65,11 +65,6 @@ def main_measure(
     of what the prompt asked for; for a set without answers, whether the context holds
     the evidence.
 
-    Args:
-        dataset: The set.
-        measures: Those that there are.
-        brackets: Whether options were asked for as `[[n]]`, and not by letter.
-
     Returns:
         Empty where there is none.
     """
@@ -105,3 +100,8 @@ def corpus_scores(
         name: metrics.corpus_bleu(texts, gold, max_order=order)
         for name, order in CORPUS_MEASURES.items()
     }
+
+
+def number_of(count: int, thing: str) -> str:
+    """Return a number and the thing's name, in the plural where it is not one."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"

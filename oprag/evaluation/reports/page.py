@@ -9,12 +9,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oprag.evaluation.counting import number_of
-from oprag.evaluation.reports.measuring import title_of
+from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.reports.arms import arms_of
+from oprag.evaluation.reports.measuring import number_of, title_of
 from oprag.evaluation.reports.plots import Plot
 from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.tables import Table
@@ -30,12 +33,6 @@ def as_page(
     questions: Mapping[str, Any],
 ) -> str:
     """Write the page.
-
-    Args:
-        summary: Of the run.
-        tables: Of the summary.
-        plots: Drawn as images inside the page.
-        questions: As `page_data` gives them.
 
     Raises:
         MissingDependencyError: jinja2 is not installed.
@@ -79,3 +76,114 @@ def _data_url(svg: bytes) -> str:
 def _hash(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
+
+
+MOST_ANSWERS = 20_000
+"""Answers that a page holds at most."""
+MOST_PIECES = 300_000
+"""Passages that a page holds at most; with both a page stays under some 20 MB."""
+
+
+def page_data(
+    answers: Sequence[Mapping[str, Any]],
+    scores: Sequence[Mapping[str, Any]],
+    dataset: Dataset,
+    measure: str,
+    *,
+    most_answers: int = MOST_ANSWERS,
+    most_pieces: int = MOST_PIECES,
+) -> dict[str, Any]:
+    """Return what the page's script shows, as plain values.
+
+    Args:
+        answers: Lines of `answers.jsonl`.
+        scores: Their scores, in the same order.
+        dataset: The set that was asked.
+        measure: The score that is shown; empty: none.
+        most_answers: See `MOST_ANSWERS`.
+        most_pieces: See `MOST_PIECES`.
+
+    Returns:
+        `arms`: `[system, budget]` each. `documents`: `[id, title, length]` each.
+        `total` and `every`: all questions, and that each `every`-th is here.
+        `questions`: see `_question`; documents and arms by their place in the lists.
+    """
+    asked: dict[str, list[int]] = {}
+    for place, answer in enumerate(answers):
+        asked.setdefault(answer["question_id"], []).append(place)
+    questions = [q for q in dataset.questions if q.question_id in asked]
+    pieces = sum(len(answer["pieces"]) for answer in answers)
+    every = math.ceil(max(len(answers) / most_answers, pieces / most_pieces, 1))
+    arms = [(arm.system, arm.budget) for arm in arms_of(scores)]
+    page = _Page(dataset, {arm: place for place, arm in enumerate(arms)}, measure, {})
+    shown = [
+        page.question(
+            question, [(answers[n], scores[n]) for n in asked[question.question_id]]
+        )
+        for question in questions[::every]
+    ]
+    return {
+        "arms": [list(arm) for arm in arms],
+        "documents": page.described(),
+        "every": every,
+        "questions": shown,
+        "total": len(questions),
+    }
+
+
+@dataclass
+class _Page:
+    dataset: Dataset
+    arms: Mapping[tuple[str, int | None], int]
+    measure: str
+    documents: dict[str, int]
+    """Place of each document by its id, in the order in which questions name them."""
+
+    def question(
+        self,
+        question: Question,
+        answered: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    ) -> dict[str, Any]:
+        """Return one question: `documents` that its strip is drawn over, and `answers`.
+
+        An answer is `[arm, run, prediction or None, score, tokens, route, pieces,
+        made]`; pieces are `[document, start, end]`, in the order they were read; made
+        counts the texts that stand in no document, such as summaries.
+        """
+        rows = [self._answer(answer, score) for answer, score in answered]
+        read = {piece[0] for row in rows for piece in row[6]}
+        over = [self._place(name) for name in question.doc_ids] or sorted(read)
+        return {
+            "answers": rows,
+            "documents": over,
+            "evidence": [
+                [over[0], start, end] for start, end in question.evidence if over
+            ],
+            "gold": question.gold_option,
+            "id": question.question_id,
+            "options": list(question.options),
+            "question": question.question,
+            "right": list(question.answers),
+        }
+
+    def _answer(self, answer: Mapping[str, Any], score: Mapping[str, Any]) -> list[Any]:
+        value = score.get(self.measure)
+        placed = [piece for piece in answer["pieces"] if piece[1] is not None]
+        return [
+            self.arms[answer["system"], answer["budget"]],
+            answer["run"],
+            answer["prediction"] if answer["answered"] else None,
+            None if value is None else round(float(value), 4),
+            answer["context_tokens"],
+            answer["route"],
+            [[self._place(name), start, end] for name, start, end, _ in placed],
+            len(answer["pieces"]) - len(placed),
+        ]
+
+    def _place(self, name: str) -> int:
+        return self.documents.setdefault(name, len(self.documents))
+
+    def described(self) -> list[list[Any]]:
+        """Return id, title and length of each document, in their places."""
+        found = map(self.dataset.document, self.documents)
+        return [[each.doc_id, each.title, len(each.text)] for each in found]

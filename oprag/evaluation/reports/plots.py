@@ -6,15 +6,19 @@ import io
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from oprag.evaluation.reports.curves import draw_against_cost, draw_against_tokens
+from oprag.evaluation.reports.curves import (
+    COLOURS,
+    draw_against_cost,
+    draw_against_tokens,
+)
 from oprag.evaluation.reports.measuring import title_of
-from oprag.evaluation.reports.routing_bars import draw_routing
 from oprag.evaluation.reports.summary import Summary
 from oprag.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 PLOT_NAMES = ("quality_tokens", "evidence_tokens", "quality_cost", "routing")
 """Of all plots that a run may have."""
@@ -113,3 +117,35 @@ def _drawn(name: str, title: str, draw: _Draw) -> Plot:
         figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
         figure.savefig(svg, format="svg", metadata=_NO_METADATA)
     return Plot(name, title.replace("\n", "; "), png.getvalue(), svg.getvalue())
+
+
+def draw_routing(axes: Axes, summary: Summary) -> None:
+    """Draw two bars for each routed arm; the line is what the full documents take."""
+    rows = summary.routing
+    places = range(len(rows))
+    answerable = [100 * row.answerable for row in rows]
+    axes.bar(
+        [place - 0.2 for place in places],
+        answerable,
+        0.38,
+        color=COLOURS[0],
+        label="answered from the chunks, % of questions",
+    )
+    tokens = [(p, 100 * r.token_share) for p, r in enumerate(rows) if r.token_share]
+    if tokens:
+        axes.bar(
+            [place + 0.2 for place, _ in tokens],
+            [share for _, share in tokens],
+            0.38,
+            color=COLOURS[4],
+            hatch="//",
+            edgecolor="white",
+            label="input tokens, % of the full documents'",
+        )
+        axes.axhline(100, color="#222222", linewidth=0.8)
+    middle, half = (len(rows) - 1) / 2, max(len(rows), 4) / 2
+    axes.set_xlim(middle - half, middle + half)
+    axes.set_xticks(list(places), [row.arm for row in rows])
+    axes.grid(visible=False, axis="x")
+    axes.set_ylabel("%")
+    axes.legend(loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2, fontsize=9)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from oprag.calls import Price
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.failure_classes import read_labels
-from oprag.evaluation.metrics import bracketed_option
+from oprag.evaluation.metrics import bracketed_option, meteor_unavailable
 from oprag.evaluation.published import Published
-from oprag.evaluation.reports.arms import arms_of
+from oprag.evaluation.reports.arms import Rows, arms_of, class_counts
 from oprag.evaluation.reports.comparing import (
     Compared,
     baseline_of,
@@ -19,10 +19,12 @@ from oprag.evaluation.reports.comparing import (
     routing,
     sweet_spots,
 )
-from oprag.evaluation.reports.declines import class_counts
-from oprag.evaluation.reports.measuring import in_order, main_measure, measures_in
-from oprag.evaluation.reports.noting import notes_of
-from oprag.evaluation.reports.rows import Rows
+from oprag.evaluation.reports.measuring import (
+    in_order,
+    main_measure,
+    measures_in,
+    number_of,
+)
 from oprag.evaluation.reports.summary import ArmSummary, Summary
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.statistics import Resampling, clusters_of
@@ -44,19 +46,7 @@ def summarize(
     resamples: int = 2000,
     seed: int = 42,
 ) -> Summary:
-    """Summarise a run.
-
-    Args:
-        directory: Of the run.
-        dataset: The set that was asked.
-        answers: Its answers; at least one.
-        scores: Of the same answers, as `score` gives them.
-        price: Per million tokens; None: no cost is told.
-        published: Figures of papers; those of other measures are passed over.
-        measure: What arms are compared by; empty: see `main_measure`.
-        baseline: The system that others are compared with; empty: see `baseline_of`.
-        resamples: Of the intervals.
-        seed: Of the intervals.
+    """Summarise the answers of a run and their scores; options as for `write_reports`.
 
     Raises:
         InvalidOptionError: The run has no such measure or baseline.
@@ -88,7 +78,7 @@ def summarize(
     return Summary(
         dataset=dataset.name,
         questions=len(ids),
-        documents=_documents(dataset, questions),
+        documents=dataset.count_documents(questions),
         measure=measure,
         measures=_ordered(found, measures, measure),
         unit=resampling.unit,
@@ -100,7 +90,7 @@ def summarize(
         comparisons=comparisons(compared, against, resampling) if measure else (),
         sweet_spots=sweet_spots(compared, resampling) if measure else (),
         routing=routing(arms),
-        failure_classes=class_counts(read_labels(directory), scores),
+        failure_classes=class_counts(read_labels(directory), arms),
         published=tuple(
             each for each in published if each.measure == _as_published(measure)
         ),
@@ -111,12 +101,6 @@ def summarize(
 def _asked(dataset: Dataset, lines: Sequence[Mapping[str, Any]]) -> list[Question]:
     ids = {line["question_id"] for line in lines}
     return [question for question in dataset.questions if question.question_id in ids]
-
-
-def _documents(dataset: Dataset, questions: Sequence[Question]) -> int:
-    if any(not question.doc_ids for question in questions):
-        return len(dataset.documents)
-    return len({name for question in questions for name in question.doc_ids})
 
 
 def _ordered(
@@ -132,8 +116,8 @@ def _main(
     wanted: str, measures: Sequence[str], dataset: Dataset, *, brackets: bool
 ) -> str:
     if wanted and wanted not in measures:
-        message = f"measure={wanted!r}: the run has {', '.join(measures) or 'none'}."
-        raise InvalidOptionError(message, option="measure", value=wanted)
+        takes = f"The run has {', '.join(measures) or 'none'}."
+        raise invalid_option("measure", wanted, takes)
     return wanted or main_measure(dataset, measures, brackets=brackets)
 
 
@@ -167,3 +151,56 @@ def _shown(
 def _as_published(measure: str) -> str:
     """Papers' figures of options are accuracy, however it was asked for."""
     return "choice_match" if measure == _BRACKETS else measure
+
+
+_FEW = 10
+"""Groups below which percentile intervals are known to be too narrow."""
+
+
+def notes_of(
+    dataset: Dataset,
+    rows: Sequence[ArmSummary],
+    *,
+    measure: str,
+    unit: str,
+    groups: int,
+    errors: int,
+    left_out: Sequence[str],
+) -> Iterator[str]:
+    """Say what differs from the papers, what is missing, and what is estimated."""
+    yield from dataset.notes
+    if not measure:
+        yield (
+            "No measure fits all questions, so nothing is compared: the set needs "
+            "answers, options or evidence for every question."
+        )
+    if "meteor" in dataset.metrics and (reason := meteor_unavailable()):
+        yield f"METEOR is not computed: {reason}."
+    yield from left_out
+    if unit == "questions":
+        yield (
+            "All questions are on one document: intervals draw questions, and say "
+            "nothing about other documents."
+        )
+    elif groups < _FEW:
+        yield (
+            f"Intervals draw documents, and {groups} are few: take them for too narrow "
+            "rather than too wide."
+        )
+    missing = {row.label: row.missing for row in rows if row.missing}
+    if missing:
+        listed = "; ".join(f"{label}: {number:,}" for label, number in missing.items())
+        yield (
+            f"Answers are missing ({errors:,} failed, see errors.jsonl), and means are "
+            f"over those that are there: {listed}. Comparisons take the questions that "
+            "both have."
+        )
+    if any(row.estimated for row in rows):
+        yield "Some tokens were counted here and not reported by the provider."
+    declined = sum(row.declined for row in rows)
+    if declined:
+        said = "decline. They count" if declined > 1 else "declines. It counts"
+        yield (
+            f"{number_of(declined, 'answer')} {said} as wrong, except where the set "
+            "itself says that the question is unanswerable."
+        )

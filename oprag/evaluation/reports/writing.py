@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from oprag.calls import Price
-from oprag.evaluation.counting import number_of
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.published import Published
-from oprag.evaluation.reports.page import as_page
+from oprag.evaluation.reports.measuring import number_of
+from oprag.evaluation.reports.page import as_page, page_data
 from oprag.evaluation.reports.plots import PLOT_NAMES, Plot, plots_of
-from oprag.evaluation.reports.questions import page_data
-from oprag.evaluation.reports.spreadsheet import as_csv
 from oprag.evaluation.reports.summarizing import summarize
-from oprag.evaluation.reports.summary import Summary
+from oprag.evaluation.reports.summary import Figure, Summary
 from oprag.evaluation.reports.tables import as_markdown, tables_of
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.scoring import score
@@ -69,8 +69,8 @@ def write_reports(
 
     Raises:
         ChunkSetError: Order controls of one question did not read the same chunks.
-        InputMismatchError: The answers are of another set.
-        InvalidOptionError: There are no answers, or no such measure or baseline.
+        InvalidOptionError: There are no answers, they are of another set, or there is
+            no such measure or baseline.
         MissingDependencyError: matplotlib, jinja2 or a measure's library is not
             installed.
         UnreadableFileError: A file of the run is damaged.
@@ -139,3 +139,46 @@ def _as_markdown(summary: Summary) -> str:
         *([""] if summary.notes else []),
     ]
     return "\n".join([*head, *map(as_markdown, tables_of(summary))])
+
+
+def as_csv(summary: Summary) -> str:
+    """Write one line per arm; a measure has five columns, empty where it has none."""
+    measures = summary.measures
+    parts = ("", "_low", "_high", "_sd", "_questions")
+    plain = (
+        "system",
+        "budget",
+        "runs",
+        "questions",
+        "answers",
+        "missing",
+        "declined",
+        "context_tokens",
+        "input_tokens",
+        "output_tokens",
+        "index_tokens",
+        "cost",
+        "index_cost",
+    )
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*plain, *(f"{m}{part}" for m in measures for part in parts)])
+    for arm in summary.arms:
+        cells = [_cell(getattr(arm, name)) for name in plain]
+        for measure in measures:
+            cells += _figure_cells(arm.measures.get(measure))
+        writer.writerow(cells)
+    return out.getvalue()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return repr(round(value, 6))
+    return "" if value is None else str(value)
+
+
+def _figure_cells(figure: Figure | None) -> list[str]:
+    if figure is None:
+        return [""] * 5
+    ends = (figure.mean, figure.low, figure.high, figure.deviation, figure.questions)
+    return [_cell(value) for value in ends]

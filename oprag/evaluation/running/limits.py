@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from oprag.calls import Price, TokenUsage
-from oprag.errors import SpendingCapError
+from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.evaluation.running.run_directory import cut_half_line
 from oprag.tokens import TokenCounter
@@ -179,9 +179,9 @@ def _minus(usage: TokenUsage, other: TokenUsage) -> TokenUsage:
 
 
 def _reached(option: str, cap: float, spent: float) -> SpendingCapError:
-    # What was spent is not told here: calls that are under way will add to it.
+    # Not what was spent: calls that are under way will add to it.
     message = (
         f"{option}={cap:.10g} could be passed by the next call. What is answered is "
-        "kept: run it again with a higher cap to go on."
+        "kept: run it again with a higher cap to continue."
     )
     return SpendingCapError(message, cap=cap, spent=spent)

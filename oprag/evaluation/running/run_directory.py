@@ -68,12 +68,12 @@ class RunDirectory:
 
     @property
     def spending_path(self) -> Path:
-        """Where every model call's tokens are entered."""
+        """The tokens of every model call."""
         return self.path / "spending.jsonl"
 
     @property
     def errors_path(self) -> Path:
-        """Where it is told what could not be answered; absent when all was."""
+        """What could not be answered; absent when everything was."""
         return self.path / _ERRORS
 
     def begin(self, settings: Mapping[str, Any]) -> None:
@@ -151,30 +151,21 @@ class RunDirectory:
         _write(self.path / name, text)
 
     def write_errors(self, errors: Sequence[Mapping[str, Any]]) -> None:
-        """Tell what could not be answered; without errors the file goes."""
+        """Write what could not be answered; without errors, remove the file."""
         if errors:
             _write(self.errors_path, "".join(map(_line, errors)))
         else:
             self.errors_path.unlink(missing_ok=True)
 
     def arrange(self, keys: Sequence[AnswerKey]) -> None:
-        """Put the answers that are there in the order of the plan.
-
-        Args:
-            keys: Of all answers of the plan.
-        """
+        """Put the answers that are there in the order of the plan."""
         found = {key_of(answer): answer for answer in self.answers()}
         lines = (_line(found[key]) for key in keys if key in found)
         _write(self.answers_path, "".join(lines))
 
 
 class AnswerFile:
-    """Adds answers, each flushed at once.
-
-    Args:
-        path: The file of answers.
-        timings: The file of seconds, which no two runs share.
-    """
+    """Adds answers, each flushed at once."""
 
     def __init__(self, path: Path, timings: Path) -> None:
         cut_half_line(path)
@@ -205,7 +196,7 @@ def key_of(answer: Mapping[str, Any]) -> AnswerKey:
 
 
 def _difference(key: str, was: Any, now: Any) -> str:
-    """Say how a setting differs; of the data, in words."""
+    """Return how a setting differs; of the data, in words."""
     if key != "data" or not isinstance(was, dict) or not isinstance(now, dict):
         return f"{key} was {was!r} and now is {now!r}"
     parts = [

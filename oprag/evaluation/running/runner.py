@@ -1,19 +1,93 @@
-"""Asks what is still to be asked, several questions at a time."""
+"""Which answers a run consists of, and the asking of those that are not there yet."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oprag.errors import OpragError, SpendingCapError
+from oprag.errors import InvalidOptionError, OpragError, invalid_option
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
-from oprag.evaluation.running.plan import Arm, Plan
-from oprag.evaluation.running.run_directory import AnswerFile, RunDirectory, key_of
-from oprag.evaluation.systems.system import Attempt
+from oprag.evaluation.errors import SpendingCapError
+from oprag.evaluation.running.run_directory import (
+    AnswerFile,
+    AnswerKey,
+    RunDirectory,
+    key_of,
+)
+from oprag.evaluation.systems.system import Attempt, System
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One system at one budget, in one of several runs."""
+
+    system: System
+    budget: int | None
+    run: int
+
+    def key(self, question: Question) -> AnswerKey:
+        """Name its answer to a question."""
+        return AnswerKey(self.system.name, self.budget, self.run, question.question_id)
+
+
+class Plan:
+    """Every question, for every system, budget and run.
+
+    Args:
+        systems: With names of their own.
+        budgets: Tokens, ascending.
+        questions: In the order of the set.
+        runs: How often each question is asked of each.
+
+    Raises:
+        InvalidOptionError: Two systems have one name, or there is nothing to do.
+    """
+
+    def __init__(
+        self,
+        systems: Sequence[System],
+        budgets: Sequence[int],
+        questions: Sequence[Question],
+        *,
+        runs: int = 1,
+    ) -> None:
+        names = [system.name for system in systems]
+        if len(set(names)) < len(names):
+            takes = "Each needs a name of its own."
+            raise invalid_option("systems", names, takes)
+        self.questions = tuple(questions)
+        self.arms = tuple(
+            Arm(system, budget, run)
+            for system in systems
+            for budget in (sorted(set(budgets)) if system.budgeted else [None])
+            for run in range(runs)
+        )
+        if not self.arms or not self.questions:
+            message = (
+                f"There is nothing to run: systems={names}, budgets={list(budgets)}, "
+                f"runs={runs}, {len(self.questions)} questions."
+            )
+            raise InvalidOptionError(message, option="systems", value=names)
+
+    def __len__(self) -> int:
+        return len(self.arms) * len(self.questions)
+
+    def tasks(self) -> Iterator[tuple[Arm, Question]]:
+        """In the order in which they are asked: a question's arms together.
+
+        They share its ranking and its documents.
+        """
+        for question in self.questions:
+            for arm in self.arms:
+                yield arm, question
+
+    def keys(self) -> list[AnswerKey]:
+        """In the order in which they are kept: an arm's questions together."""
+        return [arm.key(question) for arm in self.arms for question in self.questions]
 
 
 @dataclass

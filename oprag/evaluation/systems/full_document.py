@@ -60,12 +60,7 @@ class FullDocuments(System):
         return await read(question, self.context(question, bench), bench)
 
     def context(self, question: Question, bench: Bench) -> Context:
-        """Return what is read; no model is asked.
-
-        Raises:
-            ContextWindowError: See `attempt`.
-            InvalidOptionError: See `attempt`.
-        """
+        """Return what is read; no model is asked."""
         options = ContextOptions(token_counter=bench.counter)
         size = prompt_size(question, bench, self.reserved)
         documents = [FullDocument(d.doc_id, d.text) for d in bench.documents(question)]
@@ -82,7 +77,7 @@ class FullDocuments(System):
 
 
 def pieces_of(excerpts: Any) -> tuple[Piece, ...]:
-    """Say which slices of which documents were read."""
+    """Return which slices of which documents were read."""
     return tuple(Piece(each.document.name, *each.span) for each in excerpts)
 
 

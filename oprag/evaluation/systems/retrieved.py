@@ -1,22 +1,23 @@
-"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG.
+"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, order controls.
 
 They are one pipeline. Vanilla RAG and DOS RAG differ in the order alone, as in the
-DOS RAG paper.
+DOS RAG paper; order controls read one chunk set in every order.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from oprag.context import ContextOptions, Overflow
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
 from oprag.evaluation.data import Question
+from oprag.evaluation.official.dos_rag import OfficialRag
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.systems.official_rag import OfficialRag
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, System
 
@@ -102,11 +103,7 @@ def dos_rag(
     top_n: Count | None = None,
     compat: Compat = "fixed",
 ) -> System:
-    """Whole sentences up to 100 tokens, in document order (arXiv 2506.03989).
-
-    Raises:
-        InvalidOptionError: As for `vanilla_rag`.
-    """
+    """Whole sentences up to 100 tokens, in document order (arXiv 2506.03989)."""
     if compat == "official":
         _check_official(unit, overflow, top_n)
         return OfficialRag(name, size, "document")
@@ -138,10 +135,27 @@ def _options(overflow: Overflow, top_n: int | None) -> dict[str, Any]:
 
 def _check_official(unit: SplitUnit, overflow: Overflow, top_n: int | None) -> None:
     if (unit, overflow, top_n) != ("sentences", "stop", None):
-        message = (
-            f'compat="official" with unit={unit!r}, overflow={overflow!r}, '
-            f"top_n={top_n!r} is not possible: the authors split into sentences, stop "
-            "at the first chunk that does not fit, and take one chunk for each 50 "
-            "tokens of the budget. Give none of these with it."
+        takes = (
+            "The authors split into sentences, stop at the first chunk that does not "
+            "fit, and take one chunk for each 50 tokens of the budget: leave out unit, "
+            "overflow and top_n with it."
         )
-        raise InvalidOptionError(message, option="compat", value="official")
+        raise invalid_option("compat", "official", takes)
+
+
+def order_control(order: ChunkOrder) -> Callable[..., Retrieved]:
+    """Return the maker of an order control: one chunk set, read in this order.
+
+    Its chunks are those of DOS RAG at the same budget; the hash of the chunk set stands
+    with every answer, and `contexts.check_chunk_sets` compares them.
+    """
+
+    def make(
+        *,
+        name: str = f"order-{order}",
+        unit: SplitUnit = "sentences",
+        size: Count = 100,
+    ) -> Retrieved:
+        return Retrieved(name, Splitting(unit, size), order)
+
+    return make

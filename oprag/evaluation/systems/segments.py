@@ -10,8 +10,8 @@ from oprag.context import ContextOptions, FetchPlan, Selection, candidates_for
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context, order_chosen
 from oprag.evaluation.data import Question
+from oprag.evaluation.official.segments import OfficialSegments
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.systems.official_segments import OfficialSegments
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.systems.system import Attempt, Count, System
@@ -50,12 +50,7 @@ class Placed(System):
         )
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order; no model is asked.
-
-        Raises:
-            BudgetTooSmallError: See `attempt`.
-            InvalidOptionError: See `attempt`.
-        """
+        """Choose and order; no model is asked."""
         options = ContextOptions(
             token_budget=budget,
             token_counter=bench.counter,

@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from oprag.errors import DatasetCountWarning
+from oprag.evaluation.errors import DatasetCountWarning
 
 
 @pytest.fixture

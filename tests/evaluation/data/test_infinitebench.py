@@ -2,8 +2,9 @@
 
 import pytest
 
-from oprag.errors import DatasetCountWarning, InvalidOptionError, MalformedDataError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import load
+from oprag.evaluation.errors import DatasetCountWarning, MalformedDataError
 
 BOOK = "Mara lit the lamp.\n\nThen she left."
 OTHER = "Eli stayed on the island."

@@ -5,15 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from oprag.errors import (
-    DatasetCountWarning,
-    DocumentNotFoundError,
-    InputMismatchError,
-    MalformedDataError,
-    UnreadableFileError,
-)
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
 from oprag.evaluation.data import load, read_own
+from oprag.evaluation.errors import DatasetCountWarning, MalformedDataError
 from oprag.evaluation.metrics import evidence_recall
+from tests.evaluation.files.mixed_files import pdf
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
 """Sets in the project's own format; they lie beside the repository, if at all."""
@@ -66,7 +62,7 @@ def test_a_question_may_name_several_documents_or_none(own):
     given = [[d.doc_id for d in found.documents_of(q)] for q in found.questions]
     assert given == [["2", "lamp"], ["lamp", "2"]]
     for question in found.questions:
-        with pytest.raises(InputMismatchError, match="use doc_ids"):
+        with pytest.raises(InvalidOptionError, match="use doc_ids"):
             _ = question.doc_id
     assert found.metrics == ()
     with pytest.raises(DocumentNotFoundError):
@@ -179,6 +175,22 @@ def test_the_questions_are_no_document(tmp_path, write_csv):
     path = write_csv("mine.csv", [{"question": "Who?", "answer": "Mara"}])
     with pytest.warns(DatasetCountWarning, match=r"mine\.csv' holds the questions"):
         assert list(read_own(path, tmp_path).documents) == ["a.txt"]
+
+
+def test_a_folder_is_read_as_the_command_line_reads_it(write_csv, tmp_path):
+    (tmp_path / "a.html").write_text("<title>Lamps</title><p>By Ann</p>", "utf-8")
+    (tmp_path / "b.txt").write_bytes(b"\xef\xbb\xbfBy Ben")
+    pdf(tmp_path / "c.pdf", ("One", "Two"))
+    path = write_csv("mine.csv", [{"question": "Who?", "answer": "Ann"}])
+    with pytest.warns(DatasetCountWarning, match="holds the questions"):
+        found = read_own(path, tmp_path)
+
+    texts = {name: document.text for name, document in found.documents.items()}
+    assert texts == {
+        "a.html": "Lamps\n\nBy Ann",
+        "b.txt": "By Ben",
+        "c.pdf": "One\n\nTwo",
+    }
 
 
 def test_options_in_csv(write_csv, folder):
@@ -315,7 +327,7 @@ def test_files_that_cannot_be_used(tmp_path, write_csv):
         (tmp_path / "none.jsonl", {"a": "x"}, r"none\.jsonl' holds no questions"),
         (tmp_path / "folder", {"a": "x"}, "is a folder"),
         (good, tmp_path / "none", "is not a folder"),
-        (good, tmp_path / "folder", "holds no text file"),
+        (good, tmp_path / "folder", "holds no file that can be read"),
     ):
         with pytest.raises(UnreadableFileError, match=reason):
             read_own(questions, documents)

@@ -5,19 +5,18 @@ import zipfile
 
 import pytest
 
-from oprag.errors import (
-    DatasetCountWarning,
-    DatasetUnavailableError,
-    InvalidOptionError,
-    MalformedDataError,
-    UnreadableFileError,
-)
+from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag.evaluation.data import (
     HeldRows,
     load,
     read_longrag,
     read_narrativeqa_rows,
     read_quality,
+)
+from oprag.evaluation.errors import (
+    DatasetCountWarning,
+    DatasetUnavailableError,
+    MalformedDataError,
 )
 
 pytestmark = pytest.mark.usefixtures("counts_differ")
@@ -224,7 +223,7 @@ def stories(tmp_path, write_csv):
     (tmp_path / "tmp").mkdir()
     page = (
         "<html><head><title>x</title></head><body><script>if ( window )</script>"
-        "<b>MARA</b>\nlights &amp; leaves.<br>END</body></html>"
+        "<pre><b>MARA</b>\nlights &amp; leaves.<br>END</pre></body></html>"
     )
     (tmp_path / "tmp/d1.content").write_text(page, "utf-8")
     (tmp_path / "tmp/d2.content").write_text(" \n", "utf-8")
@@ -281,10 +280,18 @@ def test_narrativeqa_from_the_hubs_rows():
     assert "1 stories have no text: 1 questions" in found.notes[-1]
 
 
-@pytest.mark.parametrize("answers", [None, [], ["Mara"], [{"tokens": []}]])
-def test_answers_of_the_hubs_rows_have_texts(answers):
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (None, "'answers' is not a list of objects"),
+        ([], "'answers' is empty"),
+        (["Mara"], "'answers' is not a list of objects"),
+        ([{"tokens": []}], "no field 'text'"),
+    ],
+)
+def test_answers_of_the_hubs_rows_have_texts(answers, reason):
     row = {**hub_row("d1", "Mara left."), "answers": answers}
-    with pytest.raises(MalformedDataError, match="list of objects with a text"):
+    with pytest.raises(MalformedDataError, match=reason):
         read_narrativeqa_rows(rows_of(row))
 
 

@@ -188,7 +188,7 @@ def test_option_numbers_count_from_1_and_indexes_from_0():
     assert bracketed_match("so [[1]]", gold_option=0)
     assert not bracketed_match("so [[1]]", gold_option=1)
     assert not bracketed_match("the first", gold_option=0)
-    with pytest.raises(InvalidOptionError, match="no index"):
+    with pytest.raises(InvalidOptionError, match="the index of an option"):
         bracketed_match("[[1]]", gold_option=-1)
 
 

@@ -82,7 +82,7 @@ def test_evidence_that_cannot_be_measured_is_an_error(measure):
         assert (caught.value.start, caught.value.end) == (3, 3)
         with pytest.raises(InvalidSpanError, match="reversed"):
             measure([(0, 1)], [(5, 4)], kind=kind)
-    with pytest.raises(InvalidOptionError, match='"any" or "all"'):
+    with pytest.raises(InvalidOptionError, match="any, all"):
         measure([(0, 1)], [], kind="some")
 
 
@@ -140,7 +140,7 @@ def test_the_cost_of_hand_worked_calls():
 def test_without_a_price_there_is_no_cost():
     spent = spending([TokenUsage(10, 1)], questions=1)
     assert (spent.cost, spent.cost_per_question) == (None, None)
-    with pytest.raises(InvalidOptionError, match="at least one question"):
+    with pytest.raises(InvalidOptionError, match="at least one"):
         spending([], questions=0)
 
 

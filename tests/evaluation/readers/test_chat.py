@@ -11,13 +11,12 @@ from langchain_openai import ChatOpenAI
 
 from oprag.calls import is_transient, retry_after
 from oprag.calls.client_errors import status_of
-from oprag.errors import ChatModelError
 from oprag.evaluation.asking import read_reply
+from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion
 from oprag.evaluation.readers.chat import ChatModel, _Waits
-from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.retrieved import dos_rag
 from tests.evaluation.small import bench_of, set_of_four
 from tests.support.openai_server import (

@@ -19,15 +19,14 @@ from langchain_core.embeddings import Embeddings
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.data import Question
-from oprag.evaluation.making_prompts import (
+from oprag.evaluation.making import (
     gist_call,
     look_up_call,
     page_break_call,
     summary_call,
 )
 from oprag.evaluation.models import Call
-from oprag.evaluation.readers.offline import OfflineReader
-from oprag.evaluation.readers.sentences import SentenceVectors
+from oprag.evaluation.readers.offline import OfflineReader, SentenceVectors
 from oprag.evaluation.vectors import Vectors
 from oprag.splitting import punkt_sentence_spans
 from tests.evaluation.small import HARBOUR, MILL

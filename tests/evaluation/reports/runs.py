@@ -10,12 +10,14 @@ from oprag.chunk import Span
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.models import Call
-from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.full_document import full_document
-from oprag.evaluation.systems.order_controls import order_document, order_reverse
-from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+from oprag.evaluation.systems.retrieved import (
+    dos_rag,
+    order_control,
+    vanilla_rag,
+)
 from oprag.evaluation.systems.self_route import self_route
 from oprag.evaluation.systems.system import System
 from oprag.evaluation.vectors import Vectors
@@ -88,8 +90,8 @@ def ask(
     systems = systems or [
         vanilla_rag(size=15),
         dos_rag(size=15),
-        order_document(size=15),
-        order_reverse(size=15),
+        order_control("document")(size=15),
+        order_control("reverse")(size=15),
         full_document(),
         self_route(k=2, size=20),
     ]

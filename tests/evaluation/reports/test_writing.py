@@ -19,9 +19,8 @@ from oprag.evaluation.bench import Bench
 from oprag.evaluation.reports import write_reports
 from oprag.evaluation.reports.plots import Plot
 from oprag.evaluation.reports.writing import _write_plots
-from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.retrieved import dos_rag
 from oprag.evaluation.vectors import Vectors
 from tests.evaluation.reports.runs import ledgers

@@ -9,12 +9,12 @@ import json
 import pytest
 
 from oprag.calls import Price
-from oprag.errors import ChatModelError, InvalidOptionError, UnreadableFileError
+from oprag.errors import InvalidOptionError, UnreadableFileError
+from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Model
 from oprag.evaluation.running.limits import CappedModel, Spending
-from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
 from tests.evaluation.small import Replies, bench_of, set_of_four
 

@@ -8,9 +8,8 @@ import pytest
 
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.catalogue import SYSTEMS, make_system
-from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 NAMES = {

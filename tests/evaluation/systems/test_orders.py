@@ -9,12 +9,11 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions
-from oprag.errors import ChunkSetError
 from oprag.evaluation.catalogue import make_system
 from oprag.evaluation.contexts import check_chunk_sets, chunk_set, order_chosen
-from oprag.evaluation.running.plan import Plan
+from oprag.evaluation.errors import ChunkSetError
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.system import Piece
 from oprag.tokens import resolve_token_counter
 from tests.evaluation.small import Replies, bench_of, set_of_four

@@ -16,12 +16,11 @@ from langchain_openai import ChatOpenAI
 
 from oprag.errors import BudgetTooSmallError
 from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.raptor.clustering import soft_clusters
-from oprag.evaluation.raptor.tree import tree_of
 from oprag.evaluation.readers.chat import ChatModel
-from oprag.evaluation.running.plan import Plan
 from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import run
+from oprag.evaluation.running.runner import Plan, run
+from oprag.evaluation.systems.clustering import soft_clusters
+from oprag.evaluation.systems.raptor import tree_of
 from tests.evaluation.small import Replies, bench_of, set_of_one
 from tests.fresh_interpreter import run as run_fresh
 from tests.support.openai_server import ScriptedServer
@@ -101,7 +100,7 @@ def test_missing_clustering_is_named_with_its_extra():
     code = (
         "import numpy as np\n"
         "from oprag.errors import MissingDependencyError\n"
-        "from oprag.evaluation.raptor.clustering import soft_clusters\n"
+        "from oprag.evaluation.systems.clustering import soft_clusters\n"
         "try: soft_clusters(np.eye(4), [1] * 4, max_tokens=9, seed=1)\n"
         "except MissingDependencyError as error: print(error.package, error.extra)"
     )

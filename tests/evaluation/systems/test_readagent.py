@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.errors import ChatModelError
 from oprag.evaluation.catalogue import make_system
-from oprag.evaluation.readagent.paging import PagingRules, page_steps, parts_of
+from oprag.evaluation.errors import ChatModelError
+from oprag.evaluation.systems.paging import PagingRules, page_steps, parts_of
 from oprag.evaluation.systems.readagent import named_pages
 from tests.evaluation.small import Replies, bench_of, set_of_one
 

@@ -1,0 +1,134 @@
+"""Pages of a document, each ending where the model says that a reader would pause.
+
+`page_steps` decides everything and makes no call: it yields what to ask and is sent
+the reply.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from oprag.chunk import Span
+from oprag.splitting import punkt_sentence_spans
+
+PageUnit: TypeAlias = Literal["sentences", "paragraphs"]
+"""What a page is made of: `"paragraphs"` (separated by blank lines) in ReadAgent,
+`"sentences"` in the DOS RAG paper, for texts whose paragraphs are not marked."""
+
+_PARAGRAPH = re.compile(r"(?:[^\n]|\n(?!\s*\n))+")
+_MARKED = re.compile(r"<\s*(\d+)\s*>")
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class PagingRules:
+    """Lengths in words, as blanks divide them; the papers' by default."""
+
+    page: int = 600
+    """Parts are added until there are so many."""
+    earliest: int = 280
+    """Places where a page may end have so many before them."""
+    rest: int = 350
+    """What is left at the end, if it is less, is one page."""
+
+
+class Break(NamedTuple):
+    """A question where a page should end."""
+
+    parts: tuple[str, ...]
+    """Sentences or paragraphs of the passage, in reading order."""
+    breaks: tuple[int, ...]
+    """Parts before each place that may be chosen, ascending; numbered from 1. The
+    last is all of them."""
+    before: str
+    """The page before; empty for none."""
+
+
+class Pages(NamedTuple):
+    """The pages of a document."""
+
+    spans: tuple[Span, ...]
+    """In reading order; together they are the text."""
+    unusable: int
+    """Replies that named no such place: there the page ended with the passage."""
+
+
+def parts_of(text: str, unit: PageUnit) -> list[Span]:
+    """Cut a text into sentences or paragraphs.
+
+    Returns:
+        Spans in reading order that together are the text; what lies between two
+        belongs to the one before. Empty for a text of white space alone.
+    """
+    if unit == "sentences":
+        starts = [start for start, _ in punkt_sentence_spans(text)]
+    else:
+        found = _PARAGRAPH.finditer(text)
+        starts = [match.start() for match in found if match.group().strip()]
+    if not starts:
+        return []
+    bounds = [0, *starts[1:], len(text)]
+    return [Span(*pair) for pair in itertools.pairwise(bounds)]
+
+
+def page_steps(
+    text: str, parts: Sequence[Span], rules: PagingRules
+) -> Generator[Break, str, Pages]:
+    """Divide a text into pages.
+
+    Yields:
+        Where to ask for the end of a page. It is not asked where there is but one
+        place.
+
+    Returns:
+        The pages.
+
+    Source:
+        ReadAgent (arXiv 2402.09727), section 3.1; the lengths are of the authors'
+        code.
+    """
+    words = [len(text[start:end].split()) for start, end in parts]
+    pages: list[Span] = []
+    unusable = first = 0
+    while first < len(parts):
+        breaks = _breaks(words[first:], rules)
+        end = breaks[-1]
+        if sum(words[first : first + end]) >= rules.rest and len(breaks) > 1:
+            before = text[slice(*pages[-1])] if pages else ""
+            passage = tuple(text[slice(*part)] for part in parts[first : first + end])
+            reply = yield Break(passage, breaks, before)
+            number = _number(reply)
+            if number is not None and 1 <= number <= len(breaks):
+                end = breaks[number - 1]
+            else:
+                unusable += 1
+        pages.append(Span(parts[first].start, parts[first + end - 1].end))
+        first += end
+    return Pages(tuple(pages), unusable)
+
+
+def _breaks(words: Sequence[int], rules: PagingRules) -> tuple[int, ...]:
+    """Places after which the next page may end, as numbers of parts."""
+    total = 0
+    found: list[int] = []
+    for behind, count in enumerate(words, 1):
+        total += count
+        if total >= rules.earliest:
+            found.append(behind)
+        if total >= rules.page:
+            break
+    if not found or found[-1] != behind:
+        found.append(behind)
+    return tuple(found)
+
+
+def _number(reply: str) -> int | None:
+    match = _MARKED.search(reply)
+    number = match.group(1) if match else None
+    if number is None and (bare := _NUMBER.search(reply)):
+        number = bare.group()
+    return None if number is None else int(number)

@@ -1,0 +1,44 @@
+"""What `oprag doctor` says is to be done."""
+
+from __future__ import annotations
+
+from oprag.cli.doctor_display import advice
+from oprag.diagnosing import Diagnosis, diagnose, plan_repair
+from oprag.documents import StoredChunk
+
+TEXT = "One day.\nAnother day."
+
+
+def chunks(*metadatas: dict[str, object]) -> list[StoredChunk]:
+    texts = TEXT.splitlines()
+    return [
+        StoredChunk(texts[number], metadata, str(number))
+        for number, metadata in enumerate(metadatas)
+    ]
+
+
+def said(diagnosis: Diagnosis, *, repairing: bool = False) -> str:
+    return "\n".join(advice(diagnosis, repairing=repairing))
+
+
+def test_a_repair_is_advised_with_the_options_that_are_still_missing():
+    bare = chunks({"source": "a"}, {"source": "a"})
+    plan = plan_repair(bare, {"a": TEXT})
+
+    assert "--documents FOLDER --repair" in said(diagnose(bare))
+    assert "would write: --repair" in said(plan.diagnosis)
+    assert "--documents" not in said(plan.diagnosis)
+    assert "--repair" not in said(plan.diagnosis, repairing=True)
+
+
+def test_a_missing_document_and_a_wrong_folder_have_their_own_advice():
+    nameless = chunks({"start_index": 0}, {"start_index": 9})
+    ordered = chunks(
+        {"source": "a", "start_index": 0}, {"source": "a", "start_index": 9}
+    )
+
+    assert "--document-key" in said(diagnose(nameless))
+    assert said(diagnose(ordered)) == ""
+    for wrong in ({"b": "Another text."}, {"a": "Another text."}):
+        told = said(diagnose(ordered, documents=wrong), repairing=True)
+        assert "folder that holds what was indexed" in told

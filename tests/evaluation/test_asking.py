@@ -1,0 +1,196 @@
+"""How answers are asked for: every system in the run's style, and what is read."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag.calls import CHOICE_VARIABLES, QA_VARIABLES, SENTINEL, check_prompt
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.asking import (
+    ANSWER_STYLES,
+    BRIEF_PROMPT,
+    EXPLAINED_PROMPT,
+    answer_call,
+    number_options,
+    read_reply,
+)
+from oprag.evaluation.catalogue import SYSTEMS, make_system
+from oprag.evaluation.data import Question
+from oprag.evaluation.metrics import bracketed_match
+from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
+
+OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
+MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "summary"}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "variables"),
+    [(BRIEF_PROMPT, QA_VARIABLES), (EXPLAINED_PROMPT, CHOICE_VARIABLES)],
+)
+def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
+    assert check_prompt(prompt, variables, sentinels=[SENTINEL]) == prompt
+
+
+def test_a_choice_is_asked_for_by_number_in_brackets():
+    call = answer_call(CHOICE, "The {wheel} was oak.", "brackets")
+
+    assert call.kind == "explained_choice"
+    assert call.facts["options"] == ("iron", "oak")
+    assert "\n1. iron\n2. oak\n" in call.prompt
+    assert "[[1]]" in call.prompt
+    assert "The {wheel} was oak." in call.prompt
+    assert "letter" not in call.prompt
+
+
+def test_an_open_question_is_asked_for_a_few_words():
+    call = answer_call(OPEN, HARBOUR, "brackets")
+
+    assert call.kind == "answer"
+    assert "1 to 20 words" in call.prompt
+    assert "[[" not in call.prompt
+
+
+def test_without_a_style_the_letter_is_asked_for():
+    for question in (OPEN, CHOICE):
+        plain = answer_call(question, HARBOUR)
+        assert plain == answer_call(question, HARBOUR, "letter")
+        assert "[[" not in plain.prompt
+
+
+@pytest.mark.parametrize("name", sorted(SYSTEMS))
+@pytest.mark.parametrize("reply", ["The wheel was of oak. [[2]]", "unanswerable"])
+def test_every_system_asks_in_the_style_of_the_run(name, reply):
+    model = Replies(lambda call: MAKING.get(call.kind, reply))
+    bench = bench_of(model, answer_style="brackets")
+    system = make_system(name)
+    budget = 130 if system.budgeted else None
+
+    attempt = asyncio.run(system.attempt(CHOICE, budget, bench))
+
+    asked = [call for call in model.calls if call.kind not in MAKING]
+    assert {call.kind for call in asked} == {"explained_choice"}
+    assert attempt.reply == reply
+    assert attempt.answered == (reply != "unanswerable")
+    assert attempt.prediction == (reply if attempt.answered else "")
+
+
+@pytest.mark.parametrize(
+    ("first", "route"),
+    [
+        ("This is unanswerable from the first page, but not later: [[2]]", "retrieved"),
+        ("Unanswerable. The wheel is not told of.", "full"),
+    ],
+)
+def test_self_route_climbs_where_a_refusal_stands_first(first, route):
+    replies = iter([first, "[[2]]"])
+    model = Replies(lambda _: next(replies))
+    system = make_system("self-route:unit=words,size=10,k=1")
+    bench = bench_of(model, answer_style="brackets")
+
+    attempt = asyncio.run(system.attempt(CHOICE, None, bench))
+
+    assert attempt.route == route
+    assert bracketed_match(attempt.prediction, gold_option=1)
+    assert {call.kind for call in model.calls} == {"explained_choice"}
+
+
+def test_both_calls_of_longrag_number_the_options():
+    dataset = set_of_one(HARBOUR * 20)  # over 1,000 words: two calls
+    asked = dataclasses.replace(dataset.questions[0], options=("in May", "never"))
+    model = Replies(lambda _: "The second says so: [[1]]")
+    bench = bench_of(model, dataset, answer_style="brackets")
+
+    attempt = asyncio.run(make_system("longrag").attempt(asked, None, bench))
+
+    assert [call.kind for call in model.calls] == ["long_answer", "explained_choice"]
+    assert all("\n1. in May\n2. never\n" in call.prompt for call in model.calls)
+    assert attempt.prediction == "The second says so: [[1]]"
+
+
+def test_a_look_up_numbers_pages_and_letters_options():
+    model = Replies(lambda call: MAKING.get(call.kind, "[[2]]"))
+    bench = bench_of(model, answer_style="brackets")
+    asyncio.run(make_system("readagent").attempt(CHOICE, None, bench))
+    (look_up,) = [call for call in model.calls if call.kind == "look_up"]
+
+    assert "A. iron\nB. oak" in look_up.prompt
+
+
+def test_the_length_of_a_prompt_is_that_of_the_style():
+    text = HARBOUR
+    tokens = len(answer_call(CHOICE, "", "brackets").prompt.split())
+    model = Replies(lambda _: "[[2]]")
+    # Room for the prompt, the reply and ten words of the document.
+    bench = bench_of(model, answer_style="brackets", window=tokens + 1024 + 10)
+    system = make_system("full-document:window_overflow=truncate_middle")
+    attempt = asyncio.run(system.attempt(CHOICE, None, bench))
+
+    (call,) = model.calls
+    assert len(call.prompt.split()) + 1024 <= tokens + 1024 + 10
+    assert 0 < attempt.context_tokens <= 10 < len(text.split())
+
+
+@pytest.mark.parametrize(
+    ("reply", "answered"),
+    [
+        ("The text names oak. [[2]]", True),
+        ("[[2]]", True),
+        ("unanswerable", False),
+        ("**Unanswerable.** The text names no wood.", False),
+        ("Unanswerable: neither [[1]] nor [[2]] is named.", False),
+        ("[[unanswerable]]", False),
+        ("The question is unanswerable.", False),
+        # One sentence that mentions the word and goes on to an option.
+        (
+            "This is unanswerable from the first page, but the last has oak: [[2]]",
+            True,
+        ),
+        ("It seems unanswerable at first. Then oak is named. [[2]]", True),
+        ("<think>Is it [[1]]?</think>The question is unanswerable.", False),
+        ("<think>Unanswerable?</think>Oak is named: [[2]]", True),
+        ("", False),
+    ],
+)
+def test_what_declines_and_what_only_mentions_the_word(reply, answered):
+    assert read_reply(reply, CHOICE, "brackets").answered == answered
+
+
+def test_the_prediction_keeps_the_explanation_and_its_last_number_counts():
+    reply = " Not [[1]], iron is never named; the wheel was of oak: [[2]]\n"
+    reading = read_reply(reply, CHOICE, "brackets")
+
+    assert reading.prediction == reply.strip()
+    assert bracketed_match(reading.prediction, gold_option=1)
+
+
+def test_brackets_change_nothing_where_they_were_not_asked_for():
+    # A source in brackets, as a model might cite it: still one sentence that declines.
+    reply = "The question is unanswerable from the text [[1]]"
+
+    assert not read_reply(reply).answered
+    assert not read_reply(reply, CHOICE, "letter").answered
+    assert not read_reply(reply, OPEN, "brackets").answered
+    assert read_reply(reply, CHOICE, "brackets").answered
+
+
+@given(st.lists(st.text(alphabet="ab. [1]", max_size=5), min_size=1, max_size=30))
+def test_the_number_of_an_option_is_that_of_its_index_and_one(options):
+    lines = number_options(options).split("\n")
+
+    assert [line.split(". ", 1) for line in lines] == [
+        [str(index + 1), text] for index, text in enumerate(options)
+    ]
+    asked = Question("q", ("d",), "Which?", (), tuple(options), 0)
+    assert number_options(options) in answer_call(asked, "text", "brackets").prompt
+
+
+def test_a_style_that_there_is_not_is_refused():
+    assert ANSWER_STYLES == ("letter", "brackets")
+    with pytest.raises(InvalidOptionError, match="letter, brackets") as caught:
+        bench_of(Replies(), answer_style="number")
+    assert (caught.value.option, caught.value.value) == ("answer_style", "number")
