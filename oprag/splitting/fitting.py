@@ -150,12 +150,15 @@ def _is_apart(text: str, position: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[Any, Any] | None:
-    """Patterns of one grapheme, and of two characters with a boundary between.
+    r"""Patterns of one grapheme, and of two characters with a boundary between.
 
-    Neither of the two attaches to a neighbour (Unicode annex 29, rule GB999).
+    Flags have a pattern of their own: for each of them `\X` would count back to
+    the first of a row of flags. In the second pattern neither character attaches to
+    a neighbour (Unicode annex 29, rule GB999).
     """
     try:
         regex = require("regex", extra="langchain", purpose="Finding graphemes")
     except MissingDependencyError:
         return None
-    return regex.compile(r"\X"), regex.compile(r"\p{GCB=Other}{2}")
+    flag = r"\p{GCB=RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*"
+    return regex.compile(rf"{flag}|\X"), regex.compile(r"\p{GCB=Other}{2}")

@@ -31,17 +31,16 @@ def split_tokens(
 
     The text is tokenised once, and every `chunk_size` of its tokens are a window.
     Without overlap the chunks partition the text: the first begins at 0, the last
-    ends at `len(text)`, each begins where the one before ends. What no token holds
-    (the white space between words, for tokenizers that drop it) belongs to the
-    chunk on its left.
+    ends at `len(text)`, each begins where the one before ends. White space that no
+    token holds (some tokenizers drop it) belongs to the chunk on its left.
 
-    A cut never falls inside a code point, nor inside a grapheme where the package
-    `regex` is installed: it moves back to the beginning of the character, or to
-    its end where there is nothing else in the window.
+    No cut falls inside a character, nor inside a grapheme (an emoji, a letter with
+    its accents) where the package `regex` is installed: it moves back to the
+    grapheme's beginning, or to its end where nothing else is in the window.
 
-    The window has `chunk_size` tokens (the last one fewer) but for cuts that were
-    moved. The chunk's `token_count` may differ by a few: a word that is cut in two
-    is tokenised otherwise alone.
+    No chunk counts more than `chunk_size` tokens alone, unless it is one single
+    grapheme. A part of a word may count more alone than within the text: such a
+    window ends earlier, and the next ones are counted from there.
 
     Args:
         text: Any text. Empty: no chunks.
