@@ -14,6 +14,8 @@ from oprag.metadata import (
     DOC_URI,
     N_CHUNKS,
     PART_INDEX,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
     document_key,
 )
 
@@ -82,12 +84,15 @@ def annotate_chunks(
 def replaced(
     metadata: Mapping[str, Any], entry: Mapping[str, str | int]
 ) -> dict[str, Any]:
-    """A copy of the metadata with the positions of `entry` in place of its own.
+    """Return a copy of the metadata with the positions of `entry` in it.
 
-    LangChain's `start_index` is kept, corrected, where it was and the place is
-    proved; every other old position goes.
+    Every old position goes; LangChain's `start_index` stays, corrected, where the
+    place is proved. A token count goes with another span: it was of another text.
     """
-    kept = {key: value for key, value in metadata.items() if key not in POSITION_KEYS}
+    stale = {*POSITION_KEYS}
+    if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
+        stale |= {TOKEN_COUNT, TOKEN_COUNTER}
+    kept = {key: value for key, value in metadata.items() if key not in stale}
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
         kept["start_index"] = entry[CHAR_START]
