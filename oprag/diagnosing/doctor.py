@@ -21,7 +21,7 @@ from oprag.diagnosing.report import (
     Example,
 )
 from oprag.documents import SourceLike, StoredChunk
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
 
 
@@ -66,8 +66,7 @@ def diagnose(
         InvalidOptionError: `sample` is below 1, or `documents` holds no texts.
     """
     if sample is not None and sample < 1:
-        message = f"sample={sample} looks at nothing. Give 1 or more, or None for all."
-        raise InvalidOptionError(message, option="sample", value=sample)
+        raise invalid_option("sample", sample, "It takes 1 or more, or None for all.")
     read = iter(chunks)
     examined = [examine(chunk) for chunk in islice(read, sample)]
     sampled = sample is not None and next(read, None) is not None

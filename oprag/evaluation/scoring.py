@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from oprag.calls import SENTINEL, TokenUsage
-from oprag.errors import InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation import metrics
 from oprag.evaluation.contexts import check_chunk_sets
 from oprag.evaluation.data import Dataset, Question
@@ -93,7 +93,7 @@ def score_answers(
         question is None.
 
     Raises:
-        InputMismatchError: An answer's question is not in the set.
+        InvalidOptionError: An answer's question is not in the set.
         MissingDependencyError: A measure's library is not installed.
     """
     questions = {question.question_id: question for question in dataset.questions}
@@ -106,7 +106,7 @@ def score_answers(
                 f"{dataset.name} has no question {answer['question_id']!r}: these "
                 "answers are of another set."
             )
-            raise InputMismatchError(message, lengths={"questions": len(questions)})
+            raise InvalidOptionError(message, option="dataset", value=dataset.name)
         text = scored_text(answer)
         yield {
             **key_of(answer)._asdict(),
@@ -139,7 +139,7 @@ def score(
 
     Raises:
         ChunkSetError: Order controls of one question did not read the same chunks.
-        InputMismatchError: The answers are of another set.
+        InvalidOptionError: The answers are of another set.
         InvalidOptionError: There is no answer.
         MissingDependencyError: A measure's library is not installed.
         UnreadableFileError: A line of the answers is damaged.

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from oprag.errors import InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Question
 
 Values: TypeAlias = npt.NDArray[np.float64]
@@ -136,7 +136,7 @@ class Resampling:
             None where no question has a value.
 
         Raises:
-            InputMismatchError: There is not one value per question.
+            InvalidOptionError: There is not one value per question.
         """
         given = self._array(values)
         present = ~np.isnan(given)
@@ -165,7 +165,7 @@ class Resampling:
             None where no question has both.
 
         Raises:
-            InputMismatchError: There is not one value of each per question.
+            InvalidOptionError: There is not one value of each per question.
         """
         differences = np.round(self._array(first) - self._array(second), _DIGITS)
         listed = [None if np.isnan(value) else float(value) for value in differences]
@@ -179,7 +179,7 @@ class Resampling:
         if len(values) != len(self.clusters):
             lengths = {"values": len(values), "questions": len(self.clusters)}
             message = f"One value belongs to each question: {lengths}."
-            raise InputMismatchError(message, lengths=lengths)
+            raise InvalidOptionError(message, option="values", value=lengths)
         return np.array([np.nan if v is None else float(v) for v in values])
 
     def _means(self, values: Values, present: npt.NDArray[np.bool_]) -> Values:

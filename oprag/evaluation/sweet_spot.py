@@ -62,7 +62,7 @@ def sweet_spot(
         None where no arm has a value.
 
     Raises:
-        InputMismatchError: An arm has not one value per question.
+        InvalidOptionError: An arm has not one value per question.
         InvalidOptionError: There is no candidate.
     """
     if not candidates:

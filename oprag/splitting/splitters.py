@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.errors import InvalidSpanError, invalid_option
 from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.sentences import punkt_sentence_spans
@@ -129,14 +129,10 @@ def split_sentences(
 
 def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:
     if chunk_size < 1:
-        message = f"chunk_size must be at least 1 token; it is {chunk_size!r}."
-        raise InvalidOptionError(message, option="chunk_size", value=chunk_size)
+        raise invalid_option("chunk_size", chunk_size, "It takes 1 token or more.")
     if not 0 <= chunk_overlap < chunk_size:
-        message = (
-            f"chunk_overlap must be at least 0 and below chunk_size ({chunk_size}); "
-            f"it is {chunk_overlap!r}."
-        )
-        raise InvalidOptionError(message, option="chunk_overlap", value=chunk_overlap)
+        takes = f"It takes 0 or more, below chunk_size ({chunk_size})."
+        raise invalid_option("chunk_overlap", chunk_overlap, takes)
 
 
 def _counted_windows(

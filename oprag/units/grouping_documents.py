@@ -14,7 +14,7 @@ from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
-    LinkError,
+    invalid_option,
 )
 from oprag.splitting import split_sentences
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -68,10 +68,10 @@ def group_documents(
         The units, by their first members. The same for every order of the links.
 
     Raises:
-        LinkError: A link leads to a document that is not there.
         DuplicateDocumentError: A name comes twice.
-        InvalidOptionError: `max_tokens` is below 1, a value is neither a text nor a
-            number of tokens, or there is no such policy.
+        InvalidOptionError: A link leads to a document that is not there,
+            `max_tokens` is below 1, a value is neither a text nor a number of
+            tokens, or there is no such policy.
         TokenizerError: As `resolve_token_counter` raises it.
 
     Source:
@@ -188,28 +188,24 @@ def _numbered(
             yield pair[0], pair[1]
 
 
-def _unknown(link: tuple[str, str], document: str) -> LinkError:
+def _unknown(link: tuple[str, str], document: str) -> InvalidOptionError:
     message = (
         f"The link {link!r} names the document {document!r}, which is not among "
         'documents=. Leave it out, or pass unknown_links="ignore".'
     )
-    return LinkError(message, link=link, document=document)
+    return InvalidOptionError(message, option="links", value=link)
 
 
 def _check(max_tokens: int, compat: str | None, unknown_links: str) -> None:
     if type(max_tokens) is not int or max_tokens < 1:
-        message = (
-            f"max_tokens={max_tokens!r} is not possible. It takes a number from 1."
-        )
-        raise InvalidOptionError(message, option="max_tokens", value=max_tokens)
+        raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
     for option, value, choices in (
         ("compat", compat, (None, "official")),
         ("unknown_links", unknown_links, ("error", "ignore")),
     ):
         if value not in choices:
             allowed = " or ".join(map(repr, choices))
-            message = f"{option}={value!r} is not possible. It takes {allowed}."
-            raise InvalidOptionError(message, option=option, value=value)
+            raise invalid_option(option, value, f"It takes {allowed}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import Order
 from oprag.errors import (
+    DocumentNotFoundError,
     DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
     MissingPositionError,
-    UnitNotFoundError,
 )
 from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order as in_document_order
@@ -98,7 +98,7 @@ class UnitIndex:
 
         Raises:
             MissingDocumentError: A chunk does not say of which document it is.
-            UnitNotFoundError: Its document is in no unit.
+            DocumentNotFoundError: Its document is in no unit.
             PositionError: Its document is in several, and its characters are not
                 known or are not in it.
         """
@@ -134,7 +134,7 @@ class UnitIndex:
                 "were grouped (a filter), or name with document_key= where chunks "
                 "carry the names that group_documents was given."
             )
-            raise UnitNotFoundError(message, document=name, rank=rank)
+            raise DocumentNotFoundError(message, document=name)
         return units
 
     def _unit_of(self, chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from oprag.chunk import Span
-from oprag.errors import ChunkSetError, InputMismatchError, InvalidOptionError
+from oprag.errors import ChunkSetError, InvalidOptionError
 from oprag.evaluation import metrics
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.running.plan import Plan
@@ -190,7 +190,7 @@ def test_tokens_of_a_question_and_of_what_was_made_beforehand():
 
 
 def test_answers_of_another_set_are_refused():
-    with pytest.raises(InputMismatchError, match="has no question 'z'"):
+    with pytest.raises(InvalidOptionError, match="has no question 'z'"):
         list(score_answers([answer("z", "x")], set_of(Question("q", ("d",), "?"))))
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.errors import InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Question
 from oprag.evaluation.statistics import Resampling, clusters_of, mean_and_deviation
 from tests.evaluation.metrics.cases import seeded
@@ -144,9 +144,9 @@ class TestEstimate:
         assert of[0] != of[2]
 
     def test_one_value_belongs_to_each_question(self):
-        with pytest.raises(InputMismatchError) as caught:
+        with pytest.raises(InvalidOptionError) as caught:
             Resampling([0, 1]).estimate([1.0])
-        assert caught.value.lengths == {"values": 1, "questions": 2}
+        assert caught.value.value == {"values": 1, "questions": 2}
 
     @pytest.mark.parametrize(("clusters", "resamples"), [([], 10), ([0], 0)])
     def test_nothing_to_draw_is_an_error(self, clusters, resamples):

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Hit, Span
 from oprag.errors import (
+    DocumentNotFoundError,
     DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
     MissingDocumentError,
     MissingPositionError,
-    UnitNotFoundError,
 )
 from oprag.metadata import document_key
 from oprag.units import (
@@ -96,10 +96,10 @@ def test_a_chunk_behind_the_end_of_its_document_is_an_error():
 
 
 def test_a_chunk_without_a_unit_is_an_error_that_names_it():
-    with pytest.raises(UnitNotFoundError, match="'elsewhere'") as caught:
+    with pytest.raises(DocumentNotFoundError, match="'elsewhere'") as caught:
         lifted(hit("a"), hit("elsewhere"))
 
-    assert (caught.value.document, caught.value.rank) == ("elsewhere", 1)
+    assert caught.value.document == "elsewhere"
 
 
 def test_a_chunk_without_a_document_is_an_error():

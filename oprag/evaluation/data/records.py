@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Span
-from oprag.errors import DocumentNotFoundError, InputMismatchError
+from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.evaluation.metrics.evidence import EvidenceKind
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -54,14 +54,14 @@ class Question:
         """The document, where there is exactly one.
 
         Raises:
-            InputMismatchError: There is none or are several.
+            InvalidOptionError: There is none or are several.
         """
         if len(self.doc_ids) != 1:
             message = (
                 f"Question {self.question_id!r} belongs to {len(self.doc_ids)} "
                 "documents (0 stands for the whole set), not to one: use doc_ids."
             )
-            raise InputMismatchError(message, lengths={"doc_ids": len(self.doc_ids)})
+            raise InvalidOptionError(message, option="doc_id", value=self.doc_ids)
         return self.doc_ids[0]
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from oprag.errors import InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.evaluation.metrics.answers import check_answers
 from oprag.optional import require
 
@@ -60,7 +60,7 @@ def corpus_bleu(
         From 0 to 1.
 
     Raises:
-        InputMismatchError: The two lists differ in length.
+        InvalidOptionError: The two lists differ in length.
         InvalidOptionError: They are empty; see `check_answers`; the order is not 1
             to 4.
         MissingDependencyError: sacrebleu is not installed.
@@ -94,7 +94,7 @@ def _check(
     if len(predictions) != len(references):
         lengths = {"predictions": len(predictions), "references": len(references)}
         message = f"One list of references belongs to each prediction: {lengths}."
-        raise InputMismatchError(message, lengths=lengths)
+        raise InvalidOptionError(message, option="references", value=lengths)
     if not predictions:
         message = "predictions is empty: the BLEU of no answer is not defined."
         raise InvalidOptionError(message, option="predictions", value=predictions)

@@ -69,7 +69,7 @@ def write_reports(
 
     Raises:
         ChunkSetError: Order controls of one question did not read the same chunks.
-        InputMismatchError: The answers are of another set.
+        InvalidOptionError: The answers are of another set.
         InvalidOptionError: There are no answers, or no such measure or baseline.
         MissingDependencyError: matplotlib, jinja2 or a measure's library is not
             installed.

@@ -8,7 +8,7 @@ import pytest
 from oprag.errors import (
     DatasetCountWarning,
     DocumentNotFoundError,
-    InputMismatchError,
+    InvalidOptionError,
     MalformedDataError,
     UnreadableFileError,
 )
@@ -66,7 +66,7 @@ def test_a_question_may_name_several_documents_or_none(own):
     given = [[d.doc_id for d in found.documents_of(q)] for q in found.questions]
     assert given == [["2", "lamp"], ["lamp", "2"]]
     for question in found.questions:
-        with pytest.raises(InputMismatchError, match="use doc_ids"):
+        with pytest.raises(InvalidOptionError, match="use doc_ids"):
             _ = question.doc_id
     assert found.metrics == ()
     with pytest.raises(DocumentNotFoundError):
