@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.diagnosing.checks import check_group, group_chunks
-from oprag.diagnosing.examined import Examined, examine
+from oprag.diagnosing.checks import Examined, check_group, examine, group_chunks
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change, changes_of
@@ -48,7 +47,7 @@ class RepairPlan(NamedTuple):
     changes: tuple[Change, ...]
     """One per chunk that is written, the chunks of a document together."""
     unproved: tuple[Example, ...]
-    """All chunks that keep without a proved place, in the order of the store."""
+    """All chunks that stay without a proved place, in the order of the store."""
     diagnosis: Diagnosis
     """The index before the repair."""
 
@@ -99,7 +98,7 @@ def plan_repair(
     position_keys: PositionKeys | None = None,
     document_key: DocumentKey | None = None,
 ) -> RepairPlan:
-    """Say what to write so that the positions of an index are the proved ones.
+    """Return what to write so that the positions of an index are the proved ones.
 
     Nothing is written. Chunks that have no proved place keep what they have, but for
     a position that the source disproves; they get the name of their document. Where
@@ -137,9 +136,6 @@ class _Examination:
         sampled: Whether the index has more chunks than these.
     """
 
-    proved: list[ProvedDocument]
-    """What the sources prove, one per document that has one."""
-
     def __init__(
         self,
         chunks: Sequence[Examined],
@@ -150,10 +146,12 @@ class _Examination:
         sampled: bool = False,
     ) -> None:
         self._chunks = chunks
+        self._ids = [chunk.id or str(i) for i, chunk in enumerate(chunks)]
         self._keys = position_keys
         self._document_key = document_key
         self._sampled = sampled
-        self.proved = []
+        self.proved: list[ProvedDocument] = []
+        """What the sources prove, one per document that has one."""
         self._without_source: list[int] = []
         self._sources = None if documents is None else Sources(documents)
         if self._sources is not None:
@@ -165,8 +163,8 @@ class _Examination:
             )
 
     def diagnosis(self) -> Diagnosis:
-        """Everything that was found."""
-        findings = Findings(self._chunks)
+        """Return everything that was found."""
+        findings = Findings(self._ids)
         ordered = self._check(findings)
         named = sum(
             bool(group.key) for group in group_chunks(self._chunks, self._document_key)
@@ -185,7 +183,7 @@ class _Examination:
         )
 
     def unproved(self) -> tuple[Example, ...]:
-        """The chunks that have no proved place."""
+        """Return the chunks that have no proved place."""
         listed = [(i, "", "no_source") for i in self._without_source]
         for document in self.proved:
             for i, verdict in zip(document.members, document.verdicts, strict=True):
@@ -193,8 +191,7 @@ class _Examination:
                     why = "other_source" if document.foreign else verdict
                     listed.append((i, document.name, why))
         return tuple(
-            Example(self._chunks[i].id or str(i), name, verdict)
-            for i, name, verdict in sorted(listed)
+            Example(self._ids[i], name, verdict) for i, name, verdict in sorted(listed)
         )
 
     def _check(self, findings: Findings) -> bool:
@@ -258,8 +255,9 @@ class _Examination:
         )
         if found is None or (found == Options() and not ordered):
             return "not ordered", Options()
-        return ("ordered with options" if found != Options() or given else "ordered"), (
-            found
+        return (
+            "ordered with options" if given or found != Options() else "ordered",
+            found,
         )
 
     def _proofs(self) -> Proofs:
@@ -313,5 +311,4 @@ def _agree(chunks: Sequence[Chunk], spans: Sequence[Span | None]) -> bool:
         if span is not None
     ]
     known.sort(key=lambda pair: pair[0])
-    positions = [position for _, position in known]
-    return all(positions[i] <= positions[i + 1] for i in range(len(positions) - 1))
+    return all(before <= after for (_, before), (_, after) in pairwise(known))

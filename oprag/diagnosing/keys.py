@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.report import KeyUse
 from oprag.metadata import DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.positions import PART_KEYS, SCHEMES, SECTION_KEYS, as_number, look_up

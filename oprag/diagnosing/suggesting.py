@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from oprag.chunk import Chunk, Span
-from oprag.diagnosing.checks import Group, group_chunks, read_group
-from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.checks import Examined, Group, group_chunks, read_group
 from oprag.diagnosing.report import Options
 from oprag.errors import PositionError
 from oprag.metadata import N_CHUNKS, TOKEN_COUNT

@@ -1,10 +1,10 @@
-"""The full document out of all its chunks, verified, or an error.
+"""The full document out of a store's chunks, verified, or an error.
 
-Stores truncate, ignore filters, keep chunks of former versions and give everything in
-any order. So nothing is believed that can be checked: chunks of other documents are
-dropped, repeated ones counted once, every `chunk_index` must be there, and the texts
-are joined by their offsets. What cannot be seen in chunks is text after the last one:
-oprag's splitters leave none, splitters that strip white space leave some.
+Stores truncate, ignore filters, keep old versions, and return chunks in any order. So
+everything is checked: chunks of other documents are dropped, repeated ones counted
+once, every `chunk_index` must be there, and the texts are joined by their offsets.
+Text after the last chunk cannot be seen: oprag's splitters leave none, splitters that
+strip white space leave some.
 """
 
 from __future__ import annotations
@@ -85,11 +85,8 @@ def rebuild(
     _require_all(name, pieces, where)
     rows = _in_parts(name, pieces)
     joined = [join_pieces(name, row, max_gap=max_gap) for row in rows]
-    return Rebuilt(
-        part_separator.join(part.text for part in joined),
-        all(part.exact for part in joined),
-        tuple(part.text for part in joined),
-    )
+    texts = tuple(text for text, _ in joined)
+    return Rebuilt(part_separator.join(texts), all(e for _, e in joined), texts)
 
 
 def _require_all(name: str, pieces: Sequence[Piece], where: str) -> None:
@@ -142,7 +139,7 @@ class StoreSource(DocumentSource):
         self._part_separator = part_separator
 
     def get(self, document_id: str) -> str:
-        """Full text of one document.
+        """Return the full text of one document.
 
         Args:
             document_id: The document's name, its `doc_uri`.
@@ -160,7 +157,7 @@ class StoreSource(DocumentSource):
         return (await self.arebuild(document_id)).text
 
     def rebuild(self, document_id: str) -> Rebuilt:
-        """Do the same as `get`, and tell whether the text is exact, and its parts."""
+        """Return the text, its parts, and whether it is exact; else as `get`."""
         chunks = self._store.fetch(document_key(document_id))
         return self._rebuilt(document_id, chunks)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from oprag.documents.refusing import REPAIR, gap_too_wide, inconsistent
 from oprag.documents.stored_pieces import NO_PLACE, Piece
@@ -13,22 +12,18 @@ from oprag.errors import ConflictingTextError, InvalidSpanError
 _BLANKS = re.compile(r"\s+")
 
 
-class Joined(NamedTuple):
-    """The text of a part."""
-
-    text: str
-    """Its text."""
-    exact: bool
-    """Whether nothing of it was made up."""
-
-
-def join_pieces(name: str, pieces: Sequence[Piece], *, max_gap: int) -> Joined:
+def join_pieces(
+    name: str, pieces: Sequence[Piece], *, max_gap: int
+) -> tuple[str, bool]:
     """Join the pieces of one part.
 
     Args:
         name: The document's name.
         pieces: All of one part, in reading order. Not empty.
         max_gap: See `oprag.documents.rebuild`, as for the errors.
+
+    Returns:
+        The text of the part, and whether nothing of it was made up.
     """
     texts: list[str] = []
     exact = True
@@ -55,7 +50,7 @@ def join_pieces(name: str, pieces: Sequence[Piece], *, max_gap: int) -> Joined:
         last, room = piece, 0
         if end >= reach:
             reach, widest = end, piece
-    return Joined("".join(texts), exact)
+    return "".join(texts), exact
 
 
 def _check_altered(name: str, piece: Piece) -> None:
