@@ -75,7 +75,7 @@ def token_windows(
     return _Windows(text, tokenized, counter, chunk_size, chunk_overlap).chunks()
 
 
-class _Windows:
+class _Windows(NamedTuple):
     """The windows of one text: on a grid of its tokens as long as they fit.
 
     A window may count more alone than it has tokens: where a cut was moved to a
@@ -83,32 +83,24 @@ class _Windows:
     Then it ends earlier, and the grid begins anew there.
     """
 
-    def __init__(
-        self,
-        text: str,
-        tokenized: TokenizedText,
-        counter: NamedTokenCounter,
-        size: int,
-        overlap: int,
-    ) -> None:
-        self._text = text
-        self._tokenized = tokenized
-        self._counter = counter
-        self._size = size
-        self._overlap = overlap
+    text: str
+    tokenized: TokenizedText
+    counter: NamedTokenCounter
+    size: int
+    overlap: int
 
     def chunks(self) -> list[TextChunk]:
         """All windows in reading order."""
         chunks: list[TextChunk] = []
         opening = closing = ended = _Cut(0, 0, 0, 0)
-        most = self._tokenized.n_tokens  # all, as long as every window fits
-        while ended.position < len(self._text):
+        most = self.tokenized.n_tokens  # all, as long as every window fits
+        while ended.position < len(self.text):
             for planned in self._grid(opening, most):
                 opening, closing = planned
                 if closing.position <= ended.position:
                     continue  # moved cuts left nothing new in it
                 tokens = self._count(opening, closing)
-                if tokens > self._size:
+                if tokens > self.size:
                     closing, tokens = self._shortened(opening, closing, tokens)
                 if closing.position > ended.position:
                     if chunks and chunks[-1].start == opening.position:
@@ -124,13 +116,13 @@ class _Windows:
 
     def _grid(self, opening: _Cut, most: int) -> Iterator[tuple[_Cut, _Cut]]:
         """Where the windows from a cut on begin and end, by their tokens alone."""
-        n_tokens = self._tokenized.n_tokens
-        first, step = opening.token, self._size - self._overlap
-        begins = range(first, max(n_tokens - self._overlap, first + 1), step)[:most]
-        ends = [min(begin + self._size, n_tokens) for begin in begins]
+        n_tokens = self.tokenized.n_tokens
+        first, step = opening.token, self.size - self.overlap
+        begins = range(first, max(n_tokens - self.overlap, first + 1), step)[:most]
+        ends = [min(begin + self.size, n_tokens) for begin in begins]
         inner = sorted({*begins, *ends} - {first, n_tokens})
         cuts = self._cuts(inner, opening.position)
-        length = len(self._text)
+        length = len(self.text)
         cuts[n_tokens] = _Cut(n_tokens, length, length, length)
         cuts[first] = opening
         return ((cuts[a], cuts[b]) for a, b in zip(begins, ends, strict=True))
@@ -141,14 +133,14 @@ class _Windows:
             inside = closing.token - opening.token
             return inside + opening.beginning + closing.ending
         # What is at one edge cannot be told apart from what is at the other.
-        return self._counter(self._text[opening.position : closing.position])
+        return self.counter(self.text[opening.position : closing.position])
 
     def _shortened(self, opening: _Cut, closing: _Cut, tokens: int) -> tuple[_Cut, int]:
         """Find an earlier end for a window that is too long, and count up to there."""
         start = opening.position
         limit = closing.position
-        while tokens > self._size:
-            earlier = closing.token - (tokens - self._size)
+        while tokens > self.size:
+            earlier = closing.token - (tokens - self.size)
             if earlier <= opening.token:
                 return self._inside_a_token(opening, limit)
             closing = self._cuts([earlier], start)[earlier]
@@ -159,13 +151,13 @@ class _Windows:
 
     def _inside_a_token(self, opening: _Cut, limit: int) -> tuple[_Cut, int]:
         """The same where no token of the whole text begins at a place that fits."""
-        text, counter = self._text, self._counter
+        text, counter = self.text, self.counter
         start = opening.position
         place = longest_prefix(
-            text, start, limit, chunk_size=self._size, counter=counter
+            text, start, limit, chunk_size=self.size, counter=counter
         )
-        stop = min(opening.token + self._size + 1, self._tokenized.n_tokens)
-        after = self._tokenized.starts(range(opening.token + 1, stop))
+        stop = min(opening.token + self.size + 1, self.tokenized.n_tokens)
+        after = self.tokenized.starts(range(opening.token + 1, stop))
         passed = sum(begin.position < place for begin in after)
         if passed < len(after) and after[passed].position == place:
             passed += 1
@@ -174,9 +166,9 @@ class _Windows:
 
     def _cuts(self, tokens: Sequence[int], reached: int) -> dict[int, _Cut]:
         """Make the cuts before tokens, by token; positions never descend."""
-        text, joints = self._text, self._counter.additive_at
+        text, joints = self.text, self.counter.additive_at
         cuts = {}
-        for token, start in zip(tokens, self._tokenized.starts(tokens), strict=True):
+        for token, start in zip(tokens, self.tokenized.starts(tokens), strict=True):
             place, exact = start
             if joints and exact and place > reached and joints.match(text, place - 1):
                 # Most cuts in prose. No grapheme goes across a joint either.
@@ -193,7 +185,7 @@ class _Windows:
 
     def _measured(self, token: int, place: int) -> _Cut:
         """Make a cut just before a token, and see what it does to counts."""
-        text, counter, steps = self._text, self._counter, self._tokenized.steps
+        text, counter, steps = self.text, self.counter, self.tokenized.steps
         floor = max(place - _REACH, 0)
         left = last_joint(text, floor, place)
         found = SPACE_JOINT.search(text, place, place + _REACH)
@@ -211,9 +203,9 @@ class _Windows:
 
     def _next(self, opening: _Cut, closing: _Cut, ended: _Cut) -> _Cut:
         """Where the window after one begins; what has ended is behind it."""
-        token = closing.token - self._overlap
+        token = closing.token - self.overlap
         if token <= opening.token:
-            token = opening.token + self._size - self._overlap
+            token = opening.token + self.size - self.overlap
         if token >= ended.token:
             return ended
         return self._cuts([token], opening.position)[token]
