@@ -1,4 +1,4 @@
-"""Repairs positions: locates chunks in their source and writes where they stand."""
+"""Metadata of where chunks stand in their source, if that is proved."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class SourcePart(NamedTuple):
 def annotate_chunks(
     name: str, parts: Sequence[SourcePart]
 ) -> tuple[list[list[dict[str, str | int]]], list[list[Location]]]:
-    """Locate the chunks of one document and make the metadata that says where.
+    """Locate the chunks of one document, and return the metadata that says where.
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
     of the list is known even where a place is not. `char_start` and `char_end` are
@@ -100,7 +100,7 @@ def replaced(
 
 
 def unlocated_message(name: str, locations: Sequence[Location]) -> str | None:
-    """What to warn of when some chunks have no proved place; None when all have."""
+    """Return the warning that some chunks have no proved place; None if all have."""
     missing = {
         status: [i for i, location in enumerate(locations) if location.status == status]
         for status in ("ambiguous", "not_found", "blank")

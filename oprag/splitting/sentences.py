@@ -105,7 +105,7 @@ def _no_data(language: str) -> SentenceDataError:
 
 
 class PunktFinder:
-    """Finds sentences as nltk does, asking it only where its rules are needed.
+    """Finds sentences as nltk does, and asks nltk only where its rules are needed.
 
     Args:
         tokenizer: A `PunktSentenceTokenizer`.

@@ -1,4 +1,4 @@
-"""Where the tokens of a text begin, in characters, from one tokenisation of it."""
+"""Where the tokens of a text begin, in characters."""
 
 from __future__ import annotations
 
@@ -260,10 +260,7 @@ def _piece_starts(text: str, joints: re.Pattern[str] | None) -> list[int]:
 
 
 def _numpy_pays(text: str, encoding: tiktoken.Encoding) -> bool:
-    """Whether a text is long enough for numpy, and numpy is installed.
-
-    With a tiktoken (0.9 or newer) that works with it.
-    """
+    """Whether a text is long, and numpy and a tiktoken from 0.9 on are installed."""
     if len(text) < _NUMPY_PAYS_FROM or not hasattr(encoding, "encode_to_numpy"):
         return False
     try:

@@ -1,7 +1,7 @@
-"""From the short chunks that were found to the long units that they stand in.
+"""The long units that the chunks which were found stand in.
 
-A unit is as good as its best chunk (LongRAG, arXiv 2406.15319): an embedding of 4,000
-tokens says little of what is in them, those of its chunks do.
+A unit ranks as its best chunk does (LongRAG, arXiv 2406.15319): one embedding of 4,000
+tokens says little about them, those of its chunks say more.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ UNIT_KEYS = (UNIT_DOCUMENTS, UNIT_SPANS, UNIT_TOKENS, UNIT_RANK, UNIT_SCORE)
 
 
 class FoundUnit(NamedTuple):
-    """A unit and the best of the chunks that were found in it."""
+    """A unit and its best chunk."""
 
     unit: LongUnit
     chunk: Chunk
 
     @property
     def read_as(self) -> Chunk:
-        """The unit as a chunk of what it is a part of, to be put in order."""
+        """The unit as a chunk of its document, to be put in order."""
         part = self.unit.part or 0
         return self.chunk._replace(document=self.unit.name, position=(part,))
 
 
 class UnitIndex:
-    """Finds the unit that a chunk stands in.
+    """Finds the units that chunks stand in.
 
     Args:
         units: As `group_documents` gives them.
@@ -182,7 +182,7 @@ def reading_order(
     order: Order = "document",
     document_order: str = "best_rank",
 ) -> list[FoundUnit]:
-    """Keep the best units and put them in the order in which they are to be read.
+    """Return the best units in the order in which they are to be read.
 
     Args:
         found: Best first.
@@ -207,7 +207,7 @@ def reading_order(
 
 
 def document_names(found: Sequence[FoundUnit]) -> list[str]:
-    """Names of the documents to be read, each once."""
+    """Return the names of the documents to be read, each once."""
     return list(dict.fromkeys(name for each in found for name in each.unit.documents))
 
 
