@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.documents import Document
 
 from langchain_oprag._parts import Part, documents_in_parts
-from oprag.errors import InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS, PART_INDEX, chunk_id, chunk_metadata
 from oprag.optional import require
 from oprag.splitting import TextChunk, split_tokens
@@ -89,13 +89,13 @@ class OffsetSplitter(TextSplitter):
             As `split_documents`.
 
         Raises:
-            InputMismatchError: There are not as many metadatas as texts.
+            InvalidOptionError: There are not as many metadatas as texts.
         """
         metadatas = [{} for _ in texts] if metadatas is None else metadatas
         lengths = {"texts": len(texts), "metadatas": len(metadatas)}
         if len(texts) != len(metadatas):
             message = f"Give one metadata mapping per text; there are {lengths}."
-            raise InputMismatchError(message, lengths=lengths)
+            raise InvalidOptionError(message, option="metadatas", value=lengths)
         return self._split(texts, metadatas, [None] * len(texts))
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:

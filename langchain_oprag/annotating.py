@@ -10,7 +10,7 @@ from typing import Any
 from langchain_core.documents import Document
 
 from oprag.chunk import Hit
-from oprag.errors import InputMismatchError, UnlocatedChunksWarning
+from oprag.errors import InvalidOptionError, UnlocatedChunksWarning
 from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.positions import PART_KEYS, as_number, read_documents
 
@@ -39,7 +39,7 @@ def annotate_positions(
 
     Raises:
         MissingDocumentError: A chunk does not name its document.
-        InputMismatchError: The chunks are of several documents, or a chunk is of a
+        InvalidOptionError: The chunks are of several documents, or a chunk is of a
             page that `source` does not have.
 
     Warns:
@@ -61,7 +61,7 @@ def annotate_positions(
             f"The chunks are of {len(names)} documents ({', '.join(names[:3])}, …), "
             "and source= is the text of one. Call annotate_positions per document."
         )
-        raise InputMismatchError(message, lengths={"documents": len(names)})
+        raise InvalidOptionError(message, option="documents", value=names)
     groups = _parts_of(source, documents)
     parts = [
         SourcePart(text, [documents[i].page_content for i in indexes], number)
@@ -100,7 +100,7 @@ def _parts_of(
                 f"Chunk {index} is of {page[0]} {page[1]!r}, and source= has no such "
                 "part. Give all pages that the chunks were made of, as loaded."
             )
-            raise InputMismatchError(message, lengths={"source": len(source)})
+            raise InvalidOptionError(message, option="source", value=page)
         members[page].append(index)
     return [
         (part.page_content, _number(part, place), members[_page(part)])

@@ -32,7 +32,7 @@ from oprag.context import ContextOptions, Order, chunks_for_units
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.units import (
-    LiftedUnit,
+    FoundUnit,
     LongUnit,
     UnitIndex,
     document_names,
@@ -82,7 +82,7 @@ class LongUnitRetriever(WrappingRetriever):
         DuplicateDocumentError: On construction: a document is in two units.
         ValidationError: On construction and assignment, for an option that does not
             exist or cannot have this value. All are `ValueError`.
-        OpragError: When invoked, as `oprag.units.UnitIndex.lift` raises it: a chunk
+        OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
             is of no unit, or does not say where it stands.
         DocumentNotFoundError: When invoked: `documents` lacks a document.
         InvalidSpanError: When invoked: a document is shorter than it was.
@@ -191,9 +191,9 @@ class LongUnitRetriever(WrappingRetriever):
         more = True
         while more:
             found = self.base_retriever.invoke(query, asking.config, **asking.arguments)
-            lifted = self._lift(found)
-            more = asking.again(len(found), used_all=len(lifted) < k)
-        chosen = self._chosen(lifted, k)
+            ranked = self._units_of(found)
+            more = asking.again(len(found), used_all=len(ranked) < k)
+        chosen = self._chosen(ranked, k)
         source = document_source(self.documents)
         texts = {name: source.get(name) for name in document_names(chosen)}
         return self._documents(chosen, texts)
@@ -215,9 +215,9 @@ class LongUnitRetriever(WrappingRetriever):
             found = await self.base_retriever.ainvoke(
                 query, asking.config, **asking.arguments
             )
-            lifted = self._lift(found)
-            more = asking.again(len(found), used_all=len(lifted) < k)
-        chosen = self._chosen(lifted, k)
+            ranked = self._units_of(found)
+            more = asking.again(len(found), used_all=len(ranked) < k)
+        chosen = self._chosen(ranked, k)
         names = document_names(chosen)
         source = document_source(self.documents)
         texts = await asyncio.gather(*map(source.aget, names))
@@ -234,20 +234,20 @@ class LongUnitRetriever(WrappingRetriever):
             at_least=chunks_for_units(k),
         )
 
-    def _lift(self, found: Sequence[Document]) -> list[LiftedUnit]:
-        return self._unit_index().lift(
+    def _units_of(self, found: Sequence[Document]) -> list[FoundUnit]:
+        return self._unit_index().find(
             hits_of(found),
             document_key=self.document_key,
             position_keys=self.position_keys,
         )
 
-    def _chosen(self, lifted: Sequence[LiftedUnit], k: int) -> list[LiftedUnit]:
+    def _chosen(self, ranked: Sequence[FoundUnit], k: int) -> list[FoundUnit]:
         return reading_order(
-            lifted, k, order=self.order, document_order=self.document_order
+            ranked, k, order=self.order, document_order=self.document_order
         )
 
     def _documents(
-        self, chosen: Sequence[LiftedUnit], texts: Mapping[str, str]
+        self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]
     ) -> list[Document]:
         documents = []
         for each in chosen:

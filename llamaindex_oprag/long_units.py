@@ -25,7 +25,7 @@ from oprag.context import ContextOptions, Order, chunks_for_units
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.units import (
-    LiftedUnit,
+    FoundUnit,
     LongUnit,
     UnitIndex,
     document_names,
@@ -84,7 +84,7 @@ class LongUnitRetriever(BaseRetriever):
         InvalidOptionError: On construction, for a value that an option cannot have,
             or units that cannot be used.
         DuplicateDocumentError: On construction: a document is in two units.
-        OpragError: When retrieving, as `oprag.units.UnitIndex.lift` raises it: a
+        OpragError: When retrieving, as `oprag.units.UnitIndex.find` raises it: a
             node is of no unit, or does not say where it stands.
         DocumentNotFoundError: When retrieving: `documents` lacks a document.
         InvalidSpanError: When retrieving: a document is shorter than it was.
@@ -160,10 +160,10 @@ class LongUnitRetriever(BaseRetriever):
         while True:
             found = fetch.retriever().retrieve(query_bundle)
             nodes = super()._handle_recursive_retrieval(query_bundle, found)
-            lifted = self._lift(nodes)
-            if not fetch.wants_more(found, used_all=len(lifted) < self._k):
+            ranked = self._units_of(nodes)
+            if not fetch.wants_more(found, used_all=len(ranked) < self._k):
                 break
-        chosen = self._chosen(lifted)
+        chosen = self._chosen(ranked)
         texts = {name: self._source.get(name) for name in document_names(chosen)}
         return self._nodes(chosen, texts)
 
@@ -173,10 +173,10 @@ class LongUnitRetriever(BaseRetriever):
         while True:
             found = await fetch.retriever().aretrieve(query_bundle)
             nodes = await super()._ahandle_recursive_retrieval(query_bundle, found)
-            lifted = self._lift(nodes)
-            if not fetch.wants_more(found, used_all=len(lifted) < self._k):
+            ranked = self._units_of(nodes)
+            if not fetch.wants_more(found, used_all=len(ranked) < self._k):
                 break
-        chosen = self._chosen(lifted)
+        chosen = self._chosen(ranked)
         names = document_names(chosen)
         texts = await asyncio.gather(*map(self._source.aget, names))
         return self._nodes(chosen, dict(zip(names, texts, strict=True)))
@@ -185,24 +185,24 @@ class LongUnitRetriever(BaseRetriever):
         at_least = chunks_for_units(self._k)
         return Fetch(self.base_retriever, self._options, at_least=at_least)
 
-    def _lift(self, nodes: Sequence[NodeWithScore]) -> list[LiftedUnit]:
-        return self._index.lift(
+    def _units_of(self, nodes: Sequence[NodeWithScore]) -> list[FoundUnit]:
+        return self._index.find(
             [hit_of(node) for node in nodes],
             document_key=self._options.document_key,
             position_keys=self._options.position_keys,
         )
 
-    def _chosen(self, lifted: Sequence[LiftedUnit]) -> list[LiftedUnit]:
+    def _chosen(self, ranked: Sequence[FoundUnit]) -> list[FoundUnit]:
         options = self._options
         return reading_order(
-            lifted,
+            ranked,
             self._k,
             order=options.order,
             document_order=options.document_order,
         )
 
     def _nodes(
-        self, chosen: Sequence[LiftedUnit], texts: Mapping[str, str]
+        self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]
     ) -> list[NodeWithScore]:
         nodes = []
         for each in chosen:
@@ -233,7 +233,7 @@ class LongUnitRetriever(BaseRetriever):
         self.base_retriever._update_prompts(prompts_dict)  # noqa: SLF001 -- as above
 
 
-def _node(each: LiftedUnit, text: str, metadata: dict[str, Any]) -> TextNode:
+def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:
     one = len(each.unit.documents) == 1
     node = TextNode(
         id_=each.unit.id,

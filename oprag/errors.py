@@ -20,11 +20,8 @@
     ├── ContextWindowError (ValueError)       a prompt does not fit the model's window
     ├── RoutingError (RuntimeError)           Self-Route cannot go on
     │   └── RungFailedError                   the model failed for good on a rung
-    ├── LinkError (ValueError)                a link to a document that is not there
-    ├── UnitNotFoundError (LookupError)       a chunk's document is in no long unit
     ├── LongReadingError (RuntimeError)       a long reader's model gave no answer
     ├── InvalidOptionError (ValueError)       an option has no such value
-    ├── InputMismatchError (ValueError)       lists belong together, differ in length
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
     ├── UnreadableFileError (ValueError)      a file holds no text that can be read
@@ -60,10 +57,8 @@ __all__ = [
     "IncompleteDocumentError",
     "InconsistentChunksError",
     "IndexingError",
-    "InputMismatchError",
     "InvalidOptionError",
     "InvalidSpanError",
-    "LinkError",
     "LongReadingError",
     "MissingDependencyError",
     "MissingDocumentError",
@@ -77,7 +72,6 @@ __all__ = [
     "SentenceDataError",
     "TokenizerError",
     "UnfilledBudgetWarning",
-    "UnitNotFoundError",
     "UnlocatedChunksWarning",
     "UnreadableFileError",
     "UnscopedPositionError",
@@ -256,24 +250,6 @@ class RungFailedError(RoutingError):
     before decided and cost."""
 
 
-class LinkError(OpragError, ValueError):
-    """A link leads to a document that is not there."""
-
-    link: tuple[str, str]
-    """The link as it was given."""
-    document: str
-    """The name that is not known."""
-
-
-class UnitNotFoundError(OpragError, LookupError):
-    """A chunk that was retrieved is of a document that is in no long unit."""
-
-    document: str
-    """The document's name, as the chunk tells it."""
-    rank: int
-    """Rank of the chunk (0 = best)."""
-
-
 class LongReadingError(OpragError, RuntimeError):
     """The model of a long reader failed for good, or its reply was empty.
 
@@ -295,13 +271,6 @@ class InvalidOptionError(OpragError, ValueError):
     """The option's name."""
     value: Any
     """The value that was given."""
-
-
-class InputMismatchError(OpragError, ValueError):
-    """Lists that belong together differ in length."""
-
-    lengths: dict[str, int]
-    """Length of each list by its name."""
 
 
 class TokenizerError(OpragError, ValueError):

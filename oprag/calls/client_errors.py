@@ -1,4 +1,4 @@
-"""What the clients of models raise: whether it passes, what it says, what to do."""
+"""Errors of model clients: will a later request succeed, what is said, what to do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _MOST = 200
-"""Characters told of what a client says."""
+"""Characters shown of what a client says."""
 _PASSING = (408, 409, 425, 429)
 """Statuses that a later request may not get again, as those from 500 on."""
 _SERVER = 500
@@ -32,7 +32,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Say whether the same request may succeed later.
+    """Return whether the same request may succeed later.
 
     It may after the statuses 408, 409, 425, 429 and those from 500 on, after a
     connection that fails or breaks, and after a timeout; not where an account is
@@ -61,7 +61,7 @@ def retry_after(error: BaseException) -> float | None:
 
 
 def said_by(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    """Return what a client says, as one short line that ends in a full stop.
+    """Return what a client says, in one short sentence.
 
     Args:
         error: What the client raised.
@@ -81,7 +81,7 @@ def said_by(error: BaseException, secrets: Iterable[str] = ()) -> str:
 
 
 def hint_of(error: BaseException) -> str:
-    """Say what to do about it; empty where nothing is known."""
+    """Return what to do about an error; empty if nothing is known."""
     status = status_of(error)
     if status in {401, 403}:
         return "Check the provider's key."
@@ -120,7 +120,7 @@ and text-generation-inference word it."""
 
 
 def is_window_overflow(error: BaseException) -> bool:
-    """Say whether a model's error means that the prompt exceeds its window.
+    """Return whether a model's error means that the prompt exceeds its window.
 
     Clients have no class in common for it. It is known by a class named
     `ContextOverflowError` (LangChain), the error's `code`, or the wording of the

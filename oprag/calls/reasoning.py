@@ -1,4 +1,4 @@
-"""Takes a model's reasoning block off the front of its reply, stream or not."""
+"""Removes reasoning blocks from the start of a model's reply, streamed or not."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 
 class ReasoningFilter:
-    """Swallows `<think>…</think>` blocks at the start of a streamed text.
+    """Removes `<think>…</think>` blocks from the start of a streamed text.
 
     Some servers send the reasoning as ordinary text. Only blocks before the
     first other character (blanks aside) are taken; later ones are text. Blanks
     before a block go with it, blanks after it belong to the text. A block that
-    is never closed swallows the rest.
+    is never closed takes the rest with it.
 
     Args:
         tags: Pairs of opening and closing mark, compared as they are. Empty: the
@@ -25,7 +25,7 @@ class ReasoningFilter:
         self._passing = not self._tags
 
     def feed(self, delta: str) -> str:
-        """Take the next piece; give the text that is known not to be reasoning."""
+        """Take the next piece; return the text that cannot be reasoning any more."""
         if self._passing:
             return delta
         self._pending += delta
@@ -38,7 +38,7 @@ class ReasoningFilter:
         return ""
 
     def finish(self) -> str:
-        """End the text; give what was held back as a possible opening mark."""
+        """End the text; return what was held back as a possible opening mark."""
         rest = "" if self._closing is not None else self._pending
         self._pending = ""
         return rest
@@ -70,6 +70,6 @@ class ReasoningFilter:
 
 
 def without_reasoning(text: str, tags: Sequence[tuple[str, str]]) -> str:
-    """Take the reasoning blocks off the front of a whole text."""
+    """Return a whole text without the reasoning blocks at its start."""
     blocks = ReasoningFilter(tags)
     return blocks.feed(text) + blocks.finish()

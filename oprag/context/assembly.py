@@ -18,7 +18,7 @@ from oprag.context.budgeting import Filler, finish
 from oprag.context.counting import SentText
 from oprag.context.options import ContextOptions
 from oprag.context.rendering import without_mark
-from oprag.errors import InputMismatchError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -62,9 +62,9 @@ def order_context(
         cite. `oprag.render` joins them. Unmerged, there is one per chunk.
 
     Raises:
-        InputMismatchError: The lists differ in length.
         InvalidOptionError: An option is unknown or its value is not possible; or
-            `texts` is a single text, or an entry is no text or no mapping.
+            the lists differ in length, `texts` is a single text, or an entry is no
+            text or no mapping.
         MissingDocumentError: A text does not say which document it is from.
         PositionError: Positions are missing or contradict each other.
         BudgetTooSmallError: Not even the best chunk fits.
@@ -93,7 +93,7 @@ def order_context(
             "texts, metadatas and scores belong together and differ in length: "
             f"{lengths}. Give one metadata mapping and one score per text."
         )
-        raise InputMismatchError(message, lengths=lengths)
+        raise InvalidOptionError(message, option="metadatas", value=lengths)
     _check_entries("texts", texts, str, "a text")
     _check_entries("metadatas", metadatas, Mapping, "a mapping; {} for none")
     hits = [

@@ -1,15 +1,15 @@
-"""What retrieval would say of the chunks of each document, all of them at once."""
+"""Stored chunks as retrieval reads them, and what its rules say of each document."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit
-from oprag.diagnosing.examined import Examined
 from oprag.diagnosing.report import Findings
+from oprag.documents import StoredChunk
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -26,10 +26,50 @@ from oprag.positions import (
     check_positions,
     read_chunks,
     read_documents,
+    read_node,
     without_duplicates,
 )
 
 _WORDS = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class Examined(NamedTuple):
+    """One chunk under examination."""
+
+    id: str
+    """The store's id of it; empty where it has none."""
+    hit: Hit
+    """As retrieval would see it."""
+    stored: Mapping[str, Any]
+    """Its metadata as the store keeps it; not that of the hit where LlamaIndex keeps
+    a node beside it."""
+    next_id: str | None = None
+    """Id of the chunk after it, where the framework records one."""
+
+
+def examine(chunk: StoredChunk | Hit) -> Examined:
+    """Read a stored chunk, or a hit that an adapter made of a framework object."""
+    if isinstance(chunk, Hit):
+        return Examined(_id_of(chunk.subject), chunk, chunk.metadata)
+    node = read_node(chunk.metadata)
+    if node is None:
+        return Examined(chunk.id, Hit(chunk.text, chunk.metadata), chunk.metadata)
+    hit = Hit(
+        chunk.text,
+        node.metadata,
+        document=node.document,
+        offsets=node.offsets,
+        frame=node.frame,
+    )
+    return Examined(chunk.id, hit, chunk.metadata, node.next_id)
+
+
+def _id_of(subject: Any) -> str:
+    for name in ("node_id", "id"):
+        value = getattr(subject, name, None)
+        if isinstance(value, str):
+            return value
+    return ""
 
 
 class Group(NamedTuple):

@@ -1,11 +1,11 @@
-"""Which metadata keys speak of documents and positions, and on how many chunks."""
+"""Which metadata keys name documents and positions, and on how many chunks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.report import KeyUse
 from oprag.metadata import DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.positions import PART_KEYS, SCHEMES, SECTION_KEYS, as_number, look_up
@@ -29,7 +29,8 @@ def count_keys(chunks: Sequence[Examined]) -> tuple[KeyUse, ...]:
     """
     found = []
     known = dict(_known())
-    others = _numbers(chunks, known)
+    # Own keys that are not known count something, and say no position.
+    others = [key for key in numeric_keys(chunks) if key not in {*known, *OWN_KEYS}]
     for key, role in [*known.items(), *((key, "position") for key in others)]:
         values = [
             value for chunk in chunks if (value := _value(chunk, key)) is not None
@@ -75,19 +76,11 @@ def _shown(key: str) -> str:
     return names.get(key, key)
 
 
-def _numbers(chunks: Sequence[Examined], known: dict[str, Any]) -> list[str]:
-    if not chunks:
-        return []
-    first, *rest = chunks
-    keys = [
-        key
-        for key, value in first.hit.metadata.items()
-        if key not in known
-        and key not in OWN_KEYS  # those that remain count, and say no position
-        and as_number(value) is not None
-    ]
+def numeric_keys(chunks: Sequence[Examined]) -> list[str]:
+    """Return the keys that hold a number on every chunk, sorted."""
+    first = chunks[0].hit.metadata if chunks else {}
     return sorted(
         key
-        for key in keys
-        if all(as_number(chunk.hit.metadata.get(key)) is not None for chunk in rest)
+        for key in first
+        if all(as_number(chunk.hit.metadata.get(key)) is not None for chunk in chunks)
     )

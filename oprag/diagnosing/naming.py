@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from oprag.chunk import Hit
-from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.checks import Examined
 from oprag.documents import DocumentSource, SourceLike, document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import ABSENT, UNKNOWN, Seeds, squeeze
@@ -33,7 +33,7 @@ class Sources:
         self._texts: dict[str, tuple[str, ...]] = {}
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """The texts that a document may be, the likeliest first; none if unknown."""
+        """Return the texts that a document may be, the likeliest first."""
         return self._texts[name]
 
     def group(
@@ -59,7 +59,7 @@ class Sources:
         return list(groups.items()), [i for i, name in enumerate(names) if name is None]
 
     def _name(self, hit: Hit, document_key: DocumentKey | None) -> str | None:
-        """The first of a chunk's names that the source knows."""
+        """Return the first of a chunk's names that the source knows."""
         for name in _names(hit, document_key):
             if name not in self._texts:
                 self._texts[name] = self._find(name)
@@ -94,7 +94,7 @@ class Sources:
                 yield i, names[0]
 
     def _listed(self) -> list[str]:
-        """Names of all documents, sorted; none where they cannot be listed."""
+        """Return the names of all documents, if they can be listed, sorted."""
         documents: Any = self._documents
         if isinstance(documents, Mapping):
             return sorted(documents)

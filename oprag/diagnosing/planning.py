@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from oprag.chunk import Hit
-from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.proving import ProvedDocument
 from oprag.locating import POSITION_KEYS, replaced
 from oprag.metadata import (

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.naming import Sources
 from oprag.locating import Location, Order, Placement, place, squeeze
 from oprag.metadata import CHUNK_INDEX, N_CHUNKS

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-from oprag.diagnosing.examined import Examined
-
 Verdict = Literal["ordered", "ordered with options", "not ordered"]
 
 Framework = Literal["langchain", "llamaindex", "plain"]
@@ -65,7 +63,7 @@ class Options:
     document_key: str | None = None
 
     def code(self, framework: Framework = "langchain") -> str:
-        """One line of Python that passes them."""
+        """Return one line of Python that passes them."""
         given = {
             "langchain": ["vectorstore=vectorstore"],
             "llamaindex": [],
@@ -146,7 +144,7 @@ class Diagnosis:
         return self.verdict != "not ordered" and not serious
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain JSON values, with the options as Python code."""
+        """Return everything as plain JSON values, with the options as Python code."""
         values = asdict(self)
         frameworks: tuple[Framework, ...] = ("langchain", "llamaindex", "plain")
         values["code"] = {name: self.options.code(name) for name in frameworks}
@@ -193,10 +191,14 @@ class _Found(NamedTuple):
 
 
 class Findings:
-    """Gathers problems."""
+    """Gathers problems.
 
-    def __init__(self, chunks: Sequence[Examined]) -> None:
-        self._chunks = chunks
+    Args:
+        ids: The store's id of each chunk, or its number.
+    """
+
+    def __init__(self, ids: Sequence[str]) -> None:
+        self._ids = ids
         self._found: dict[str, list[_Found]] = {}
 
     def add(self, kind: str, index: int, document: str, detail: str = "") -> None:
@@ -211,7 +213,7 @@ class Findings:
         self._found.setdefault(kind, []).append(_Found(index, document, detail))
 
     def problems(self) -> tuple[Problem, ...]:
-        """All of them, by kind."""
+        """Return all of them, by kind."""
         return tuple(
             self._problem(kind, sorted(self._found[kind]))
             for kind in MESSAGES
@@ -221,11 +223,7 @@ class Findings:
     def _problem(self, kind: str, found: Sequence[_Found]) -> Problem:
         documents = dict.fromkeys(item.document for item in found if item.document)
         examples = [
-            Example(
-                self._chunks[item.number].id or str(item.number),
-                item.document,
-                item.detail,
-            )
+            Example(self._ids[item.number], item.document, item.detail)
             for item in found[:_EXAMPLES]
         ]
         chunks = len({item.number for item in found})

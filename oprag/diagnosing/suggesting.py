@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from oprag.chunk import Chunk, Span
-from oprag.diagnosing.checks import Group, group_chunks, read_group
-from oprag.diagnosing.examined import Examined
+from oprag.diagnosing.checks import Examined, Group, group_chunks, read_group
+from oprag.diagnosing.keys import numeric_keys
 from oprag.diagnosing.report import Options
 from oprag.errors import PositionError
 from oprag.metadata import N_CHUNKS, TOKEN_COUNT
-from oprag.positions import DocumentKey, PositionKeys, as_number
+from oprag.positions import DocumentKey, PositionKeys
 
 _LIKE_A_POSITION = re.compile(
     r"index|idx|seq|order|ordinal|pos|offset|start|begin|chunk|num|line|para|part|page"
@@ -88,17 +88,10 @@ def _text(value: object) -> bool:
 
 def _position_keys(chunks: Sequence[Examined]) -> Iterator[PositionKeys | None]:
     yield None
-    keys = sorted(
-        key
-        for key, value in chunks[0].hit.metadata.items()
-        if _LIKE_A_POSITION.search(key)
-        and key not in _COUNTS
-        and as_number(value) is not None
-    )
     keys = [
         key
-        for key in keys
-        if all(as_number(c.hit.metadata.get(key)) is not None for c in chunks)
+        for key in numeric_keys(chunks)
+        if _LIKE_A_POSITION.search(key) and key not in _COUNTS
     ]
     yield from keys
     for scope in keys:

@@ -1,7 +1,7 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
 from oprag.documents.folders import read_folder
-from oprag.documents.rebuilding import rebuild
+from oprag.documents.rebuilding import StoreSource, rebuild
 from oprag.documents.sources import (
     DocumentSource,
     SourceLike,
@@ -9,7 +9,6 @@ from oprag.documents.sources import (
     document_source,
     not_found,
 )
-from oprag.documents.store_source import StoreSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 
 __all__ = [

@@ -1,10 +1,10 @@
-"""The full document out of all its chunks, verified, or an error.
+"""The full document out of a store's chunks, verified, or an error.
 
-Stores truncate, ignore filters, keep chunks of former versions and give everything in
-any order. So nothing is believed that can be checked: chunks of other documents are
-dropped, repeated ones counted once, every `chunk_index` must be there, and the texts
-are joined by their offsets. What cannot be seen in chunks is text after the last one:
-oprag's splitters leave none, splitters that strip white space leave some.
+Stores truncate, ignore filters, keep old versions, and return chunks in any order. So
+everything is checked: chunks of other documents are dropped, repeated ones counted
+once, every `chunk_index` must be there, and the texts are joined by their offsets.
+Text after the last chunk cannot be seen: oprag's splitters leave none, splitters that
+strip white space leave some.
 """
 
 from __future__ import annotations
@@ -16,8 +16,10 @@ from typing import NamedTuple
 
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
 from oprag.documents.rejoining import join_pieces
-from oprag.documents.stored_chunks import StoredChunk
+from oprag.documents.sources import DocumentSource
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.stored_pieces import Piece, read_pieces
+from oprag.metadata import document_key
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
@@ -83,11 +85,8 @@ def rebuild(
     _require_all(name, pieces, where)
     rows = _in_parts(name, pieces)
     joined = [join_pieces(name, row, max_gap=max_gap) for row in rows]
-    return Rebuilt(
-        part_separator.join(part.text for part in joined),
-        all(part.exact for part in joined),
-        tuple(part.text for part in joined),
-    )
+    texts = tuple(text for text, _ in joined)
+    return Rebuilt(part_separator.join(texts), all(e for _, e in joined), texts)
 
 
 def _require_all(name: str, pieces: Sequence[Piece], where: str) -> None:
@@ -115,3 +114,63 @@ def _in_parts(name: str, pieces: Sequence[Piece]) -> list[list[Piece]]:
             what = f"part_index of chunk {numbers[0]} is {left}, of the next {right}"
             raise inconsistent(name, what, numbers)
     return rows
+
+
+class StoreSource(DocumentSource):
+    """Puts each document together from the chunks that a store holds of it.
+
+    Nothing is kept: every call reads the chunks anew, as the store has them then.
+
+    Args:
+        store: The store.
+        max_gap: See `oprag.documents.rebuild`.
+        part_separator: Likewise.
+    """
+
+    def __init__(
+        self,
+        store: ChunkStore,
+        *,
+        max_gap: int = 8,
+        part_separator: str = PART_SEPARATOR,
+    ) -> None:
+        self._store = store
+        self._max_gap = max_gap
+        self._part_separator = part_separator
+
+    def get(self, document_id: str) -> str:
+        """Return the full text of one document.
+
+        Args:
+            document_id: The document's name, its `doc_uri`.
+
+        Raises:
+            DocumentNotFoundError: No chunk in the store is of this document.
+            IncompleteDocumentError: The store does not give all of it.
+            PositionError: Its chunks contradict each other, or lack positions; see
+                `oprag.documents.rebuild`.
+        """
+        return self.rebuild(document_id).text
+
+    async def aget(self, document_id: str) -> str:
+        """Async version of `get`, the way the store does it without blocking."""
+        return (await self.arebuild(document_id)).text
+
+    def rebuild(self, document_id: str) -> Rebuilt:
+        """Return the text, its parts, and whether it is exact; else as `get`."""
+        chunks = self._store.fetch(document_key(document_id))
+        return self._rebuilt(document_id, chunks)
+
+    async def arebuild(self, document_id: str) -> Rebuilt:
+        """Async version of `rebuild`, the way the store does it without blocking."""
+        chunks = await self._store.afetch(document_key(document_id))
+        return self._rebuilt(document_id, chunks)
+
+    def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> Rebuilt:
+        return rebuild(
+            document_id,
+            chunks,
+            max_gap=self._max_gap,
+            part_separator=self._part_separator,
+            where=self._store.name,
+        )

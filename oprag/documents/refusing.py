@@ -74,21 +74,31 @@ def gap_too_wide(
     chunks: tuple[int | None, int],
     *,
     total: int,
-    max_gap: int,
+    max_gap: int | None,
 ) -> IncompleteDocumentError:
-    """All chunks are there, and between two of them, or before the first, is a gap."""
+    """All chunks are there, and between two of them, or before the first, is a gap.
+
+    `max_gap` is None where there must be none at all.
+    """
     before, after = chunks
     place = (
         f"before chunk {after}, the first"
         if before is None
         else f"between chunks {before} and {after}"
     )
-    message = (
-        f"Document {name!r}: no chunk holds characters {gap[0]:,}-{gap[1]:,}, {place}. "
+    advice = (
         f"That is more than the white space that a splitter strips (up to {max_gap} "
         "characters, or as much as is found inside these chunks). If white space is "
         "all that is missing, rebuild with StoreSource(…, max_gap=…); if not, give the "
         "full text with documents=, or index with oprag's splitters."
+        if max_gap is not None
+        else "The chunks of oprag's splitters touch, so these are of several versions "
+        "of the document, or of parts of it. Index it again, or give the full text "
+        "with documents=."
+    )
+    message = (
+        f"Document {name!r}: no chunk holds characters {gap[0]:,}-{gap[1]:,}, {place}. "
+        f"{advice}"
     )
     return IncompleteDocumentError(
         message, document=name, expected=total, found=total, missing=(), gap=gap

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from oprag.documents.refusing import REPAIR, gap_too_wide, inconsistent
 from oprag.documents.stored_pieces import NO_PLACE, Piece
@@ -13,34 +12,31 @@ from oprag.errors import ConflictingTextError, InvalidSpanError
 _BLANKS = re.compile(r"\s+")
 
 
-class Joined(NamedTuple):
-    """The text of a part."""
-
-    text: str
-    """Its text."""
-    exact: bool
-    """Whether nothing of it was made up."""
-
-
-def join_pieces(name: str, pieces: Sequence[Piece], *, max_gap: int) -> Joined:
+def join_pieces(
+    name: str, pieces: Sequence[Piece], *, max_gap: int
+) -> tuple[str, bool]:
     """Join the pieces of one part.
 
     Args:
         name: The document's name.
         pieces: All of one part, in reading order. Not empty.
         max_gap: See `oprag.documents.rebuild`, as for the errors.
+
+    Returns:
+        The text of the part, and whether nothing of it was made up.
     """
     texts: list[str] = []
     exact = True
     reach = room = 0  # room: that of blanks whose place is not known
     last = widest = None
     for piece in pieces:
-        _, _, start, end, _, text = piece
+        _, _, start, end, _, text, _ = piece
         if start == NO_PLACE:
             room += len(text)
             exact = False
             continue
         if end - start != len(text):
+            _check_altered(name, piece)
             exact = False
         if start != reach or end < start:
             _check_order(name, last, piece)
@@ -54,11 +50,21 @@ def join_pieces(name: str, pieces: Sequence[Piece], *, max_gap: int) -> Joined:
         last, room = piece, 0
         if end >= reach:
             reach, widest = end, piece
-    return Joined("".join(texts), exact)
+    return "".join(texts), exact
+
+
+def _check_altered(name: str, piece: Piece) -> None:
+    index, _, start, end, _, text, own = piece
+    if own and end >= start:
+        what = (
+            f"the text of chunk {index} has {len(text):,} characters, and its place "
+            f"{start}-{end} says {end - start:,}"
+        )
+        raise inconsistent(name, what, (index,))
 
 
 def _check_order(name: str, last: Piece | None, piece: Piece) -> None:
-    index, _, start, end, _, _ = piece
+    index, _, start, end, *_ = piece
     if end < start:
         message = (
             f"Document {name!r}: chunk {index} claims characters {start}-{end}, which "
@@ -76,13 +82,14 @@ def _check_gap(
 ) -> None:
     reach = 0 if before is None else before[3]
     gap = piece[2] - reach
-    if gap > max_gap + room and gap > room + _widest_blank(before, piece):
+    own = bool(piece[6] or (before and before[6]))
+    if own or (gap > max_gap + room and gap > room + _widest_blank(before, piece)):
         raise gap_too_wide(
             name,
             (reach, piece[2]),
             (None if before is None else before[0], piece[0]),
             total=piece[1],
-            max_gap=max_gap,
+            max_gap=None if own else max_gap,
         )
 
 
@@ -108,8 +115,8 @@ def _beyond(name: str, before: Piece, piece: Piece) -> str:
     A text that is not as long as its span had its white space altered. Where one of
     the two had, the overlap is measured in the other, without white space.
     """
-    first, _, left, left_end, _, left_text = before
-    second, _, start, end, _, text = piece
+    first, _, left, left_end, _, left_text, _ = before
+    second, _, start, end, _, text, _ = piece
     shared = min(left_end, end) - start
     theirs = left_text[start - left :][:shared]
     left_altered = len(left_text) != left_end - left

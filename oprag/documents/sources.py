@@ -20,7 +20,7 @@ class DocumentSource(ABC):
 
     @abstractmethod
     def get(self, document_id: str) -> str:
-        """Full text of one document.
+        """Return the full text of one document.
 
         Args:
             document_id: The document's own name: `doc_uri` in the metadata, or
@@ -77,7 +77,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
 
 
 def not_found(document_id: str, where: str) -> DocumentNotFoundError:
-    """The error for a document that a source does not have."""
+    """Return the error for a document that a source does not have."""
     message = (
         f"There is no document {document_id!r} in {where}. The name is the chunk's "
         "doc_uri, or the identity that its metadata carries; documents= must know "
@@ -87,7 +87,7 @@ def not_found(document_id: str, where: str) -> DocumentNotFoundError:
 
 
 def checked_text(document_id: str, text: Any, where: str) -> str:
-    """Return the text back if it is one; None says that there is no document."""
+    """Return the text if it is one; None says that there is no document."""
     if isinstance(text, str):
         return text
     if text is None:

@@ -1,9 +1,7 @@
-"""Reading a vector store's own chunks without a query.
+"""A vector store's own chunks, read without a query.
 
-A store answers questions; to put a document back together, to index it again, or
-to examine an index, its chunks are needed as they lie there. Each framework's
-adapter says how its stores are read; what is done with the chunks is decided in
-the core.
+Each framework's adapter says how its stores are read; what is done with the chunks
+(documents rebuilt, indexed again, examined) is decided in the core.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ class ChunkStore(ABC):
 
     @abstractmethod
     def fetch(self, doc_key: str) -> list[StoredChunk]:
-        """Chunks of one document.
+        """Return the chunks of one document.
 
         Args:
             doc_key: `oprag.metadata.document_key` of the document's name: the only
@@ -54,4 +52,4 @@ class ChunkStore(ABC):
 
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
-        """All chunks of the store, one page at a time, in any order."""
+        """Yield all chunks of the store, one page at a time, in any order."""

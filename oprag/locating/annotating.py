@@ -1,4 +1,4 @@
-"""Repairs positions: locates chunks in their source and writes where they stand."""
+"""Metadata of where chunks stand in their source, if that is proved."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from oprag.metadata import (
     DOC_URI,
     N_CHUNKS,
     PART_INDEX,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
     document_key,
 )
 
@@ -40,7 +42,7 @@ class SourcePart(NamedTuple):
 def annotate_chunks(
     name: str, parts: Sequence[SourcePart]
 ) -> tuple[list[list[dict[str, str | int]]], list[list[Location]]]:
-    """Locate the chunks of one document and make the metadata that says where.
+    """Locate the chunks of one document, and return the metadata that says where.
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
     of the list is known even where a place is not. `char_start` and `char_end` are
@@ -82,12 +84,15 @@ def annotate_chunks(
 def replaced(
     metadata: Mapping[str, Any], entry: Mapping[str, str | int]
 ) -> dict[str, Any]:
-    """A copy of the metadata with the positions of `entry` in place of its own.
+    """Return a copy of the metadata with the positions of `entry` in it.
 
-    LangChain's `start_index` is kept, corrected, where it was and the place is
-    proved; every other old position goes.
+    Every old position goes; LangChain's `start_index` stays, corrected, where the
+    place is proved. A token count goes with another span: it was of another text.
     """
-    kept = {key: value for key, value in metadata.items() if key not in POSITION_KEYS}
+    stale = {*POSITION_KEYS}
+    if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
+        stale |= {TOKEN_COUNT, TOKEN_COUNTER}
+    kept = {key: value for key, value in metadata.items() if key not in stale}
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
         kept["start_index"] = entry[CHAR_START]
@@ -95,7 +100,7 @@ def replaced(
 
 
 def unlocated_message(name: str, locations: Sequence[Location]) -> str | None:
-    """What to warn of when some chunks have no proved place; None when all have."""
+    """Return the warning that some chunks have no proved place; None if all have."""
     missing = {
         status: [i for i, location in enumerate(locations) if location.status == status]
         for status in ("ambiguous", "not_found", "blank")

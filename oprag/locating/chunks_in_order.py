@@ -4,8 +4,8 @@ The chunks are all that a splitter made of the text, in order, so each begins
 inside the one before it or right after it. That tells repeated text apart where
 searching for a chunk alone would not. A chunk's text may differ from the source in
 its white space. Nothing is guessed: a chunk that could stand in two places is
-reported, and so is one that was altered. How places are found, from the fastest
-proof to the most patient one, is in `oprag/_locating/`.
+reported, and so is one that was altered. The proofs stand in `chaining` (fast, the
+usual case), `contiguity` and `anchoring`.
 """
 
 from __future__ import annotations

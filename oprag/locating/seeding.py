@@ -1,4 +1,4 @@
-"""Tells which pieces of a text occur in it once, or nowhere, without searching it.
+"""Which pieces of a text occur in it once, or nowhere, found without searching it.
 
 A short string that is neither rare nor frequent in the text serves as a mark. The
 seeds of the text, what follows each mark, are kept by content. A piece that holds a

@@ -1,4 +1,4 @@
-"""How much of a text fits a number of tokens, always by the part's own count."""
+"""How much of a text fits a number of tokens, counted alone."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def longest_prefix(
     counter: NamedTokenCounter,
     guess: int = 0,
 ) -> int:
-    """Find how far a part of a text can reach and still count at most `chunk_size`.
+    """Return how far a part of a text can reach and count at most `chunk_size` alone.
 
     Args:
         text: The text.
         start: Where the part begins.
         end: Where it ends at the latest, after `start`.
         chunk_size: Tokens that the part may count alone.
-        counter: Where its tokenizer gives offsets, the part ends where a token
-            begins, of those of the text from `start` on. Otherwise the end is
-            found by bisection: the part fits, and would not with one grapheme
-            more. (Where a longer text can count less, a still longer part might.)
+        counter: If its tokenizer gives offsets, the part ends where a token of the
+            text from `start` on begins. If not, the end is found by bisection: one
+            grapheme more would not fit. (Where a longer text can count less, a much
+            longer part might.)
         guess: Characters to try first when bisecting; 0 when unknown.
 
     Returns:
@@ -112,9 +112,6 @@ def boundary_at_or_before(text: str, position: int, known: int = 0) -> int:
         text: The text.
         position: In characters, `known <= position <= len(text)`.
         known: A place that is a boundary, to search back to at most.
-
-    Returns:
-        The last boundary at or before `position`; `known` at least.
     """
     patterns = _patterns()
     if patterns is None or position >= len(text) or _is_apart(text, position):
@@ -131,7 +128,7 @@ def boundary_at_or_before(text: str, position: int, known: int = 0) -> int:
 
 
 def boundary_after(text: str, boundary: int) -> int:
-    """Find the end of the grapheme that begins at a boundary before the text's end."""
+    """Return the end of the grapheme that begins at a boundary."""
     patterns = _patterns()
     if patterns is None:
         return boundary + 1
@@ -150,12 +147,15 @@ def _is_apart(text: str, position: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[Any, Any] | None:
-    """Patterns of one grapheme, and of two characters with a boundary between.
+    r"""Patterns of one grapheme, and of two characters with a boundary between.
 
-    Neither of the two attaches to a neighbour (Unicode annex 29, rule GB999).
+    Flags have a pattern of their own: for each of them `\X` would count back to
+    the first of a row of flags. In the second pattern neither character attaches to
+    a neighbour (Unicode annex 29, rule GB999).
     """
     try:
         regex = require("regex", extra="langchain", purpose="Finding graphemes")
     except MissingDependencyError:
         return None
-    return regex.compile(r"\X"), regex.compile(r"\p{GCB=Other}{2}")
+    flag = r"\p{GCB=RI}{2}[\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}]*"
+    return regex.compile(rf"{flag}|\X"), regex.compile(r"\p{GCB=Other}{2}")

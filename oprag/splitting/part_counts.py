@@ -13,12 +13,11 @@ _KEPT_COUNTS = 10_000  # of single words and blanks, which come again and again
 
 
 class PartCounts:
-    """Own counts of the parts of a text between given places.
+    """What each part of a text, between given places, counts alone.
 
     A counter with `additive_at_spaces` sees the text once: the count of a part is
-    a sum, corrected at its two ends, where the part may begin or end in the middle
-    of a token. All others, and parts whose ends cannot be told apart from the rest,
-    are counted anew each time.
+    a sum, corrected at its two ends, where it may begin or end inside a token. Other
+    counters, and parts whose ends depend on the text around them, count each time.
 
     Args:
         text: The text.
@@ -66,7 +65,7 @@ class PartCounts:
         return len(self._places) - 1, counted
 
     def _begin(self, number: int) -> int | None:
-        """What a part counts less that begins at a place than one that begins at 0."""
+        """What a part that begins here counts less than one that begins at 0."""
         if number not in self._joints:
             return None
         joint, until = self._joints[number], self._ends[number]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from oprag.errors import InvalidOptionError, InvalidSpanError
+from oprag.errors import InvalidSpanError, invalid_option
 from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.sentences import punkt_sentence_spans
@@ -31,17 +31,16 @@ def split_tokens(
 
     The text is tokenised once, and every `chunk_size` of its tokens are a window.
     Without overlap the chunks partition the text: the first begins at 0, the last
-    ends at `len(text)`, each begins where the one before ends. What no token holds
-    (the white space between words, for tokenizers that drop it) belongs to the
-    chunk on its left.
+    ends at `len(text)`, each begins where the one before ends. White space that no
+    token holds (some tokenizers drop it) belongs to the chunk on its left.
 
-    A cut never falls inside a code point, nor inside a grapheme where the package
-    `regex` is installed: it moves back to the beginning of the character, or to
-    its end where there is nothing else in the window.
+    No cut falls inside a character, nor inside a grapheme (an emoji, a letter with
+    its accents) where the package `regex` is installed: it moves back to the
+    grapheme's beginning, or to its end where nothing else is in the window.
 
-    The window has `chunk_size` tokens (the last one fewer) but for cuts that were
-    moved. The chunk's `token_count` may differ by a few: a word that is cut in two
-    is tokenised otherwise alone.
+    No chunk counts more than `chunk_size` tokens alone, unless it is one single
+    grapheme. A part of a word may count more alone than within the text: such a
+    window ends earlier, and the next ones are counted from there.
 
     Args:
         text: Any text. Empty: no chunks.
@@ -130,14 +129,10 @@ def split_sentences(
 
 def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:
     if chunk_size < 1:
-        message = f"chunk_size must be at least 1 token; it is {chunk_size!r}."
-        raise InvalidOptionError(message, option="chunk_size", value=chunk_size)
+        raise invalid_option("chunk_size", chunk_size, "It takes 1 token or more.")
     if not 0 <= chunk_overlap < chunk_size:
-        message = (
-            f"chunk_overlap must be at least 0 and below chunk_size ({chunk_size}); "
-            f"it is {chunk_overlap!r}."
-        )
-        raise InvalidOptionError(message, option="chunk_overlap", value=chunk_overlap)
+        takes = f"It takes 0 or more, below chunk_size ({chunk_size})."
+        raise invalid_option("chunk_overlap", chunk_overlap, takes)
 
 
 def _counted_windows(

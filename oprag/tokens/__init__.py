@@ -1,5 +1,7 @@
 """Token counters: how many tokens a text has, and where they begin."""
 
+from typing import TYPE_CHECKING, Any
+
 from oprag.tokens.counters import (
     NamedTokenCounter,
     TokenCounter,
@@ -13,7 +15,9 @@ from oprag.tokens.joining import (
     joint_counter,
     last_joint,
 )
-from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before
+
+if TYPE_CHECKING:
+    from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before
 
 __all__ = [
     "SPACE_JOINT",
@@ -30,3 +34,13 @@ __all__ = [
     "tokenize",
     "tokens_before",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what only splitting needs when it is asked for."""
+    if name not in __all__:
+        message = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(message)
+    from oprag.tokens import offsets
+
+    return getattr(offsets, name)

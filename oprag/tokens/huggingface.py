@@ -94,13 +94,10 @@ def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:
 
 
 def joints_at_white_space(tokenizer: tokenizers.Tokenizer) -> re.Pattern[str] | None:
-    """Tell whether the words on both sides of white space are independent.
+    """Return where counts add up, or None: see `NamedTokenCounter.additive_at`.
 
-    Known of WordPiece with BERT's own normaliser and splitter, as long as no added
-    token holds white space.
-
-    Returns:
-        See `NamedTokenCounter.additive_at`; None where nothing is known.
+    Known of WordPiece with BERT's own normaliser and splitter, if no added token
+    holds white space: there both sides of white space are tokenised apart.
     """
     steps = (tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.model)
     kinds = tuple(type(step).__name__ for step in steps)

@@ -1,8 +1,8 @@
 """What joining texts adds to their tokens, without counting the texts again.
 
-Tokenizers are not additive: `"end."` and two line breaks are one piece to tiktoken,
-and may take more or fewer tokens joined than apart. Only what stands around each joint
-is counted; how far that reaches, `NamedTokenCounter.additive_at` tells.
+Tokens do not add up: tiktoken reads `"end."` and two line breaks as one piece, which
+may take more or fewer tokens joined than apart. Only what stands around each joint is
+counted; `NamedTokenCounter.additive_at` tells how far that reaches.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ _PLAIN_START = r"[ \n]{0,3}[^\s/]"  # o200k takes "/" to lines before it
 
 
 def joint_counter(counter: NamedTokenCounter, joint: str) -> JointCounter:
-    """A `JointCounter`, made anew only where the counter is not known by name."""
-    # What has a name of its own stays loaded anyway.
+    """Return a `JointCounter`, kept where the counter is known by name."""
     return _kept(counter, joint) if counter.by_name else JointCounter(counter, joint)
 
 
@@ -46,21 +45,21 @@ class JointCounter:
         self._seen: dict[tuple[str | None, str | None], int] = {}
 
     def __call__(self, left: str, right: str) -> int:
-        """Tokens of `left + joint + right` less those of `left` and of `right`.
+        """Return the tokens of `left + joint + right` less those of each text.
 
         For a `subadditive` counter at least that. It may be negative.
         """
         return self.between([left, right])
 
     def between(self, texts: Sequence[str]) -> int:
-        """Tokens of all texts joined less those of each; likewise."""
+        """Return the tokens of all texts joined less those of each; likewise."""
         known = self.known(texts, texts[1:])
         if None not in known:
             return sum(known)  # type: ignore[arg-type]
         return added_by_joining(texts, [self] * len(known), known)
 
     def known(self, lefts: Sequence[str], rights: Sequence[str]) -> list[int | None]:
-        """Tell what joining adds where that does not depend on more of the texts.
+        """Return what joining adds where a text's end and the next one's start show it.
 
         Args:
             lefts: What stands on the left of each joint.
@@ -117,7 +116,7 @@ def added_by_joining(
     joints: Sequence[JointCounter],
     known: Sequence[int | None],
 ) -> int:
-    """Tokens of all texts joined less those of each.
+    """Return the tokens of all texts joined less those of each.
 
     Args:
         texts: In order.

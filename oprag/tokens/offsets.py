@@ -1,11 +1,11 @@
-"""Where the tokens of a text begin, in characters, from one tokenisation of it."""
+"""Where the tokens of a text begin, in characters."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
@@ -98,12 +98,16 @@ class TiktokenText:
         self._tokens: Sequence[int] = encoding.encode_ordinary(text)
         self._length_of: Callable[[int], int] = _byte_lengths(encoding).__getitem__
         self.n_tokens = len(self._tokens)
+        self._encoded = text.encode()
+        # Token, byte and character of what was asked for before, ascending.
+        self._found = [(0, 0, 0)]
 
     def starts(self, indices: Sequence[int]) -> list[TokenStart]:
         """Find where tokens begin; see `TokenizedText.starts`."""
-        encoded = self._text.encode()
+        encoded, found = self._encoded, self._found
         starts = []
-        token = offset = begun = 0
+        nearest = bisect_left(found, (indices[0] + 1,)) - 1 if indices else 0
+        token, offset, begun = found[nearest]
         for index in indices:
             length = sum(map(self._length_of, self._tokens[token:index]))
             passed = encoded[offset : offset + length]
@@ -111,6 +115,8 @@ class TiktokenText:
                 passed = passed.translate(None, _CONTINUATION_BYTES)
             begun += len(passed)
             token, offset = index, offset + length
+            if token > found[-1][0]:
+                found.append((token, offset, begun))
             inside = encoded[offset] in _CONTINUATION_BYTES
             starts.append(TokenStart(begun - inside, not inside))
         return starts
@@ -158,8 +164,8 @@ class TiktokenArray(TiktokenText):
         offsets = np.where(tokens > 0, self._ends[tokens - 1], 0)
         if self._text.isascii():
             return [TokenStart(offset, exact=True) for offset in offsets.tolist()]
-        continues = _continues(self._text)
-        begun = offsets - np.searchsorted(np.flatnonzero(continues), offsets)
+        continues, places = self._continuations
+        begun = offsets - np.searchsorted(places, offsets)
         inside = continues[offsets]
         pairs = zip((begun - inside).tolist(), (~inside).tolist(), strict=True)
         return list(map(TokenStart._make, pairs))
@@ -171,11 +177,20 @@ class TiktokenArray(TiktokenText):
         offsets = np.asarray(places, dtype=np.int64)
         if not self._text.isascii():
             # Of each continuation byte, the characters begun before it.
-            continues = np.flatnonzero(_continues(self._text))
+            _, continues = self._continuations
             begun = continues - np.arange(len(continues))
             offsets = offsets + np.searchsorted(begun, offsets, side="right")
         counts: list[int] = np.searchsorted(self._ends, offsets, side="right").tolist()
         return counts
+
+    @cached_property
+    def _continuations(self) -> tuple[Any, Any]:
+        """Which bytes of the text begin no character: as booleans, and their places."""
+        import numpy as np
+
+        encoded = np.frombuffer(self._text.encode(), dtype=np.int8)
+        continues = encoded < _AFTER_CONTINUATIONS
+        return continues, np.flatnonzero(continues)
 
 
 class HuggingFaceText:
@@ -245,10 +260,7 @@ def _piece_starts(text: str, joints: re.Pattern[str] | None) -> list[int]:
 
 
 def _numpy_pays(text: str, encoding: tiktoken.Encoding) -> bool:
-    """Whether a text is long enough for numpy, and numpy is installed.
-
-    With a tiktoken (0.9 or newer) that works with it.
-    """
+    """Whether a text is long, and numpy and a tiktoken from 0.9 on are installed."""
     if len(text) < _NUMPY_PAYS_FROM or not hasattr(encoding, "encode_to_numpy"):
         return False
     try:
@@ -256,13 +268,6 @@ def _numpy_pays(text: str, encoding: tiktoken.Encoding) -> bool:
     except MissingDependencyError:
         return False
     return True
-
-
-def _continues(text: str) -> Any:
-    """Which bytes of a text do not begin a character: an array of booleans."""
-    import numpy as np
-
-    return np.frombuffer(text.encode(), dtype=np.int8) < _AFTER_CONTINUATIONS
 
 
 def tokens_before(

@@ -92,12 +92,12 @@ def encoding_name(name: str) -> str | None:
 
 
 def joints_of(encoding: tiktoken.Encoding) -> re.Pattern[str] | None:
-    """Tell where the counts of an encoding add up: see `NamedTokenCounter.additive_at`.
+    """Return where the counts of an encoding add up: `NamedTokenCounter.additive_at`.
 
     An encoding cuts the text into pieces by a pattern and never merges across
-    them. The patterns are matched from left to right and never look back, so
-    counts add up wherever no piece can reach across and the one before ends alike
-    whatever follows.
+    them. The pattern is matched from left to right and never looks back. So counts
+    add up where no piece can reach across, and where the piece before ends at the
+    same place whatever follows.
     """
     loaded = _tiktoken("tiktoken.registry").ENCODINGS
     if loaded.get(encoding.name) is not encoding:

@@ -1,13 +1,6 @@
 """LongRAG: documents grouped into long units, found by chunks, read in two calls."""
 
 from oprag.units.grouping_documents import LongUnit, group_documents
-from oprag.units.lifting import (
-    LiftedUnit,
-    UnitIndex,
-    document_names,
-    reading_order,
-    unit_metadata,
-)
 from oprag.units.long_prompts import (
     DIRECT_PROMPT,
     LONG_PROMPT,
@@ -22,6 +15,13 @@ from oprag.units.long_reading import (
     Reading,
     read_long,
 )
+from oprag.units.unit_index import (
+    FoundUnit,
+    UnitIndex,
+    document_names,
+    reading_order,
+    unit_metadata,
+)
 
 __all__ = [
     "DIRECT_PROMPT",
@@ -29,7 +29,7 @@ __all__ = [
     "PROMPT_VARIABLES",
     "SHORT_PROMPT",
     "Call",
-    "LiftedUnit",
+    "FoundUnit",
     "LongReadDesk",
     "LongUnit",
     "PromptLength",

@@ -14,7 +14,7 @@ from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
-    LinkError,
+    invalid_option,
 )
 from oprag.splitting import split_sentences
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -68,10 +68,10 @@ def group_documents(
         The units, by their first members. The same for every order of the links.
 
     Raises:
-        LinkError: A link leads to a document that is not there.
         DuplicateDocumentError: A name comes twice.
-        InvalidOptionError: `max_tokens` is below 1, a value is neither a text nor a
-            number of tokens, or there is no such policy.
+        InvalidOptionError: A link leads to a document that is not there,
+            `max_tokens` is below 1, a value is neither a text nor a number of
+            tokens, or there is no such policy.
         TokenizerError: As `resolve_token_counter` raises it.
 
     Source:
@@ -91,8 +91,9 @@ def group_documents(
     texts = {name: value for name, value in given.items() if isinstance(value, str)}
     counter = resolve_token_counter(token_counter if texts or read else "approximate")
     sizes = [_size(name, value, counter) for name, value in given.items()]
-    pairs = _known_links(texts, names) if links is None else links
-    graph = LinkGraph(len(names), _numbered(names, pairs, unknown_links))
+    if links is None:
+        links = find_links(texts) or neighbour_links(names)
+    graph = LinkGraph(len(names), _numbered(names, links, unknown_links))
     if compat == "official":
         groups = _official(sizes, graph, max_tokens)
     else:
@@ -131,14 +132,13 @@ def _parts(
             yield LongUnit(unit.documents, tokens, part=part)
         return
     pieces = split_sentences(
-        text, chunk_size=max_tokens, tokenizer=counter, sentence_spans=_line_spans
+        text,
+        chunk_size=max_tokens,
+        tokenizer=counter,
+        sentence_spans=lambda text: [line.span() for line in _LINES.finditer(text)],
     )
     for part, (start, end, tokens) in enumerate(pieces):
         yield LongUnit(unit.documents, tokens, Span(start, end), part)
-
-
-def _line_spans(text: str) -> list[tuple[int, int]]:
-    return [match.span() for match in _LINES.finditer(text)]
 
 
 def _by_name(
@@ -169,47 +169,34 @@ def _size(name: str, value: str | int, counter: NamedTokenCounter) -> int:
     raise InvalidOptionError(message, option="documents", value=name)
 
 
-def _known_links(
-    texts: Mapping[str, str], names: list[str]
-) -> Iterable[tuple[str, str]]:
-    return find_links(texts) or neighbour_links(names)
-
-
 def _numbered(
     names: list[str], links: Iterable[tuple[str, str]], unknown_links: str
 ) -> Iterator[tuple[int, int]]:
     numbers = {name: number for number, name in enumerate(names)}
     for one, other in links:
-        pair = numbers.get(one), numbers.get(other)
-        if pair[0] is None or pair[1] is None:
-            if unknown_links == "error":
-                raise _unknown((one, other), one if pair[0] is None else other)
-        elif pair[0] != pair[1]:
-            yield pair[0], pair[1]
-
-
-def _unknown(link: tuple[str, str], document: str) -> LinkError:
-    message = (
-        f"The link {link!r} names the document {document!r}, which is not among "
-        'documents=. Leave it out, or pass unknown_links="ignore".'
-    )
-    return LinkError(message, link=link, document=document)
+        first, second = numbers.get(one), numbers.get(other)
+        if first is not None and second is not None:
+            if first != second:
+                yield first, second
+        elif unknown_links == "error":
+            link, unknown = (one, other), one if first is None else other
+            message = (
+                f"The link {link!r} names the document {unknown!r}, which is not among "
+                'documents=. Leave it out, or pass unknown_links="ignore".'
+            )
+            raise InvalidOptionError(message, option="links", value=link)
 
 
 def _check(max_tokens: int, compat: str | None, unknown_links: str) -> None:
     if type(max_tokens) is not int or max_tokens < 1:
-        message = (
-            f"max_tokens={max_tokens!r} is not possible. It takes a number from 1."
-        )
-        raise InvalidOptionError(message, option="max_tokens", value=max_tokens)
+        raise invalid_option("max_tokens", max_tokens, "It takes a number from 1.")
     for option, value, choices in (
         ("compat", compat, (None, "official")),
         ("unknown_links", unknown_links, ("error", "ignore")),
     ):
         if value not in choices:
             allowed = " or ".join(map(repr, choices))
-            message = f"{option}={value!r} is not possible. It takes {allowed}."
-            raise InvalidOptionError(message, option=option, value=value)
+            raise invalid_option(option, value, f"It takes {allowed}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +226,7 @@ class LongUnit:
 
     @property
     def id(self) -> str:
-        """A UUID made of its name and part: the same wherever it is made."""
+        """A UUID made of its name and part, the same on every machine."""
         name = f"long unit\n{self.name}\n{self.part or 0}"
         return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 

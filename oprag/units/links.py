@@ -47,14 +47,9 @@ def find_links(documents: Mapping[str, str]) -> list[tuple[str, str]]:
     names = _Names(documents)
     found: dict[tuple[str, str], None] = {}
     for name, text in documents.items():
-        for target in _targets(text):
-            other = names.at(name, target)
-            if other is not None and other != name:
-                found[name, other] = None
-        for match in _WIKI.finditer(text):
-            other = names.titled(name, match["title"])
-            if other is not None and other != name:
-                found[name, other] = None
+        others = [names.at(name, target) for target in _targets(text)]
+        others += [names.titled(name, match["title"]) for match in _WIKI.finditer(text)]
+        found |= {(name, other): None for other in others if other not in {None, name}}
     return list(found)
 
 
@@ -90,12 +85,9 @@ class _Names:
     """Documents by all that a link may call them."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._by_path: dict[str, str] = {}
         self._by_title: dict[str, str] = {}
-        given = list(names)
-        for name in given:
-            self._by_path[name] = name
-        for name in given:
+        self._by_path = {name: name for name in names}
+        for name in list(self._by_path):
             bare, _ = posixpath.splitext(name)
             self._by_path.setdefault(posixpath.normpath(name), name)
             self._by_path.setdefault(bare, name)
@@ -103,7 +95,7 @@ class _Names:
                 self._by_title.setdefault(_folded(title), name)
 
     def at(self, source: str, target: str) -> str | None:
-        """The document that a link in another leads to; None for none of these."""
+        """Return the document that a link in `source` leads to, or None."""
         try:
             path, _ = urldefrag(target)
             joined = urljoin(source, path) if path else source
@@ -123,7 +115,7 @@ class _Names:
         return None
 
     def titled(self, source: str, title: str) -> str | None:
-        """The document that a wiki title means; None for none of these."""
+        """Return the document that a wiki title means, or None."""
         found = self._by_title.get(_folded(title))
         return self.at(source, title.strip()) if found is None else found
 

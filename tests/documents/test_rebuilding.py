@@ -28,6 +28,7 @@ from oprag.errors import (
     InconsistentChunksError,
     InvalidSpanError,
     MissingPositionError,
+    PositionError,
 )
 from oprag.metadata import chunk_metadata, document_key
 from oprag.splitting import TextChunk, split_sentences, split_tokens
@@ -36,14 +37,19 @@ from tests.strategies import awkward_texts, counter
 NAME = "o'brien \\ ünï'; DROP TABLE chunks; --.txt"
 
 
-def stored(name, *parts):
+def stored(name, *parts, counter="characters"):
     """Chunks of texts with spans, as an offset-exact splitter writes them."""
-    written = chunk_metadata(name, [spans for _, spans in parts], "characters")
+    written = chunk_metadata(name, [spans for _, spans in parts], counter)
     return [
         StoredChunk(text[span.start : span.end], metadata, "")
         for (text, spans), row in zip(parts, written, strict=True)
         for span, metadata in zip(spans, row, strict=True)
     ]
+
+
+def annotated(name, *parts):
+    """The same of a splitter that may strip white space: it counts no tokens."""
+    return stored(name, *parts, counter="")
 
 
 def at(*spans):
@@ -86,7 +92,7 @@ def test_stripped_white_space_becomes_white_space_of_the_same_length():
     source = " Anna\r\nreads\n\n  all."
     spans = at((1, 5), (7, 12), (16, 20))
 
-    found = rebuild(NAME, stored(NAME, (source, spans)))
+    found = rebuild(NAME, annotated(NAME, (source, spans)))
 
     assert found.text == "\nAnna\n\nreads\n\n  all."
     assert not found.exact
@@ -337,6 +343,40 @@ def test_a_span_that_ends_before_it_begins_is_refused():
 # Laws
 
 
+@pytest.mark.parametrize("spans", [[(0, 3), (4, 7)], [(1, 7)]])
+def test_chunks_of_our_own_splitters_leave_no_gap(spans):
+    chunks = stored(NAME, ("one two", at(*spans)))
+
+    with pytest.raises(IncompleteDocumentError, match="oprag's splitters touch"):
+        rebuild(NAME, chunks, max_gap=80)
+    assert rebuild(NAME, annotated(NAME, ("one two", at(*spans)))).text
+
+
+@given(st.text("ab ", min_size=2, max_size=30), st.data())
+def test_own_chunks_of_two_versions_are_never_joined_with_made_up_blanks(text, data):
+    changed = data.draw(st.integers(1, len(text))) * "x" + text
+    size = data.draw(st.integers(1, 9))
+    old, new = (
+        stored(NAME, (version, split_tokens(version, chunk_size=size, tokenizer=len)))
+        for version in (text, changed)
+    )
+    mixed = [data.draw(st.sampled_from(pair)) for pair in zip(old, new, strict=False)]
+
+    try:
+        found = rebuild(NAME, mixed, max_gap=8)
+    except (IncompleteDocumentError, PositionError):
+        return
+    assert found.exact
+
+
+@pytest.mark.parametrize("text", ["one", "", "one two three"])
+def test_a_text_that_is_not_as_long_as_its_own_span_is_refused(text):
+    chunks = stored(NAME, ("one two", at((0, 7))))
+
+    with pytest.raises(InconsistentChunksError, match="its place 0-7 says 7"):
+        rebuild(NAME, [chunks[0]._replace(text=text)])
+
+
 @st.composite
 def split_documents(draw):
     """Texts of one document, cut by a splitter of ours, and their chunks."""
@@ -402,7 +442,7 @@ def test_words_whose_white_space_was_stripped_come_back_in_place(text, rng):
     for start, end in itertools.pairwise(cuts):
         spans.append((start, start + len(text[start:end].rstrip())))
 
-    found = rebuild(NAME, stored(NAME, (text, at(*spans))), max_gap=80)
+    found = rebuild(NAME, annotated(NAME, (text, at(*spans))), max_gap=80)
 
     assert found.text.split() == text.split()
     assert [found.text[a:b] for a, b in spans] == [text[a:b] for a, b in spans]
@@ -476,7 +516,8 @@ async def test_a_source_never_gives_a_part():
 
 
 async def test_options_reach_the_rebuilding():
-    chunks = stored(NAME, ("one       two", at((0, 3), (10, 13))), ("x", at((0, 1))))
+    parts = ("one       two", at((0, 3), (10, 13))), ("x", at((0, 1)))
+    chunks = annotated(NAME, *parts)
     source = StoreSource(ListStore(chunks), max_gap=7, part_separator="|")
 
     assert source.get(NAME) == "one\n\n     two|x"

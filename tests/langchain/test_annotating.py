@@ -14,7 +14,7 @@ from langchain_text_splitters import (
 
 from langchain_oprag import OrderPreservingCompressor, annotate_positions
 from oprag.errors import (
-    InputMismatchError,
+    InvalidOptionError,
     MissingDocumentError,
     UnlocatedChunksWarning,
 )
@@ -142,14 +142,14 @@ def test_a_chunk_of_a_page_that_is_not_there_is_an_error():
     page = Document("words", metadata={"source": "a.pdf", "page": 0})
     chunk = Document("words", metadata={"source": "a.pdf", "page": 1})
 
-    with pytest.raises(InputMismatchError, match="page 1"):
+    with pytest.raises(InvalidOptionError, match="page 1"):
         annotate_positions([page], [chunk])
 
 
 def test_chunks_of_two_documents_are_an_error():
     chunks = [Document("words", metadata={"source": name}) for name in "ab"]
 
-    with pytest.raises(InputMismatchError, match="2 documents"):
+    with pytest.raises(InvalidOptionError, match="2 documents"):
         annotate_positions("words", chunks)
 
 

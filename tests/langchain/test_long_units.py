@@ -24,7 +24,6 @@ from oprag.errors import (
     InvalidOptionError,
     InvalidSpanError,
     MissingPositionError,
-    UnitNotFoundError,
 )
 from oprag.units import LongUnit, group_documents
 from tests.langchain.corpus import (
@@ -297,7 +296,7 @@ class TestBadInput:
         assert listed().invoke(QUERY) == []
 
     def test_a_chunk_without_a_unit(self):
-        with pytest.raises(UnitNotFoundError, match="units="):
+        with pytest.raises(DocumentNotFoundError, match="units="):
             listed(Document("x", metadata={"source": "b.md"})).invoke(QUERY)
 
     def test_a_chunk_without_a_place_in_a_cut_document(self):

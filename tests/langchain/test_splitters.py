@@ -21,7 +21,6 @@ from langchain_oprag import (
     OrderPreservingRetriever,
 )
 from oprag.errors import (
-    InputMismatchError,
     InvalidOptionError,
     MissingDocumentError,
     UnscopedPositionError,
@@ -244,10 +243,10 @@ def test_a_part_of_something_nameless_is_an_error(key):
 
 
 def test_metadatas_belong_to_texts():
-    with pytest.raises(InputMismatchError) as caught:
+    with pytest.raises(InvalidOptionError) as caught:
         by_words().create_documents(["a", "b"], [{"source": "a"}])
 
-    assert caught.value.lengths == {"texts": 2, "metadatas": 1}
+    assert caught.value.value == {"texts": 2, "metadatas": 1}
 
 
 # Parts

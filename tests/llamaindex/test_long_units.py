@@ -38,7 +38,6 @@ from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     MissingPositionError,
-    UnitNotFoundError,
 )
 from oprag.units import LongUnit, group_documents
 from tests.llamaindex.recording import WordEmbedding
@@ -318,7 +317,7 @@ class TestBadInput:
 
     def test_a_node_without_a_unit(self):
         stray = NodeWithScore(node=TextNode(text="x", metadata={"doc_id": "b.md"}))
-        with pytest.raises(UnitNotFoundError, match="units="):
+        with pytest.raises(DocumentNotFoundError, match="units="):
             listed(stray).retrieve("?")
 
     def test_a_node_without_a_place_in_a_cut_document(self):

@@ -1,6 +1,7 @@
 """Boundaries between graphemes."""
 
 import itertools
+import time
 
 import pytest
 from hypothesis import given
@@ -40,6 +41,18 @@ def test_what_a_reader_sees_as_one_character_stays_whole(text, graphemes):
         found.append(text[start : boundary_after(text, start)])
 
     assert found == graphemes
+
+
+def test_the_time_for_a_row_of_flags_grows_as_the_row_does():
+    def seconds(flags):
+        text, place = "🇩🇪" * flags, 0
+        begin = time.process_time()
+        while place < len(text):
+            place = boundary_after(text, place)
+        return time.process_time() - begin
+
+    # Sixteen times as many: 256 times the time if each one counts back to the first.
+    assert min(seconds(8_000) for _ in range(3)) < 64 * seconds(500)
 
 
 def test_without_the_regex_package_code_points_are_boundaries():

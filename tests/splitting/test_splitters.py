@@ -25,7 +25,6 @@ regex = pytest.importorskip("regex", reason="defines the graphemes")
 SOME = settings(max_examples=60, deadline=None)
 sizes = st.integers(1, 12)
 every_counter = pytest.mark.parametrize("name", [*WITH_OFFSETS, *COUNTING_ONLY])
-counting_only = pytest.mark.parametrize("name", COUNTING_ONLY)
 
 
 def lines_and_stops(text):
@@ -120,13 +119,16 @@ def test_only_a_single_grapheme_exceeds_the_limit_of_packed_sentences(name, text
 
 
 @SOME
-@given(awkward_texts, sizes)
-@counting_only
-def test_only_a_single_grapheme_exceeds_the_limit_of_counted_windows(name, text, size):
-    chunks = split_tokens(text, chunk_size=size, tokenizer=counter(name))
+@given(awkward_texts, sizes, st.data())
+@every_counter
+def test_only_a_single_grapheme_exceeds_the_limit_of_windows(name, text, size, data):
+    overlap = data.draw(st.integers(0, size - 1))
+    count = counter(name)
 
-    for chunk, piece in zip(chunks, slices(text, chunks), strict=True):
-        assert chunk.token_count <= size or regex.fullmatch(r"\X", piece)
+    chunks = split_tokens(text, chunk_size=size, chunk_overlap=overlap, tokenizer=count)
+
+    for piece in slices(text, chunks):
+        assert count(piece) <= size or regex.fullmatch(r"\X", piece)
 
 
 @every_counter

@@ -19,7 +19,6 @@ from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
-    LinkError,
 )
 from oprag.units import LongUnit, group_documents
 
@@ -206,11 +205,11 @@ class TestOfficial:
 
 class TestBadInput:
     def test_a_link_to_an_unknown_document_is_an_error(self):
-        with pytest.raises(LinkError, match="'z'") as caught:
+        with pytest.raises(InvalidOptionError, match="'z'") as caught:
             group_documents({"a": 1}, [("a", "z")])
 
-        assert (caught.value.link, caught.value.document) == (("a", "z"), "z")
-        assert pickle.loads(pickle.dumps(caught.value)).document == "z"  # noqa: S301 -- our own
+        assert (caught.value.option, caught.value.value) == ("links", ("a", "z"))
+        assert pickle.loads(pickle.dumps(caught.value)).option == "links"  # noqa: S301 -- our own
 
     def test_or_is_left_out(self):
         units = group_documents(

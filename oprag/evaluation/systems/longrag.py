@@ -20,7 +20,7 @@ from oprag.evaluation.systems.long_desk import LongReadingDesk
 from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.units import (
-    LiftedUnit,
+    FoundUnit,
     LongUnit,
     UnitIndex,
     group_documents,
@@ -134,10 +134,10 @@ class LongRag(System):
                 compat="official" if self.compat == "official" else None,
             ),
         )
-        lifted = self._found(question, units, bench)
-        kept = lifted[: self.k]
-        if budget is not None and lifted:
-            kept = _fitting(lifted, texts, budget, bench)
+        ranked = self._found(question, units, bench)
+        kept = ranked[: self.k]
+        if budget is not None and ranked:
+            kept = _fitting(ranked, texts, budget, bench)
         placed = reading_order(kept, len(kept), order=self.order)
         text = _text(placed, texts)
         pieces = [
@@ -151,22 +151,22 @@ class LongRag(System):
 
     def _found(
         self, question: Question, units: Sequence[LongUnit], bench: Bench
-    ) -> list[LiftedUnit]:
+    ) -> list[FoundUnit]:
         """The units of the best chunks; official grouping has lost some documents."""
         if not units:
             return []
         grouped = {name for unit in units for name in unit.documents}
         ranked = bench.ranked(question, Splitting("tokens", self.chunk_size))
         hits = [hit for hit in ranked if hit.metadata["doc_uri"] in grouped]
-        return UnitIndex(units).lift(hits[:_SEARCHED])
+        return UnitIndex(units).find(hits[:_SEARCHED])
 
 
 def _fitting(
-    lifted: Sequence[LiftedUnit], texts: dict[str, str], budget: int, bench: Bench
-) -> list[LiftedUnit]:
+    ranked: Sequence[FoundUnit], texts: dict[str, str], budget: int, bench: Bench
+) -> list[FoundUnit]:
     """Best first, up to the first unit with which the text would be too long."""
-    kept: list[LiftedUnit] = []
-    for each in lifted:
+    kept: list[FoundUnit] = []
+    for each in ranked:
         tokens = bench.counter(_text([*kept, each], texts))
         if tokens > budget:
             break
@@ -180,8 +180,8 @@ def _fitting(
     return kept
 
 
-def _text(lifted: Sequence[LiftedUnit], texts: dict[str, str]) -> str:
-    return _SEPARATOR.join(each.unit.text(texts.__getitem__) for each in lifted)
+def _text(ranked: Sequence[FoundUnit], texts: dict[str, str]) -> str:
+    return _SEPARATOR.join(each.unit.text(texts.__getitem__) for each in ranked)
 
 
 def longrag(

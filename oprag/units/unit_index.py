@@ -1,7 +1,7 @@
-"""From the short chunks that were found to the long units that they stand in.
+"""The long units that the chunks which were found stand in.
 
-A unit is as good as its best chunk (LongRAG, arXiv 2406.15319): an embedding of 4,000
-tokens says little of what is in them, those of its chunks do.
+A unit ranks as its best chunk does (LongRAG, arXiv 2406.15319): one embedding of 4,000
+tokens says little about them, those of its chunks say more.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import Order
 from oprag.errors import (
+    DocumentNotFoundError,
     DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
     MissingPositionError,
-    UnitNotFoundError,
 )
 from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order as in_document_order
@@ -36,21 +36,21 @@ UNIT_SCORE = "unit_score"
 UNIT_KEYS = (UNIT_DOCUMENTS, UNIT_SPANS, UNIT_TOKENS, UNIT_RANK, UNIT_SCORE)
 
 
-class LiftedUnit(NamedTuple):
-    """A unit and the best of the chunks that were found in it."""
+class FoundUnit(NamedTuple):
+    """A unit and its best chunk."""
 
     unit: LongUnit
     chunk: Chunk
 
     @property
     def read_as(self) -> Chunk:
-        """The unit as a chunk of what it is a part of, to be put in order."""
+        """The unit as a chunk of its document, to be put in order."""
         part = self.unit.part or 0
         return self.chunk._replace(document=self.unit.name, position=(part,))
 
 
 class UnitIndex:
-    """Finds the unit that a chunk stands in.
+    """Finds the units that chunks stand in.
 
     Args:
         units: As `group_documents` gives them.
@@ -76,13 +76,13 @@ class UnitIndex:
         if not self._of:
             raise _unusable(None)
 
-    def lift(
+    def find(
         self,
         hits: Sequence[Hit],
         *,
         document_key: DocumentKey | None = None,
         position_keys: PositionKeys | None = None,
-    ) -> list[LiftedUnit]:
+    ) -> list[FoundUnit]:
         """Return the units that chunks stand in, each with its best chunk.
 
         Args:
@@ -98,7 +98,7 @@ class UnitIndex:
 
         Raises:
             MissingDocumentError: A chunk does not say of which document it is.
-            UnitNotFoundError: Its document is in no unit.
+            DocumentNotFoundError: Its document is in no unit.
             PositionError: Its document is in several, and its characters are not
                 known or are not in it.
         """
@@ -111,7 +111,7 @@ class UnitIndex:
             position_keys=position_keys,
         )
         places = dict(zip(ranks, placed, strict=True))
-        lifted: dict[LongUnit, LiftedUnit] = {}
+        found: dict[LongUnit, FoundUnit] = {}
         for rank, (hit, (key, name)) in enumerate(zip(hits, documents, strict=True)):
             chunk = places.get(rank) or Chunk(hit.text, key, rank)
             chunk = chunk._replace(
@@ -122,8 +122,8 @@ class UnitIndex:
                 source=hit.source,
             )
             unit = self._unit_of(chunk, self._units(name, rank))
-            lifted.setdefault(unit, LiftedUnit(unit, chunk))
-        return list(lifted.values())
+            found.setdefault(unit, FoundUnit(unit, chunk))
+        return list(found.values())
 
     def _units(self, name: str, rank: int) -> Sequence[LongUnit]:
         units = self._of.get(name)
@@ -134,7 +134,7 @@ class UnitIndex:
                 "were grouped (a filter), or name with document_key= where chunks "
                 "carry the names that group_documents was given."
             )
-            raise UnitNotFoundError(message, document=name, rank=rank)
+            raise DocumentNotFoundError(message, document=name)
         return units
 
     def _unit_of(self, chunk: Chunk, units: Sequence[LongUnit]) -> LongUnit:
@@ -176,16 +176,16 @@ def _shared(span: Span, other: Span | None) -> int:
 
 
 def reading_order(
-    lifted: Sequence[LiftedUnit],
+    found: Sequence[FoundUnit],
     k: int,
     *,
     order: Order = "document",
     document_order: str = "best_rank",
-) -> list[LiftedUnit]:
-    """Keep the best units and put them in the order in which they are to be read.
+) -> list[FoundUnit]:
+    """Return the best units in the order in which they are to be read.
 
     Args:
-        lifted: Best first.
+        found: Best first.
         k: How many to keep; fewer where there are fewer.
         order: `"document"`: parts of one document follow one another as they stand
             in it; inside a unit the documents always keep the order of the grouping.
@@ -196,7 +196,7 @@ def reading_order(
     Raises:
         InvalidOptionError: See `oprag.ordering.document_order`.
     """
-    best = [each._replace(chunk=each.read_as) for each in lifted[:k]]
+    best = [each._replace(chunk=each.read_as) for each in found[:k]]
     if order == "score":
         return best
     units = {each.chunk.rank: each for each in best}
@@ -206,18 +206,18 @@ def reading_order(
     return [units[chunk.rank] for chunk in ordered]
 
 
-def document_names(lifted: Sequence[LiftedUnit]) -> list[str]:
-    """Names of the documents to be read, each once."""
-    return list(dict.fromkeys(name for each in lifted for name in each.unit.documents))
+def document_names(found: Sequence[FoundUnit]) -> list[str]:
+    """Return the names of the documents to be read, each once."""
+    return list(dict.fromkeys(name for each in found for name in each.unit.documents))
 
 
 def unit_metadata(
-    lifted: LiftedUnit, read: Callable[[str], str], text: str
+    found: FoundUnit, read: Callable[[str], str], text: str
 ) -> dict[str, str | int | float]:
     """Return the flat metadata of a unit.
 
     Args:
-        lifted: The unit.
+        found: The unit.
         read: Gives the full text of a document by its name.
         text: The unit's own text.
 
@@ -227,7 +227,7 @@ def unit_metadata(
         document by itself, named by the JSON list of their names. Then `unit_*`, see
         `UNIT_KEYS`.
     """
-    unit, chunk = lifted.unit, lifted.chunk
+    unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
     own = spans[0] if len(spans) == 1 else Span(0, len(text))
     metadata: dict[str, str | int | float] = {

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from oprag.chunk import Hit, Span
 from oprag.errors import (
+    DocumentNotFoundError,
     DuplicateDocumentError,
     InvalidOptionError,
     InvalidSpanError,
     MissingDocumentError,
     MissingPositionError,
-    UnitNotFoundError,
 )
 from oprag.metadata import document_key
 from oprag.units import (
@@ -41,12 +41,12 @@ def hit(document: str, start: int | None = None, length: int = 20, **more) -> Hi
     return Hit("x" * length, metadata, source=document, score=more.get("score"))
 
 
-def lifted(*hits, units=UNITS, **options):
-    return UnitIndex(units).lift(hits, **options)
+def units_of(*hits, units=UNITS, **options):
+    return UnitIndex(units).find(hits, **options)
 
 
 def test_a_unit_is_as_good_as_its_best_chunk():
-    found = lifted(hit("c"), hit("b"), hit("c"), hit("a"), hit("long", 5))
+    found = units_of(hit("c"), hit("b"), hit("c"), hit("a"), hit("long", 5))
 
     assert [(each.unit, each.chunk.rank) for each in found] == [
         (ALONE, 0),
@@ -69,52 +69,52 @@ def test_a_unit_is_as_good_as_its_best_chunk():
     ],
 )
 def test_of_a_long_document_the_part_that_has_more_of_the_chunk(start, length, part):
-    (each,) = lifted(hit("long", start, length))
+    (each,) = units_of(hit("long", start, length))
 
     assert each.unit == PARTS[part]
 
 
 def test_positions_are_needed_only_where_a_document_is_cut():
-    assert lifted(hit("a"), hit("c"))
+    assert units_of(hit("a"), hit("c"))
     with pytest.raises(MissingPositionError, match="long"):
-        lifted(hit("a"), hit("long"))
+        units_of(hit("a"), hit("long"))
 
 
 def test_chunks_of_pages_do_not_say_where_in_the_document_they_are():
     with pytest.raises(MissingPositionError, match="whole document"):
-        lifted(hit("long", 5, page=2))
+        units_of(hit("long", 5, page=2))
 
 
 def test_ordinals_are_no_places_in_the_text():
     with pytest.raises(MissingPositionError, match="3 units"):
-        lifted(Hit("x", {"source": "long", "chunk_index": 3}))
+        units_of(Hit("x", {"source": "long", "chunk_index": 3}))
 
 
 def test_a_chunk_behind_the_end_of_its_document_is_an_error():
     with pytest.raises(InvalidSpanError, match="changed"):
-        lifted(hit("long", 260))
+        units_of(hit("long", 260))
 
 
 def test_a_chunk_without_a_unit_is_an_error_that_names_it():
-    with pytest.raises(UnitNotFoundError, match="'elsewhere'") as caught:
-        lifted(hit("a"), hit("elsewhere"))
+    with pytest.raises(DocumentNotFoundError, match="'elsewhere'") as caught:
+        units_of(hit("a"), hit("elsewhere"))
 
-    assert (caught.value.document, caught.value.rank) == ("elsewhere", 1)
+    assert caught.value.document == "elsewhere"
 
 
 def test_a_chunk_without_a_document_is_an_error():
     with pytest.raises(MissingDocumentError):
-        lifted(Hit("x", {}))
+        units_of(Hit("x", {}))
 
 
 def test_where_chunks_keep_the_name_can_be_said():
-    found = lifted(Hit("x", {"title": "c"}), document_key="title")
+    found = units_of(Hit("x", {"title": "c"}), document_key="title")
 
     assert [each.unit for each in found] == [ALONE]
 
 
 def test_units_of_a_hashed_key_are_found_by_the_documents_own_name():
-    (each,) = lifted(Hit("x", {"doc_key": "0" * 64, "doc_uri": "b"}))
+    (each,) = units_of(Hit("x", {"doc_key": "0" * 64, "doc_uri": "b"}))
 
     assert each.unit == PAIR
 
@@ -136,7 +136,7 @@ def test_a_document_in_two_units_is_refused(second):
 
 
 def in_order(*hits, k=10, **options):
-    return [each.unit for each in reading_order(lifted(*hits), k, **options)]
+    return [each.unit for each in reading_order(units_of(*hits), k, **options)]
 
 
 HITS = (hit("long", 190), hit("b"), hit("long", 10), hit("c"), hit("long", 120))
@@ -163,7 +163,7 @@ def test_units_follow_a_metadata_key_of_their_best_chunks():
 
 def test_metadata_say_what_a_unit_holds():
     texts = {"a": "12345", "b": "é", "long": "y" * 260}
-    pair, part = reading_order(lifted(hit("b", score=0.5), hit("long", 130)), 2)
+    pair, part = reading_order(units_of(hit("b", score=0.5), hit("long", 130)), 2)
 
     assert unit_metadata(part, texts.__getitem__, "y" * 80) == {
         "doc_key": document_key("long"),
@@ -189,7 +189,7 @@ def test_metadata_say_what_a_unit_holds():
 )
 def test_every_chunk_is_in_a_unit_and_every_unit_comes_once(names, start, k):
     hits = [hit(name, (start + 37 * n) % 240) for n, name in enumerate(names)]
-    found = lifted(*hits)
+    found = units_of(*hits)
 
     units = [each.unit for each in found]
     assert len(set(units)) == len(units)
