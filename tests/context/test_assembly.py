@@ -10,7 +10,6 @@ import pytest
 from oprag import order_context, render
 from oprag.errors import (
     BudgetTooSmallError,
-    InputMismatchError,
     InvalidOptionError,
     MissingPositionError,
 )
@@ -58,9 +57,9 @@ def test_any_score_is_carried_along(score):
 
 
 def test_lists_of_different_lengths_are_an_error():
-    with pytest.raises(InputMismatchError, match="differ in length") as caught:
+    with pytest.raises(InvalidOptionError, match="differ in length") as caught:
         order_context(TEXTS, METADATAS[:2])
-    assert caught.value.lengths == {"texts": 3, "metadatas": 2, "scores": 3}
+    assert caught.value.value == {"texts": 3, "metadatas": 2, "scores": 3}
 
 
 @pytest.mark.parametrize(
