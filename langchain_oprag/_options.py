@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.documents import Document
 from pydantic import (
@@ -19,14 +19,13 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_oprag._convert import documents_of, hits_of, plain_documents
+from langchain_oprag._convert import Ordered, put_in_order
 from oprag.context import (
     ContextOptions,
     Order,
     Overflow,
     Selection,
     SourceTexts,
-    assemble,
     unfilled_message,
     with_preset,
 )
@@ -39,15 +38,6 @@ _SHARED = tuple(
     for field in fields(ContextOptions)
     if field.name not in {"top_n", "token_counter"}
 )
-
-
-class Ordered(NamedTuple):
-    """Documents put in order."""
-
-    documents: list[Document]
-    """As they are to be read."""
-    used_all: bool
-    """Whether every document that came is among them."""
 
 
 class SharedOptions(BaseModel):
@@ -157,17 +147,7 @@ class SharedOptions(BaseModel):
         """
         counter = None if self.token_budget is None else self._resolved_counter()
         options = self._context_options(top_n, counter)
-        plain = plain_documents(documents, options, rescore=self.rescore)
-        if plain is not None:
-            return Ordered(*plain)
-        assembled = assemble(hits_of(documents), options)
-        ordered = documents_of(
-            assembled.passages,
-            gap_mark=self.gap_mark,
-            separator=self.separator,
-            rescore=self.rescore,
-        )
-        return Ordered(ordered, assembled.used_all)
+        return put_in_order(documents, options, rescore=self.rescore)
 
     def _resolved_counter(self) -> NamedTokenCounter:
         # Resolving copies a tokenizer object, which takes longer than a query.

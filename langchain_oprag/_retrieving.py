@@ -14,7 +14,7 @@ from langchain_oprag._plan import Plan
 from langchain_oprag._steps import Retrieve
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.chunk import Hit
-from oprag.context import assemble
+from oprag.context import arrange
 from oprag.errors import InvalidOptionError
 
 
@@ -40,7 +40,7 @@ def retrieve(plan: Plan) -> Generator[Retrieve, Any, list[Hit]]:
         if largest is None:
             return hits
         options = plan.context_options(largest)
-        used_all = assemble(hits, options).used_all
+        used_all = arrange(hits, options).used_all
         if not asking.again(len(found), used_all=used_all):
             return hits
 

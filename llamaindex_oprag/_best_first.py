@@ -15,7 +15,7 @@ from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import ContextOptions, assemble
+from oprag.context import ContextOptions, arrange
 from oprag.errors import InvalidOptionError
 from oprag.routing import RouteOptions
 
@@ -47,7 +47,7 @@ class Filling:
         if self._options.token_budget is None:
             return False
         hits = [hit_of(node) for node in nodes]
-        used_all = assemble(hits, self._options).used_all
+        used_all = arrange(hits, self._options).used_all
         return self._fetch.wants_more(nodes, used_all=used_all)
 
 

@@ -1,15 +1,15 @@
 """Between LlamaIndex's nodes and the core's hits and passages.
 
 The only place that builds nodes. What is kept, its order and its passages are
-decided in `oprag.context.assembly`.
+decided in `oprag.context`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import repeat
-from typing import Any, NamedTuple, TypeGuard
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from llama_index.core.schema import (
     BaseNode,
@@ -23,24 +23,10 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag._heads import heads_of
-from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
-from oprag.context import (
-    ContextOptions,
-    assemble,
-    falling_scores,
-    marked_texts,
-    plain_case,
-)
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_SPANS,
-    CHAR_START,
-    OWN_KEYS,
-    TOKEN_COUNT,
-    TOKEN_COUNTER,
-    joined_id,
-    place_metadata,
-)
+from oprag import context
+from oprag.chunk import Chunk, Hit, OffsetFrame
+from oprag.context import Columns, ContextOptions, Rebuilt
+from oprag.metadata import CHAR_SPANS, OWN_KEYS
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,
@@ -78,67 +64,35 @@ def arrange(
             `"score"` also is `NodeWithScore.score`. None to change no score.
 
     Returns:
-        New objects for passages that were merged, marked or rescored: copies of
-        their first node (see `_new_node`).
+        The nodes that were retrieved; new objects for passages that were merged,
+        marked or rescored: copies of their first node (see `_node`).
 
     Raises:
-        OpragError: As `oprag.context.assemble` does.
+        OpragError: As `oprag.context.arrange` does.
     """
-    plain = _plain(nodes, options, rescore)
-    if plain is not None:
-        return plain
-    hits = [hit_of(node, rescore) for node in nodes]
-    passages, used_all = assemble(hits, options, sent_text=sent_text)
-    texts = marked_texts(
-        passages, gap_mark=options.gap_mark, separator=options.separator
+    arranged = context.arrange(
+        (hit_of(node, rescore) for node in nodes),
+        options,
+        sent_text=sent_text,
+        columns=_columns(nodes),
     )
-    values = falling_scores(len(passages))
-    arranged = [
-        _output(passage, text, rescore, value)
-        for passage, text, value in zip(passages, texts, values, strict=True)
-    ]
-    return Arranged(arranged, used_all)
+    results = arranged.results(rescored=rescore is not None)
+    made = [_node(each, rescore) if type(each) is Rebuilt else each for each in results]
+    return Arranged(made, arranged.used_all)
 
 
-def _plain(
-    nodes: Sequence[NodeWithScore], options: ContextOptions, rescore: str | None
-) -> Arranged | None:
-    """Do the same where `plain_case` can tell; None where it cannot."""
-    own = [scored.node for scored in nodes]
-    if not _all_text_nodes(own):
+def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:
+    """What costs least to read; None for nodes that keep their text elsewhere."""
+    own: list[Any] = [scored.node for scored in nodes]
+    if set(map(type, own)) != {TextNode}:
         return None
     metadatas = [node.metadata for node in own]
-    texts = [node.text for node in own]
-    found = plain_case(
-        texts,
+    return Columns(
+        nodes,
+        [node.text for node in own],
         metadatas,
-        options,
-        heads=lambda count: heads_of(own[:count], metadatas[:count]),
+        lambda count: heads_of(own[:count], metadatas[:count]),
     )
-    if found is None:
-        return None
-    if rescore is None and not options.merge:
-        return Arranged([nodes[rank] for (rank,) in found.runs], found.used_all)
-    arranged = []
-    values = falling_scores(len(found.runs)) if rescore else repeat(0.0)
-    for run, text, value in zip(found.runs, found.texts, values, strict=False):
-        first = nodes[run[0]]
-        if len(run) > 1:
-            span = (metadatas[run[0]][CHAR_START], metadatas[run[-1]][CHAR_END])
-            place = _Place([own[rank] for rank in run], [span])
-            score = nodes[min(run)].score
-            arranged.append(
-                _renewed(first, text, place, score, rescore=rescore, value=value)
-            )
-        elif rescore is None:
-            arranged.append(first)
-        else:
-            arranged.append(_rescored(first, rescore, value))
-    return Arranged(arranged, found.used_all)
-
-
-def _all_text_nodes(nodes: list[BaseNode]) -> TypeGuard[list[TextNode]]:
-    return set(map(type, nodes)) == {TextNode}
 
 
 def excluding(keys: Sequence[str], metadata: dict[str, Any]) -> list[str]:
@@ -201,71 +155,33 @@ def sent_text(chunk: Chunk, text: str) -> str:
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
-class _Place(NamedTuple):
-    """Where the text of a passage is from."""
+def _node(passage: Rebuilt, rescore: str | None) -> NodeWithScore:
+    """Copy of a passage's first node, of its class, with what is new about it.
 
-    nodes: Sequence[BaseNode]
-    """Its nodes in reading order."""
-    spans: Sequence[tuple[int, int]]
-    """As `Passage.spans`."""
-    part: int | None = None
-    """As `Passage.part`."""
-    whole: bool = True
-    """Whether all of each node is in it, and not a slice."""
-
-
-def _output(
-    passage: Passage, text: str, rescore: str | None, value: float
-) -> NodeWithScore:
-    chunks = passage.chunks
-    first: NodeWithScore = chunks[0].source
-    if rescore is None and len(chunks) == 1 and text == _text(first.node):
-        return first
-    # A slice has metadata of its own.
-    whole = all(c.metadata is c.source.node.metadata for c in chunks)
-    nodes = [chunk.source.node for chunk in chunks]
-    place = _Place(nodes, passage.spans, passage.part, whole)
-    best: NodeWithScore = min(chunks, key=lambda chunk: chunk.rank).source
-    return _renewed(first, text, place, best.score, rescore=rescore, value=value)
-
-
-def _renewed(
-    first: NodeWithScore,
-    text: str,
-    place: _Place,
-    score: float | None,
-    *,
-    rescore: str | None,
-    value: float,
-) -> NodeWithScore:
-    """Copy of a passage's first node with another text, place or score.
-
-    Args:
-        first: Not written to.
-        text: The passage's.
-        place: Where it is from.
-        score: The best of its nodes.
-        rescore: See `arrange`.
-        value: What `rescore` writes.
+    A merged node has an id of its own, made of the ids of its parts: retrievers
+    drop nodes whose id they have seen. Keys that were added are not shown to the
+    model nor to the embedding model.
     """
-    changed = len(place.nodes) > 1 or text != _text(first.node)
-    metadata = _metadata(place, changed=changed)
+    first: BaseNode = passage.objects[0].node
+    metadata = passage.metadata(first.metadata)
+    score: float | None = passage.best.score
     hidden: list[str] = []
     if rescore is not None:
-        score, hidden = _write_score(metadata, rescore, value, score)
-    node = _new_node(place, text, metadata, hidden, changed=changed)
-    return _scored(first, node, score)
-
-
-def _rescored(first: NodeWithScore, rescore: str, value: float) -> NodeWithScore:
-    """What `_renewed` makes of a single chunk of the usual case, in less time."""
-    metadata = dict(first.node.metadata)
-    score, hidden = _write_score(metadata, rescore, value, first.score)
-    changes = _excluded(first.node, hidden, metadata)
+        score, hidden = _write_score(metadata, rescore, passage.score, score)
+    changes = _excluded(first, hidden, metadata)
     changes["metadata"] = metadata
-    changes["start_char_idx"] = metadata[CHAR_START]
-    changes["end_char_idx"] = metadata[CHAR_END]
-    return _scored(first, first.node.model_copy(update=changes), score)
+    text = passage.text if passage.changed else None
+    if passage.changed:
+        changes["embedding"] = None
+    if len(passage.objects) > 1 or passage.slices:
+        changes["id_"] = passage.new_id(attrgetter("node.node_id"))
+        changes["relationships"] = _relationships([s.node for s in passage.objects])
+    start = getattr(first, "start_char_idx", None)
+    # Without one, the offsets of a part are no offsets in the node's source.
+    if passage.spans and (start is not None or passage.part is None):
+        changes["start_char_idx"] = passage.spans[0][0]
+        changes["end_char_idx"] = passage.spans[-1][1]
+    return _scored(passage.objects[0], _copy(first, text, changes), score)
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
@@ -275,7 +191,7 @@ def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWi
 
 
 def _write_score(
-    metadata: dict[str, Any], rescore: str, value: float, score: float | None
+    metadata: dict[str, Any], rescore: str, value: float | None, score: float | None
 ) -> tuple[float | None, list[str]]:
     """Write a falling score; give the node's own, and the keys that were written."""
     original = metadata.get(rescore)
@@ -287,55 +203,15 @@ def _write_score(
     return value if rescore == "score" else score, [rescore, _ORIGINAL + rescore]
 
 
-def _metadata(place: _Place, *, changed: bool) -> dict[str, Any]:
-    """Metadata of the first node, with the place of the whole passage."""
-    metadata: dict[str, Any] = dict(place.nodes[0].metadata)
-    if changed:
-        metadata.pop(TOKEN_COUNT, None)
-        metadata.pop(TOKEN_COUNTER, None)
-    metadata.update(place_metadata(place.spans, place.part))
-    return metadata
-
-
-def _new_node(
-    place: _Place,
-    text: str,
-    metadata: dict[str, Any],
-    hidden: Sequence[str],
-    *,
-    changed: bool,
-) -> BaseNode:
-    """Copy of the passage's first node, of its class, with text and place renewed.
-
-    A merged node has an id of its own, made of the ids of its parts: retrievers
-    drop nodes whose id they have seen. Keys that were added are not shown to the
-    model nor to the embedding model.
-    """
-    first = place.nodes[0]
-    changes: dict[str, Any] = {"metadata": metadata}
-    changes.update(_excluded(first, hidden, metadata))
-    if changed:
-        changes["embedding"] = None
-    if len(place.nodes) > 1 or not place.whole:
-        ids = [node.node_id for node in place.nodes]
-        changes["id_"] = joined_id(ids, [] if place.whole else place.spans)
-        changes["relationships"] = _relationships(place.nodes)
-    start = getattr(first, "start_char_idx", None)
-    # Without one, the offsets of a part are no offsets in the node's source.
-    if place.spans and (start is not None or place.part is None):
-        changes["start_char_idx"] = place.spans[0][0]
-        changes["end_char_idx"] = place.spans[-1][1]
-    return _copy(first, text, changes)
-
-
 def _excluded(
     node: BaseNode, hidden: Sequence[str], metadata: dict[str, Any]
 ) -> dict[str, Any]:
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
-    for_llm = excluding([*llm, *hidden], metadata)
+    names = tuple(metadata)
+    for_llm = [*_excluding((*llm, *hidden), names)]
     # Mostly both are the same.
     same = embed == llm
-    for_embed = [*for_llm] if same else excluding([*embed, *hidden], metadata)
+    for_embed = [*for_llm] if same else [*_excluding((*embed, *hidden), names)]
     return {
         "excluded_llm_metadata_keys": for_llm,
         "excluded_embed_metadata_keys": for_embed,
@@ -362,12 +238,16 @@ def _relationships(
     return kept
 
 
-def _copy(node: BaseNode, text: str, changes: dict[str, Any]) -> BaseNode:
-    """Shallow copy with another text: also of frozen and foreign node classes."""
+def _copy(node: BaseNode, text: str | None, changes: dict[str, Any]) -> BaseNode:
+    """Shallow copy, with another text if any: also of frozen and foreign classes."""
     if type(node) is TextNode:  # has all of them
-        return node.model_copy(update={**changes, "text": text})
+        if text is not None:
+            changes["text"] = text
+        return node.model_copy(update=changes)
     fields = type(node).model_fields
     known = {key: value for key, value in changes.items() if key in fields}
+    if text is None:
+        return node.model_copy(update=known)
     if "text" in fields:
         return node.model_copy(update={**known, "text": text})
     if isinstance(node, Node):

@@ -25,7 +25,7 @@ def heads_of(
         metadatas: Theirs.
 
     Returns:
-        As `plain_case` takes it. None where a node has a template of its own for the
+        As `Columns.heads` does. None where a node has a template of its own for the
         text, or one that its metadata does not fit.
     """
     if {node.text_template for node in nodes} != {_TEMPLATE}:

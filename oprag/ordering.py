@@ -13,11 +13,17 @@ Which chunks are kept is decided before, on the best-first list (`selection.py`)
 from __future__ import annotations
 
 import math
+import operator
+import re
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from typing import Any
 
 from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{1,300})?")
+"""A number as stores write it into a text."""
 
 
 def document_order(
@@ -34,8 +40,8 @@ def document_order(
             the best rank among a document's chunks. `"first_seen"`: by first
             appearance in `chunks`. `"score_sum"`: by the sum of the scores,
             highest first (only where higher is better). Anything else is a
-            metadata key: by its value on the document's best chunk, numbers
-            before texts, ascending. Ties stand by best rank.
+            metadata key: by its value on the document's best chunk, ascending,
+            numbers (also such as `"10"`) before texts. Ties stand by best rank.
 
     Returns:
         A new list with the same objects: a permutation of the input. Ordering
@@ -107,13 +113,29 @@ def _value(document: str, chunks: Sequence[Chunk], key: str) -> tuple[bool, floa
     """Sort key of a document: numbers first, ascending, then texts."""
     best = min(chunks, key=lambda chunk: chunk.rank)
     value = best.metadata.get(key)
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    number = _as_number(value)
+    if value is None or (number is not None and math.isnan(number)):
         message = (
             f"document_order={key!r} is read as a metadata key, and the best chunk of "
             f"document {document!r} does not have it. The named orders are "
             '"best_rank", "first_seen" and "score_sum".'
         )
         raise InvalidOptionError(message, option="document_order", value=key)
-    if isinstance(value, (int, float)):
-        return False, value, ""
-    return True, 0, str(value)
+    return (True, 0, str(value)) if number is None else (False, number, "")
+
+
+def _as_number(value: Any) -> float | None:
+    """The number that a value is, of whatever type; None for a text that is none."""
+    if isinstance(value, str):
+        text = value.strip()
+        if not _NUMBER.fullmatch(text):
+            return None
+        return float(text) if "." in text else int(text)
+    try:
+        return operator.index(value)  # exact, where `float` is not
+    except TypeError:
+        pass
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,6 +79,53 @@ def test_documents_can_follow_a_metadata_key_numbers_before_texts():
     ]
 
     assert _texts(chunks, document_order="year") == ["c", "b", "a"]
+
+
+texts_of_numbers = [str, " {} ".format, "{}.0".format]
+number_types = [int, float, Decimal, Fraction, np.int8, np.int64, np.float32]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(-20, 20), st.sampled_from([*number_types, *texts_of_numbers])
+        ),
+        min_size=2,
+        max_size=9,
+    )
+)
+def test_documents_follow_a_key_as_numbers_whatever_their_type(numbers):
+    chunks = [
+        _chunk(str(rank), str(rank), rank, (0,), metadata={"year": kind(number)})
+        for rank, (number, kind) in enumerate(numbers)
+    ]
+    ranks = sorted(range(len(numbers)), key=lambda rank: (numbers[rank][0], rank))
+
+    assert _texts(chunks, document_order="year") == list(map(str, ranks))
+
+
+@given(st.permutations(["x", "9", 10, "10.5", np.int64(11), "1e1", "2024-01-02", "²"]))
+def test_numbers_of_all_types_stand_before_texts_in_one_order(years):
+    chunks = [
+        _chunk(str(year), str(year), rank, (0,), metadata={"year": year})
+        for rank, year in enumerate(years)
+    ]
+
+    assert _texts(chunks, document_order="year") == [
+        *("9", "10", "10.5", "11"),
+        *("1e1", "2024-01-02", "x", "²"),
+    ]
+
+
+@pytest.mark.parametrize("missing", [None, math.nan, np.float32("nan"), Decimal("nan")])
+def test_a_metadata_key_without_a_value_is_an_error(missing):
+    chunks = [
+        _chunk("a", "a", 0, (0,), metadata={"year": missing}),
+        _chunk("b", "b", 1, (0,), metadata={"year": 3}),
+    ]
+
+    with pytest.raises(InvalidOptionError, match="does not have it"):
+        document_order(chunks, document_order="year")
 
 
 def test_a_metadata_key_that_is_absent_is_an_error():

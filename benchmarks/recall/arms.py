@@ -16,7 +16,7 @@ from benchmarks.recall.rankings import Ranked, Scores, fused, rank_chunks
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, candidates_for
 from oprag.context.assembly import prepared_chunks
-from oprag.context.budgeting import Filler, finish
+from oprag.context.budgeting import BudgetFiller, finish
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 BUDGETS = (1_500, 5_000, 10_000, 20_000, 30_000, 40_000)
@@ -109,10 +109,10 @@ def measure(
 def _spans(
     arm: Arm, hits: Sequence[Hit], options: ContextOptions
 ) -> list[list[tuple[int, int]]]:
-    """What each budget keeps: by the same steps as `oprag.context.assemble`."""
+    """What each budget keeps: by the same steps as `oprag.context.arrange`."""
     if arm.counts == "chunks":
         return [_plain(hits, budget) for budget in BUDGETS]
-    filler = Filler(options)
+    filler = BudgetFiller(options)
     chunks = prepared_chunks(hits, options)
     listed = filler.listed(chunks, BUDGETS[0])
     kept = []

@@ -2,22 +2,26 @@
 
     hits -> chunks -> without duplicates -> selected -> in order -> passages
 
-What fits a token budget is decided in `budgeting.py`.
-
-Both adapters and `order_context` call `assemble`: it alone says what is right. For the
-usual case the adapters ask `plain_case.py` first, a short way to the same result.
+What fits a token budget is decided in `budgeting.py`. `arrange` is the one door, for
+plain Python and for both adapters. It has a shorter way to the same result for the
+usual case (`columns.py`); what is right is said here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context.budgeting import Filler, finish
+from oprag.context import columns as short_way
+from oprag.context.budgeting import BudgetFiller, finish
+from oprag.context.columns import Columns
 from oprag.context.counting import SentText
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import without_mark
+from oprag.context.rendering import marked_texts, without_mark
+from oprag.context.results import Arranged, Rebuilt, falling_scores
 from oprag.errors import InvalidOptionError
 from oprag.positions import (
     check_positions,
@@ -25,16 +29,6 @@ from oprag.positions import (
     read_documents,
     without_duplicates,
 )
-
-
-class Assembled(NamedTuple):
-    """What `assemble` made of the hits."""
-
-    passages: list[Passage]
-    """In reading order, or best first with `order="score"`."""
-    used_all: bool
-    """Whether every chunk was used, so that more could have been: False as soon
-    as `top_n` or the budget left one out."""
 
 
 def order_context(
@@ -62,9 +56,9 @@ def order_context(
         cite. `oprag.render` joins them. Unmerged, there is one per chunk.
 
     Raises:
-        InvalidOptionError: An option is unknown or its value is not possible; or
-            the lists differ in length, `texts` is a single text, or an entry is no
-            text or no mapping.
+        InvalidOptionError: An option is unknown or its value is not possible; the
+            lists differ in length; `texts` is a single text; or an entry is no text
+            or no mapping.
         MissingDocumentError: A text does not say which document it is from.
         PositionError: Positions are missing or contradict each other.
         BudgetTooSmallError: Not even the best chunk fits.
@@ -100,44 +94,106 @@ def order_context(
         Hit(text, metadata, score=score)
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
-    return assemble(hits, checked).passages
+    return arrange(hits, checked).passages()
 
 
-def assemble(
-    hits: Sequence[Hit],
+def arrange(
+    hits: Iterable[Hit],
     options: ContextOptions,
     *,
     sent_text: SentText | None = None,
-) -> Assembled:
+    columns: Columns | None = None,
+) -> Arranged:
     """Select the best hits, put them in order, and join them into passages.
 
     Args:
-        hits: Best first. Not changed.
+        hits: Best first. Not changed. With `columns` they may be an iterator, which is
+            read only where they are needed.
         options: See `ContextOptions`.
         sent_text: What the framework sends for a chunk, if not just its text;
             the budget counts this.
-
-    Returns:
-        The passages. Together, as they are sent and joined by
-        `options.separator`, they take at most `options.token_budget` tokens. None
-        for no hits.
+        columns: The same hits in a form that takes less time to make; with what is
+            sent before each, where there is `sent_text`.
 
     Raises:
         MissingDocumentError: See `read_documents`.
         PositionError: See `read_chunks`, `check_positions`, `merge_neighbours`.
         BudgetTooSmallError: See `fill_budget`.
+        InvalidOptionError: See `ContextOptions.needed_budget`, `document_order`.
     """
+    if options.token_budget is not None:
+        options = options.counting_once()
+    if columns is None and sent_text is None:
+        hits = list(hits)
+        columns = Columns.of_hits(hits)
+    if columns is not None:
+        found = short_way.arranged(columns, hits, options)
+        if found is not None:
+            return found
+    return _assembled(list(hits), options, sent_text)
+
+
+def _assembled(
+    hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
+) -> Arranged:
     chunks = prepared_chunks(hits, options)
     best = chunks if options.top_n is None else chunks[: options.top_n]
     budget = options.needed_budget()
     if budget is None:
-        return Assembled(finish(best, options), len(best) == len(chunks))
-    filler = Filler(options, sent_text)
+        return _Assembled(
+            finish(best, options), len(best) == len(chunks), hits, options
+        )
+    filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget)
     taken = filler.taken(listed, budget)
     # Segments leave out what is worth nothing; more of the same would not be used.
-    used_all = len(taken) == len(listed) and options.selection != "segments"
-    return Assembled(filler.finished(taken), used_all and len(best) == len(chunks))
+    used_all = (
+        len(taken) == len(listed)
+        and options.selection != "segments"
+        and len(best) == len(chunks)
+    )
+    return _Assembled(filler.finished(taken), used_all, hits, options)
+
+
+@dataclass(frozen=True)
+class _Assembled(Arranged):
+    made: list[Passage]
+    used_all: bool
+    hits: Sequence[Hit]
+    options: ContextOptions
+
+    def passages(self) -> list[Passage]:
+        return self.made
+
+    def results(self, *, rescored: bool = False) -> Iterator[Any]:
+        texts = marked_texts(
+            self.made, gap_mark=self.options.gap_mark, separator=self.options.separator
+        )
+        hits = {id(hit.source): hit for hit in self.hits}
+        scores = falling_scores(len(texts)) if rescored else repeat(None)
+        for passage, text, score in zip(self.made, texts, scores, strict=False):
+            yield _result(passage, text, score, hits)
+
+
+def _result(
+    passage: Passage, text: str, score: float | None, hits: Mapping[int, Hit]
+) -> Any:
+    chunks = passage.chunks
+    first = hits[id(chunks[0].source)]
+    # A slice has metadata of its own.
+    if len(chunks) == 1 and chunks[0].metadata is first.metadata and text == first.text:
+        if score is None:
+            return first.source
+        changed, whole = False, True
+    else:
+        changed = True
+        whole = all(c.metadata is hits[id(c.source)].metadata for c in chunks)
+    objects = [chunk.source for chunk in chunks]
+    best = min(chunks, key=lambda chunk: chunk.rank).source
+    slices = () if whole else passage.spans
+    return Rebuilt(
+        *(objects, best, text, passage.spans, score, passage.part, slices, changed)
+    )
 
 
 def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
@@ -170,14 +226,6 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     return check_positions(
         without_duplicates(chunks), missing_position=options.missing_position
     )
-
-
-def falling_scores(count: int) -> list[float]:
-    """Scores from 1 downwards in equal steps, so that sorting by them keeps order.
-
-    For applications that sort by a score afterwards (`rescore=`).
-    """
-    return [(count - index) / count for index in range(count)]
 
 
 def _check_entries(name: str, entries: Sequence[Any], kind: type, wanted: str) -> None:

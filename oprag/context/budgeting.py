@@ -36,7 +36,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     return [single_passage(chunk) for chunk in ordered]
 
 
-class Filler:
+class BudgetFiller:
     """Fills budgets with chunks, counting them as they are sent.
 
     Args:

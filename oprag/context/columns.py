@@ -1,19 +1,22 @@
-"""The usual case at a tenth of the time: chunks that oprag's own splitters made.
+"""The usual case in a fifth of the time: chunks that oprag's own splitters made.
 
 Where all chunks have oprag's own keys, none overlaps another, and the budget is
-filled by rank, what `assemble` does comes down to a few columns of numbers. No chunk
-or passage is built for that. Wherever anything is otherwise the answer is None, and
-`assemble` takes over: it alone says what is right, and the tests hold this to it.
+filled by rank, the steps of `assembly.py` come down to a few columns of numbers. No
+chunk or passage is built for that. Wherever anything is otherwise the answer is None;
+the tests hold what is found to the steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise, repeat
 from operator import add, contains, itemgetter, sub
 from typing import Any, NamedTuple
 
+from oprag.chunk import Chunk, Hit, Passage, Span
 from oprag.context.options import ContextOptions
+from oprag.context.results import Arranged, Rebuilt, falling_scores
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
@@ -23,6 +26,7 @@ from oprag.metadata import (
     TOKEN_COUNT,
     TOKEN_COUNTER,
 )
+from oprag.positions import read_documents
 from oprag.tokens import (
     SPACE_JOINT,
     NamedTokenCounter,
@@ -34,16 +38,112 @@ from oprag.tokens import (
 HEAD_JOINT = "\n\n"
 """Between what is sent before a text, and the text."""
 
+IN_USE = True
+"""For tests, which compare what is made with this and without."""
 
-class PlainCase(NamedTuple):
-    """Passages in reading order."""
+
+class Columns(NamedTuple):
+    """Hits, best first, before any of them is made."""
+
+    objects: Sequence[Any]
+    """What was retrieved: `Hit.source`."""
+    texts: Sequence[str]
+    """`Hit.text`."""
+    metadatas: Sequence[Mapping[str, Any]]
+    """`Hit.metadata`."""
+    heads: Callable[[int], Sequence[str] | None] | None = None
+    """Tells what is sent before each of so many of the best texts, with `HEAD_JOINT`
+    between, and white space at the text's end left out; `""` for nothing, where the
+    text is sent as it is. None where it cannot tell. Asked only when there is a
+    budget, and it matters. Without `heads` nothing is sent before any text."""
+
+    @classmethod
+    def of_hits(cls, hits: Sequence[Hit]) -> Columns:
+        """Return the columns of hits that are made already."""
+        return cls(
+            [hit.source for hit in hits],
+            [hit.text for hit in hits],
+            [hit.metadata for hit in hits],
+        )
+
+
+@dataclass(frozen=True)
+class InColumns(Arranged):
+    """What is kept, in order, as columns."""
 
     runs: Sequence[Sequence[int]]
     """Ranks of the chunks of each passage: one, unless chunks that touch are merged."""
     texts: Sequence[str]
     """The text of each passage."""
     used_all: bool
-    """As in `Assembled`."""
+    """See `Arranged`."""
+    columns: Columns
+    """What they are chosen from."""
+    merged: bool
+    """Whether chunks that touch are joined."""
+    hits: Iterable[Hit]
+    """The same, read only by `passages`."""
+    costs: Sequence[int | None] | None = None
+    """Tokens of the chunks as they are sent, by rank; None where none are counted."""
+
+    def passages(self) -> list[Passage]:
+        """Return the passages."""
+        hits = list(self.hits)
+        documents = read_documents(hits)
+        costs = self.costs or [None] * len(hits)
+        made = []
+        for run, text, span in zip(self.runs, self.texts, self._spans(), strict=True):
+            chunks = tuple(
+                _chunk(hits[rank], rank, documents[rank], costs[rank]) for rank in run
+            )
+            passage = Passage(
+                text, chunks[0].document, chunks, (Span(*span),), exact=True
+            )
+            made.append(passage)
+        return made
+
+    def results(self, *, rescored: bool = False) -> Iterable[Any]:
+        """Yield one result per passage, for a framework."""
+        scores = falling_scores(len(self.runs)) if rescored else repeat(None)
+        if self.merged:
+            return self._merged(scores)
+        objects = [self.columns.objects[rank] for (rank,) in self.runs]
+        if not rescored:
+            return objects
+        spans, unchanged = zip(self._spans()), repeat(object=False)
+        rest = (repeat(None), repeat(()), unchanged)
+        return map(Rebuilt, zip(objects), objects, self.texts, spans, scores, *rest)
+
+    def _merged(self, scores: Iterable[float | None]) -> Iterator[Any]:
+        objects = self.columns.objects
+        for run, text, span, score in zip(
+            self.runs, self.texts, self._spans(), scores, strict=False
+        ):
+            first = objects[run[0]]
+            if len(run) > 1:
+                parts = [objects[rank] for rank in run]
+                yield Rebuilt(parts, objects[min(run)], text, (span,), score)
+            elif score is None:
+                yield first
+            else:
+                yield Rebuilt((first,), first, text, (span,), score, changed=False)
+
+    def _spans(self) -> Iterable[tuple[int, int]]:
+        metadatas = self.columns.metadatas
+        return zip(
+            [metadatas[run[0]][CHAR_START] for run in self.runs],
+            [metadatas[run[-1]][CHAR_END] for run in self.runs],
+            strict=True,
+        )
+
+
+def _chunk(hit: Hit, rank: int, document: tuple[str, str], cost: int | None) -> Chunk:
+    key, name = document
+    span = Span(hit.metadata[CHAR_START], hit.metadata[CHAR_END])
+    place = ((0, *span), span, None)
+    return Chunk(
+        *(hit.text, key, rank, *place, hit.score, cost, name, hit.metadata, hit.source)
+    )
 
 
 class _Line(NamedTuple):
@@ -59,61 +159,55 @@ class _Line(NamedTuple):
     """Where it ends, by rank."""
 
 
-def plain_case(
-    texts: Sequence[str],
-    metadatas: Sequence[Mapping[str, Any]],
-    options: ContextOptions,
-    *,
-    heads: Callable[[int], Sequence[str] | None] | None = None,
-) -> PlainCase | None:
-    """Select, order and join chunks as `assemble` does, if this is the usual case.
+def arranged(
+    columns: Columns, hits: Iterable[Hit], options: ContextOptions
+) -> InColumns | None:
+    """Select, order and join hits, if this is the usual case; else return None.
 
     Args:
-        texts: Best first.
-        metadatas: One mapping per text.
+        columns: Of the hits.
+        hits: Best first; not read here.
         options: See `ContextOptions`.
-        heads: Tells what is sent before each of so many of the best texts, with
-            `HEAD_JOINT` between, and white space at the text's end left out; `""` for
-            nothing, where the text is sent as it is. None where it cannot tell.
-            Asked only when there is a budget, and it matters. Without `heads`
-            nothing is sent before any text.
-
-    Returns:
-        What `assemble` would choose, in its order; None where it has to be asked.
     """
-    line = _laid_out(texts, metadatas, options) if _plain_options(options) else None
+    line = _laid_out(columns, options) if IN_USE and _usual(options) else None
     if line is None:
         return None
-    kept = len(texts) if options.top_n is None else min(options.top_n, len(texts))
+    every = InColumns(
+        (), (), used_all=True, columns=columns, merged=options.merge, hits=hits
+    )
+    count = len(columns.texts)
+    kept = count if options.top_n is None else min(options.top_n, count)
     if options.token_budget is None:
-        return _passages(texts, line, kept, options)
+        return _joined(every, line, kept, options)
     counter = resolve_token_counter(options.token_counter)
-    counts = _stored_counts(metadatas[:kept], counter)
+    counts = _stored_counts(columns.metadatas[:kept], counter)
     if counts is None:
         return None
     kept = _fitting(counts, options.token_budget, counter(options.separator))
-    before = [] if heads is None else heads(min(kept + 1, len(counts)))
-    if before is None:
+    heads = [] if columns.heads is None else columns.heads(min(kept + 1, len(counts)))
+    if heads is None:
         return None
-    return _within_budget(texts, line, counts, before, options, counter=counter)
+    return _within_budget(every, line, counts, heads, options, counter=counter)
 
 
 def _within_budget(
-    texts: Sequence[str],
+    every: InColumns,
     line: _Line,
     counts: Sequence[int],
-    before: Sequence[str],
+    heads: Sequence[str],
     options: ContextOptions,
     *,
     counter: NamedTokenCounter,
-) -> PlainCase | None:
+) -> InColumns | None:
     """Choose what fits the budget with what is sent before it."""
+    texts = every.columns.texts
     budget, join_cost = options.token_budget or 0, counter(options.separator)
-    added = _added_by_heads(before, texts, counts, counter) if any(before) else []
-    kept = _fitting(list(map(add, counts, added)) or counts, budget, join_cost)
+    added = _added_by_heads(heads, texts, counts, counter) if any(heads) else []
+    costs = list(map(add, counts, added)) or counts
+    kept = _fitting(costs, budget, join_cost)
     # White space that is not sent can leave room for more than were asked for.
     more = kept == len(added) < len(counts)
-    found = _passages(texts, line, kept, options)
+    found = _joined(replace(every, costs=costs), line, kept, options)
     if found is None or more or (added and not _merge_behind_heads(texts, found.runs)):
         return None
     needed = sum(counts[:kept]) + _glued(texts, found.runs, counter)
@@ -121,8 +215,7 @@ def _within_budget(
     if added:
         firsts = [run[0] for run in found.runs]
         needed += sum([added[rank] for rank in firsts])
-        heads = [before[rank] for rank in firsts]
-        parts = list(map(sent_behind, heads, parts))
+        parts = list(map(sent_behind, [heads[rank] for rank in firsts], parts))
     needed += joint_counter(counter, options.separator).between(parts)
     return found if needed <= budget else None
 
@@ -144,7 +237,7 @@ def sent_behind(head: str, text: str) -> str:
     return f"{head}{HEAD_JOINT}{text}".rstrip() if head else text
 
 
-def _plain_options(options: ContextOptions) -> bool:
+def _usual(options: ContextOptions) -> bool:
     return (
         options.selection in {"budget", "top_k"}
         and options.overflow == "stop"
@@ -157,17 +250,14 @@ def _plain_options(options: ContextOptions) -> bool:
     )
 
 
-def _laid_out(
-    texts: Sequence[str],
-    metadatas: Sequence[Mapping[str, Any]],
-    options: ContextOptions,
-) -> _Line | None:
+def _laid_out(columns: Columns, options: ContextOptions) -> _Line | None:
     """All documents on one line, if nothing about the places is doubtful."""
-    columns = _columns(metadatas, DOC_KEY, CHAR_START, CHAR_END)
-    if columns is None:
+    metadatas = columns.metadatas
+    found = _values(metadatas, DOC_KEY, CHAR_START, CHAR_END)
+    if found is None:
         return None
-    documents, starts, ends = columns
-    lengths = list(map(len, texts))
+    documents, starts, ends = found
+    lengths = list(map(len, columns.texts))
     if (
         set(map(type, documents)) != {str}
         or {*map(type, starts), *map(type, ends)} != {int}
@@ -187,7 +277,7 @@ def _laid_out(
         offsets = list(map(places.__getitem__, documents))
         starts = list(map(add, starts, offsets))
         ends = list(map(add, ends, offsets))
-    order = sorted(range(len(texts)), key=starts.__getitem__)
+    order = sorted(range(len(starts)), key=starts.__getitem__)
     gaps = _gaps(order, starts, ends)
     return None if min(gaps, default=0) < 0 else _Line(order, gaps, starts, ends)
 
@@ -196,11 +286,11 @@ def _gaps(
     order: Sequence[int], starts: Sequence[int], ends: Sequence[int]
 ) -> list[int]:
     """Characters between each chunk and the next; negative where they overlap."""
-    following = [starts[rank] for rank in order[1:]]
-    return list(map(sub, following, [ends[rank] for rank in order]))
+    following = map(starts.__getitem__, order[1:])
+    return list(map(sub, following, map(ends.__getitem__, order)))
 
 
-def _columns(
+def _values(
     metadatas: Sequence[Mapping[str, Any]], *keys: str
 ) -> list[list[Any]] | None:
     """The values of some keys; None where one is missing."""
@@ -219,10 +309,10 @@ def _stored_counts(
     # With others what joints add is not known.
     if not counter.name or not counter.additive_at_spaces:
         return None
-    columns = _columns(metadatas, TOKEN_COUNTER, TOKEN_COUNT)
-    if columns is None:
+    found = _values(metadatas, TOKEN_COUNTER, TOKEN_COUNT)
+    if found is None:
         return None
-    names, counts = columns
+    names, counts = found
     if names.count(counter.name) != len(names):
         return None
     return counts if set(map(type, counts)) == {int} and min(counts) >= 0 else None
@@ -261,32 +351,32 @@ def _fitting(costs: Sequence[int], budget: int, join_cost: int) -> int:
     return len(costs)
 
 
-def _passages(
-    texts: Sequence[str], line: _Line, kept: int, options: ContextOptions
-) -> PlainCase | None:
+def _joined(
+    every: InColumns, line: _Line, kept: int, options: ContextOptions
+) -> InColumns | None:
     """What is kept, in order; merged, if at all, where chunks touch.
 
     None where nothing is kept, or a small gap would have to be filled.
     """
     if not kept:
         return None
-    order, used_all = line.order, kept == len(texts)
+    texts, order = every.columns.texts, line.order
+    used_all = kept == len(texts)
     if not used_all:
         order = [rank for rank in order if rank < kept]
     if not options.merge:
-        return PlainCase(list(zip(order)), [texts[rank] for rank in order], used_all)
+        apart, joined = list(zip(order)), list(map(texts.__getitem__, order))
+        return replace(every, runs=apart, texts=joined, used_all=used_all)
     gaps = line.gaps if used_all else _gaps(order, line.starts, line.ends)
-    close = {gap for gap in set(gaps) if gap <= options.max_gap}
-    if not close <= {0}:
+    if any(0 < gap <= options.max_gap for gap in set(gaps)):
         return None
     breaks = [place for place, gap in enumerate(gaps, start=1) if gap]
-    bounds = pairwise([0, *breaks, kept])
-    runs = [order[first:last] for first, last in bounds]
+    runs = [order[first:last] for first, last in pairwise([0, *breaks, kept])]
     joined = [
         "".join([texts[rank] for rank in run]) if len(run) > 1 else texts[run[0]]
         for run in runs
     ]
-    return PlainCase(runs, joined, used_all)
+    return replace(every, runs=runs, texts=joined, used_all=used_all)
 
 
 def _glued(

@@ -111,7 +111,7 @@ def numbering(documents: Iterable[str]) -> Callable[[Chunk, str], str]:
     Returns:
         A function from a chunk and the text to send for it to
         `[Chunk 12] text`, `[Chunk 12 of a.txt] text`; a chunk without a number
-        stays as it is. Fit to be `sent_text` of `assemble`.
+        stays as it is. Fit to be `sent_text` of `arrange`.
     """
     several = len(set(documents)) > 1
 

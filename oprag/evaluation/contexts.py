@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit, Passage
-from oprag.context import ContextOptions, assemble
+from oprag.context import ContextOptions, arrange
 from oprag.evaluation.errors import ChunkSetError
 from oprag.evaluation.systems.system import Piece
 from oprag.tokens import NamedTokenCounter
@@ -52,7 +52,7 @@ def order_chosen(
         The context. Chunks stay apart in every order, joined by
         `options.separator`, so that contexts of one choice differ in nothing else.
     """
-    passages = assemble(ranked, options).passages
+    passages = arrange(ranked, options).passages()
     placed = _placed(passages, order, seed)
     text = options.separator.join(passage.text for passage in placed)
     pieces = tuple(

@@ -10,7 +10,7 @@ from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import (
     ContextOptions,
     SentText,
-    assemble,
+    arrange,
     marked_texts,
     numbering,
     too_small,
@@ -96,7 +96,7 @@ def context_of_chunks(
     Raises:
         BudgetTooSmallError: Not even the best chunk fits.
         ContextWindowError: The prompt alone fills the window.
-        OpragError: As `assemble` does.
+        OpragError: As `arrange` does.
     """
     room = size.room()
     limits = [limit for limit in (options.token_budget, room) if limit is not None]
@@ -107,7 +107,8 @@ def context_of_chunks(
         fitted = replace(
             options, token_budget=budget, merge=options.order == "document"
         )
-        passages, used_all = assemble(hits, fitted, sent_text=sent_text)
+        arranged = arrange(hits, fitted, sent_text=sent_text)
+        passages = arranged.passages()
         if not any(passage.text.strip() for passage in passages):
             return RungContext("")
         text = _joined(passages, options, sent_text)
@@ -118,7 +119,7 @@ def context_of_chunks(
         if budget <= excess:
             raise too_small(budget, budget + excess)
         budget -= excess
-    cut = not used_all and budget != options.token_budget
+    cut = not arranged.used_all and budget != options.token_budget
     return RungContext(
         text,
         tuple(chunk for passage in passages for chunk in passage.chunks),
@@ -175,7 +176,7 @@ def chunks_of_documents(
         order="score",
         missing_position="last" if options.missing_position == "last" else "rank",
     )
-    passages, _ = assemble(hits, lenient)
+    passages = arrange(hits, lenient).passages()
     groups = group_by_document(passage.chunks[0] for passage in passages)
     kept = [chunk for key in list(groups)[:max_documents] for chunk in groups[key]]
     return document_order(kept, document_order=options.document_order)

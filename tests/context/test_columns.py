@@ -1,15 +1,18 @@
-"""The short way gives what the long way gives, or nothing."""
+"""The usual case in columns gives what the steps give, or nothing."""
 
 from __future__ import annotations
+
+import dataclasses
+import itertools
 
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, assemble, plain_case
+from oprag.context import Columns, ContextOptions, Rebuilt, arrange, columns
 from oprag.context.columns import sent_behind
-from oprag.errors import ConflictingTextError
+from oprag.errors import ConflictingTextError, OpragError
 from oprag.metadata import document_key
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter
@@ -85,50 +88,81 @@ heads = st.none() | st.lists(
 )
 
 
+def in_columns(found, chosen, before=None, sent_text=None):
+    """What is made in columns, if it is, with what the steps make of the same hits."""
+    hits = [Hit(text, metadata, rank) for rank, (text, metadata) in enumerate(found)]
+    heads = before and (lambda count: before[:count])
+    given = Columns.of_hits(hits)._replace(heads=heads)
+    short = arrange(hits, chosen, sent_text=sent_text, columns=given)
+    if not isinstance(short, columns.InColumns):
+        return None
+    return short, by_steps(hits, chosen, sent_text)
+
+
+def by_steps(hits, chosen, sent_text=None):
+    columns.IN_USE = False
+    try:
+        return arrange(hits, chosen, sent_text=sent_text)
+    finally:
+        columns.IN_USE = True
+
+
 @settings(max_examples=1_500, deadline=None)
-@given(retrieved(), options, heads)
-def test_the_short_way_gives_what_the_long_way_gives(found, given_options, heads):
+@given(retrieved(), options, heads, st.booleans())
+def test_what_is_made_in_columns_is_what_the_steps_make(
+    found, given_options, heads, rescored
+):
     chosen = ContextOptions(**given_options, token_counter=COUNTER)
-    texts = [text for text, _ in found]
-    metadatas = [metadata for _, metadata in found]
     before = heads and heads[: len(found)]
-
-    told = before and (lambda count: before[:count])
-    short = plain_case(texts, metadatas, chosen, heads=told)
-    event(f"short way: {short is not None}")
-    if short is None:
-        return
-    hits = [
-        Hit(text, metadata, rank)
-        for rank, (text, metadata) in enumerate(zip(texts, metadatas, strict=True))
-    ]
     sent_text = before and (lambda chunk, text: sent_behind(before[chunk.source], text))
-    passages, used_all = assemble(hits, chosen, sent_text=sent_text)
-    assert short.used_all == used_all
-    assert [list(run) for run in short.runs] == [
-        [chunk.rank for chunk in passage.chunks] for passage in passages
+
+    try:
+        made = in_columns(found, chosen, before, sent_text)
+    except OpragError:  # not the usual case, so that the steps were asked
+        made = None
+    event(f"in columns: {made is not None}")
+    if made is None:
+        return
+    short, steps = made
+    assert short.used_all == steps.used_all
+    assert short.passages() == steps.passages()
+    pairs = itertools.zip_longest(
+        short.results(rescored=rescored), steps.results(rescored=rescored)
+    )
+    for one, other in pairs:
+        assert type(one) is type(other)
+        assert fields_of(one) == fields_of(other)
+
+
+def fields_of(result):
+    """The values of a `Rebuilt`, with sequences of one kind."""
+    if not isinstance(result, Rebuilt):
+        return result
+    return [
+        list(value) if isinstance(value, (list, tuple)) else value
+        for value in dataclasses.astuple(result)
     ]
-    assert list(short.texts) == [passage.text for passage in passages]
 
 
-def test_the_usual_case_goes_the_short_way():
+def test_the_usual_case_is_made_in_columns():
     # Chunks 2, 0 and 3 of one document; 2 and 3 touch.
-    found = stored("a.txt", "one two three four five six seven eight", 2, 0)
-    texts, metadatas = zip(*(found[number] for number in (2, 0, 3)), strict=True)
+    stored_chunks = stored("a.txt", "one two three four five six seven eight", 2, 0)
+    found = [stored_chunks[number] for number in (2, 0, 3)]
+    texts = [text for text, _ in found]
 
-    apart = plain_case(texts, metadatas, ContextOptions())
-    merged = plain_case(texts, metadatas, ContextOptions(merge=True))
-    assert apart == ([(1,), (0,), (2,)], [texts[1], texts[0], texts[2]], True)
-    assert merged == ([[1], [0, 2]], [texts[1], texts[0] + texts[2]], True)
+    apart, _ = in_columns(found, ContextOptions())
+    merged, _ = in_columns(found, ContextOptions(merge=True))
+    assert (apart.runs, apart.texts) == ([(1,), (0,), (2,)], [texts[1], *texts[::2]])
+    assert (merged.runs, merged.texts) == (
+        [[1], [0, 2]],
+        [texts[1], texts[0] + texts[2]],
+    )
 
 
-def test_what_the_long_way_refuses_the_short_way_leaves_to_it():
+def test_contradictions_are_left_to_the_steps():
     found = stored("a.txt", "one two three four", 2, 0)
     text, metadata = found[0]
     contradicting = [(text, metadata), ("ten" + text[3:], metadata)]
-    hits = [Hit(text, metadata) for text, metadata in contradicting]
 
     with pytest.raises(ConflictingTextError):
-        assemble(hits, ContextOptions())
-    texts, metadatas = zip(*contradicting, strict=True)
-    assert plain_case(texts, metadatas, ContextOptions()) is None
+        in_columns(contradicting, ContextOptions())

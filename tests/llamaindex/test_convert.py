@@ -25,8 +25,8 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from llamaindex_oprag._heads import heads_of
-from oprag.context import ContextOptions, plain_case
-from oprag.context.columns import sent_behind
+from oprag.context import Columns, ContextOptions
+from oprag.context.columns import arranged, sent_behind
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -606,7 +606,7 @@ def test_the_usual_case_gives_what_the_general_one_gives(
     ]
 
 
-def test_metadata_that_the_model_is_shown_goes_the_short_way():
+def test_metadata_that_the_model_is_shown_is_the_usual_case():
     found = with_scores(*SHOWN)
     metadatas = [each.node.metadata for each in found]
     heads = heads_of([each.node for each in found], metadatas)
@@ -621,8 +621,8 @@ def test_metadata_that_the_model_is_shown_goes_the_short_way():
         assert sent == sent_behind(head, each.node.text)
     texts = [each.node.text for each in found]
     options = ContextOptions(token_budget=10_000)
-    found = plain_case(texts, metadatas, options, heads=lambda count: heads[:count])
-    assert found is not None
+    columns = Columns(found, texts, metadatas, lambda count: heads[:count])
+    assert arranged(columns, (), options) is not None
 
 
 def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget():

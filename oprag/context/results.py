@@ -1,0 +1,92 @@
+"""What `arrange` returns: passages, and what a framework makes its own objects of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oprag.chunk import Passage
+from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, joined_id, place_metadata
+
+
+class Arranged(ABC):
+    """What is kept, in reading order, or best first with `order="score"`.
+
+    Together, as the texts are sent and joined by `options.separator`, they take at
+    most `options.token_budget` tokens.
+    """
+
+    used_all: bool
+    """Whether every chunk was used, so that more could have been: False as soon
+    as `top_n` or the budget left one out."""
+
+    @abstractmethod
+    def passages(self) -> list[Passage]:
+        """Return the passages. None for no hits."""
+
+    @abstractmethod
+    def results(self, *, rescored: bool = False) -> Iterable[Any]:
+        """Yield one result per passage, for a framework.
+
+        Args:
+            rescored: Whether the results get new scores, so that each is `Rebuilt`.
+
+        Yields:
+            The retrieved object itself (`Hit.source`) where the passage is just that,
+            else what to make an object of.
+        """
+
+
+@dataclass(slots=True)
+class Rebuilt:
+    """A passage that is no retrieved object as it was.
+
+    Hundreds may be made for a query: a named tuple takes three times as long.
+    """
+
+    objects: Sequence[Any]
+    """What it is made of, in reading order."""
+    best: Any
+    """That with the best rank."""
+    text: str
+    """Its text, behind the gap mark where there is one."""
+    spans: Sequence[tuple[int, int]]
+    """As `Passage.spans`."""
+    score: float | None = None
+    """With `rescored`: from 1 downwards in equal steps, so that sorting by it keeps
+    the order."""
+    part: int | None = None
+    """As `Passage.part`."""
+    slices: Sequence[tuple[int, int]] = ()
+    """The spans, where not all of each object is in it."""
+    changed: bool = True
+    """False where nothing is new but the score."""
+
+    def metadata(self, of_first: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the metadata of the first object, with the place of the passage."""
+        metadata = dict(of_first)
+        if self.changed:  # they counted the text that is replaced
+            metadata.pop(TOKEN_COUNT, None)
+            metadata.pop(TOKEN_COUNTER, None)
+        metadata.update(place_metadata(self.spans, self.part))
+        return metadata
+
+    def new_id(self, id_of: Callable[[Any], str | None]) -> str | None:
+        """Return the id for it, made of those of its objects; None without these.
+
+        A single object that is in it as a whole keeps its id.
+
+        Args:
+            id_of: From an object to its id, or None.
+        """
+        if len(self.objects) == 1 and not self.slices:
+            return id_of(self.objects[0])
+        ids = [each for each in map(id_of, self.objects) if each is not None]
+        return joined_id(ids, self.slices) if len(ids) == len(self.objects) else None
+
+
+def falling_scores(count: int) -> list[float]:
+    """Return scores from 1 downwards; see `Rebuilt.score`."""
+    return [(count - index) / count for index in range(count)]
