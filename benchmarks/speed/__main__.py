@@ -9,6 +9,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from benchmarks.speed.against import GROUPS as COMPARED
+from benchmarks.speed.against import compare
 from benchmarks.speed.bounds import BOUNDS
 from benchmarks.speed.groups import GROUPS, measure
 from benchmarks.speed.machine import machine, versions
@@ -30,6 +32,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for what is measured")
     parser.add_argument("--full", action="store_true", help="all texts, up to 100 MB")
     parser.add_argument("--check", action="store_true", help="fail below a bound")
+    parser.add_argument("--against", type=Path, help="compare with another checkout")
     parser.add_argument("--groups", nargs="*", choices=GROUPS, default=GROUPS)
     given = parser.parse_args()
     if given.text:
@@ -37,11 +40,24 @@ def main() -> None:
     else:
         text = default_text(None if given.full else _SIZE)
     setup = Setup(text, **FULL) if given.full else Setup(text)
+    if given.against:
+        sys.exit(_against(given.against, given.groups, setup))
     made_with = {**machine(), "characters": len(text), **versions()}
     rows = _measured(given.groups, setup)
     _write(rows, made_with, given.out or (_HERE / "full" if given.full else _HERE))
     if given.check:
         sys.exit(_compare(rows, given.groups))
+
+
+def _against(other: Path, groups: list[str], setup: Setup) -> int:
+    """Print how long today's code takes beside the other's; 1 where it is slower."""
+    slower = 0
+    for group in groups:
+        if group in COMPARED:
+            for row in compare(group, other, setup):
+                print(row, flush=True)
+                slower += row.slower
+    return 1 if slower else 0
 
 
 def _measured(groups: list[str], setup: Setup) -> list[Measured]:

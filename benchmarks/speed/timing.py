@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -81,10 +81,14 @@ def ratio(key: str, peer: Times, ours: Times, *, threads: int = 1) -> Measured:
             more, time on the clock.
     """
     clock = "cpu" if threads == 1 else "wall"
-    pairs = zip(getattr(peer, clock), getattr(ours, clock), strict=True)
-    ratios = [theirs / own for theirs, own in pairs]
     facts = {"clock": clock, "peer": medians(peer), "oprag": medians(ours)}
-    return Measured(key, median(ratios), min(ratios), max(ratios), facts)
+    return _turn_by_turn(key, getattr(peer, clock), getattr(ours, clock), facts)
+
+
+def as_long(key: str, ours: Times, peer: Times) -> Measured:
+    """How many times as long as the peer ours took in processor time, turn by turn."""
+    facts = {"clock": "cpu", "peer": medians(peer), "oprag": medians(ours)}
+    return _turn_by_turn(key, ours.cpu, peer.cpu, facts)
 
 
 def seconds(key: str, times: Times, *, scale: float = 1.0) -> Measured:
@@ -98,9 +102,8 @@ def share(key: str, ours: Times, whole: Times) -> Measured:
 
     By the clock because Chroma has threads of its own.
     """
-    shares = [100 * a / b for a, b in zip(ours.wall, whole.wall, strict=True)]
     facts = {"whole": medians(whole), "oprag": medians(ours)}
-    return Measured(key, median(shares), min(shares), max(shares), facts)
+    return _turn_by_turn(key, [100 * taken for taken in ours.wall], whole.wall, facts)
 
 
 def throughput(key: str, times: Times, amount: float) -> Measured:
@@ -112,3 +115,11 @@ def throughput(key: str, times: Times, amount: float) -> Measured:
 def medians(times: Times) -> dict[str, float]:
     """The medians in seconds, by clock."""
     return {"wall": median(times.wall), "cpu": median(times.cpu)}
+
+
+def _turn_by_turn(
+    key: str, above: Sequence[float], below: Sequence[float], facts: Mapping[str, Any]
+) -> Measured:
+    """One column divided by the other: the median, the lowest and the highest."""
+    ratios = [a / b for a, b in zip(above, below, strict=True)]
+    return Measured(key, median(ratios), min(ratios), max(ratios), facts)

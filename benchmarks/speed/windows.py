@@ -44,6 +44,14 @@ def measure(setup: Setup) -> Iterator[Measured]:
         yield ratio(key, times["peer"], times["oprag"])
 
 
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    return {
+        "chunks": lambda: split_tokens(setup.text, chunk_size=_SIZE),
+        "documents": _our_documents(setup.text),
+    }
+
+
 def against_encode(text: str, repeats: int) -> dict[str, Times]:
     """Time the windows against the bare encoding of the text."""
     counter = resolve_token_counter(_ENCODING)
