@@ -32,7 +32,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test check test-stores test-browser test-lowest bench bench-full \
-	bench-check bench-compare bench-recall clean
+	bench-check bench-compare bench-recall clean docs-architecture
 
 help: ## Show this list
 	@echo "Usage: make TARGET [VARIABLE=value …]"
@@ -70,6 +70,9 @@ test-browser: $(BROWSER_STAMP) ## Open the page of a run in a real browser
 test-lowest: $(LOWEST_STAMP) ## Run the adapters' tests on the lowest framework versions
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
+
+docs-architecture: $(TEST_STAMP) ## Write docs/architecture.md anew, out of the code
+	$(BIN)/python -m tests.docs.architecture
 
 bench: $(BENCH_STAMP) ## Measure the speed beside the frameworks' own (minutes)
 	$(BIN)/python -m benchmarks.speed $(BENCH_ARGS)
