@@ -58,7 +58,9 @@ class Compared(NamedTuple):
         return f"{line}{self.turns} turns) {word}".rstrip()
 
 
-def compare(group: str, other: Path, setup: Setup) -> Iterator[Compared]:
+def compare(
+    group: str, other: Path, setup: Setup, *, today: Path = _ROOT
+) -> Iterator[Compared]:
     """Measure one group in both checkouts; return its rows as they are done.
 
     Both run the rows of today's benchmarks on the same text. They differ in what
@@ -68,12 +70,13 @@ def compare(group: str, other: Path, setup: Setup) -> Iterator[Compared]:
         group: One of `GROUPS`.
         other: The root of a checkout.
         setup: The text, and how long a row is measured.
+        today: The root of the checkout that is compared with it.
 
     Raises:
         RuntimeError: A row failed in one of them; what it said stands on stderr.
     """
     with (
-        _interpreter(_ROOT, group, setup) as mine,
+        _interpreter(today, group, setup) as mine,
         _interpreter(other, group, setup) as theirs,
     ):
         for row in GROUPS[group]:
@@ -87,7 +90,7 @@ def _compared(
     repeats = min(side.prepare(row) for side in (mine, theirs))
     ratios: list[float] = []
     end = time.monotonic() + setup.least_seconds
-    while len(ratios) < setup.repeats or time.monotonic() < end:
+    while len(ratios) < 2 * setup.repeats or time.monotonic() < end:
         # Who runs second finds the machine as the first one left it: so by turns.
         order = (mine, theirs) if len(ratios) % 2 else (theirs, mine)
         taken = {side: side.run(row, repeats) for side in order}

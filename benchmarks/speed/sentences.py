@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.threads import at_once, halves
+from benchmarks.speed.threads import at_once, halves, work_for_two
 from benchmarks.speed.timing import Measured, race, ratio
 from oprag.splitting import split_sentences
 from oprag.tokens import resolve_token_counter
@@ -24,6 +24,7 @@ def measure(setup: Setup) -> Iterator[Measured]:
             "semchunk": _semchunk(text),
             "nltk": _nltk(text),
             "threads": lambda: at_once(_ours, parts),
+            "two": work_for_two,
         },
         setup.repeats,
     )
@@ -31,7 +32,11 @@ def measure(setup: Setup) -> Iterator[Measured]:
     yield ratio("sentences.llamaindex", times["llamaindex"], mine)
     yield ratio("sentences.semchunk", times["semchunk"], mine)
     yield ratio(
-        "sentences.semchunk.threads", times["semchunk"], times["threads"], threads=2
+        "sentences.semchunk.threads",
+        times["semchunk"],
+        times["threads"],
+        threads=2,
+        two=times["two"],
     )
     yield ratio("sentences.nltk", times["nltk"], mine)
 

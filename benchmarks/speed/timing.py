@@ -69,7 +69,14 @@ def race(
     return times
 
 
-def ratio(key: str, peer: Times, ours: Times, *, threads: int = 1) -> Measured:
+def ratio(
+    key: str,
+    peer: Times,
+    ours: Times,
+    *,
+    threads: int = 1,
+    two: Times | None = None,
+) -> Measured:
     """How many times as long as ours the peer took, turn by turn.
 
     Args:
@@ -79,9 +86,14 @@ def ratio(key: str, peer: Times, ours: Times, *, threads: int = 1) -> Measured:
         threads: With one, processor time is compared, which a busy machine disturbs
             less and which is the same as time on the clock on an idle one. With
             more, time on the clock.
+        two: What `work_for_two` took in the same turns. It says how many processors
+            were free.
     """
     clock = "cpu" if threads == 1 else "wall"
-    facts = {"clock": clock, "peer": medians(peer), "oprag": medians(ours)}
+    facts: dict[str, Any] = {"clock": clock}
+    facts |= {"peer": medians(peer), "oprag": medians(ours)}
+    if two:
+        facts["free"] = median(c / w for c, w in zip(two.cpu, two.wall, strict=True))
     return _turn_by_turn(key, getattr(peer, clock), getattr(ours, clock), facts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import pytest
@@ -93,6 +92,22 @@ def test_what_was_not_measured_was_not_reached():
     assert not reached["windows.llamaindex"]
 
 
+@pytest.mark.parametrize(
+    ("value", "free", "reached"),
+    [(2.1, 1.9, False), (2.1, 1.1, None), (2.3, 1.1, True)],
+)
+def test_two_threads_are_not_judged_where_one_processor_is_free(value, free, reached):
+    key = "huggingface.encode.threads"  # at least 2.2
+    found = checks([Measured(key, value, facts={"free": free})])
+    assert [verdict for bound, _, verdict in found if bound.key == key] == [reached]
+
+
+def test_how_many_processors_were_free_is_taken_turn_by_turn():
+    one, two = Times([1, 1, 1], [1, 1, 1]), Times([1, 1, 1], [2, 1.5, 1])
+    row = ratio("sentences.semchunk.threads", one, one, threads=2, two=two)
+    assert row.facts["free"] == 1.5
+
+
 def test_every_row_is_measured_by_a_group_and_stands_once():
     keys = [bound.key for bound in BOUNDS]
     assert len(keys) == len(set(keys))
@@ -144,31 +159,32 @@ def test_a_text_is_halved_between_paragraphs_and_worked_on_at_once():
 SHORT = Setup("One sentence. Another sentence.\n\n" * 9, repeats=2, least_seconds=0)
 
 
-def other_checkout(tmp_path: Path, code: str) -> Path:
-    """A checkout whose splitter is this code."""
+def checkout(folder: Path, splitting: str) -> Path:
+    """A checkout whose splitter does this."""
+    code = f"def split_sentences(text, chunk_size): {splitting}\n"
     for name in ("splitting", "tokens"):
-        package = tmp_path / "oprag" / name
+        package = folder / "oprag" / name
         package.mkdir(parents=True)
-        (package / "__init__.py").write_text(code, "utf-8")
-    (tmp_path / "oprag" / "__init__.py").touch()
-    return tmp_path
+        more = "resolve_token_counter = None\n"
+        (package / "__init__.py").write_text(code + more, "utf-8")
+    (folder / "oprag" / "__init__.py").touch()
+    return folder
 
 
 def test_two_checkouts_run_the_same_rows_each_with_its_own_code(tmp_path):
-    busy = (
-        "def split_sentences(text, chunk_size): return sum(range(10**6))\n"
-        "resolve_token_counter = None\n"
-    )
-    (row,) = compare("sentences", other_checkout(tmp_path, busy), SHORT)
+    idle = checkout(tmp_path / "idle", "return 0")
+    busy = checkout(tmp_path / "busy", "return sum(range(10**6))")
+    (row,) = compare("sentences", busy, SHORT, today=idle)
     assert row.key == "sentences.chunks"
-    assert row.turns == 2
+    assert row.turns == 4
     assert 0 < row.value < 1
 
 
 def test_code_that_fails_in_the_other_checkout_ends_the_comparison(tmp_path):
-    other = other_checkout(tmp_path, "raise SystemExit('not this one')")
-    with pytest.raises(RuntimeError, match=f"The code of {tmp_path} failed"):
-        list(compare("sentences", other, SHORT))
+    idle = checkout(tmp_path / "idle", "return 0")
+    failing = checkout(tmp_path / "failing", "raise SystemExit('not this one')")
+    with pytest.raises(RuntimeError, match=f"The code of {failing} failed"):
+        list(compare("sentences", failing, SHORT, today=idle))
 
 
 @pytest.mark.parametrize("low", [0.9, 1.05, 1.06])
@@ -177,6 +193,7 @@ def test_slower_is_what_three_quarters_of_the_turns_say_by_more_than_chance(low)
 
 
 def test_every_group_with_rows_of_our_own_is_compared():
-    modules = {g: importlib.import_module(f"benchmarks.speed.{g}") for g in GROUPS}
-    with_own = {group for group, module in modules.items() if hasattr(module, "ours")}
+    folder = Path(against.__file__).parent
+    code = {group: (folder / f"{group}.py").read_text("utf-8") for group in GROUPS}
+    with_own = {group for group in GROUPS if "\ndef ours(" in code[group]}
     assert with_own == set(against.GROUPS)
