@@ -4,6 +4,7 @@ PYTHON      ?= python3
 TORCH_INDEX ?=
 PIP_ARGS    ?= --quiet
 PYTEST_ARGS ?=
+BASE        ?= HEAD
 
 VENV    := .venv
 LOWEST  := .venv-lowest
@@ -31,18 +32,19 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test check test-stores test-browser test-lowest bench bench-full \
-	bench-check bench-recall clean
+	bench-check bench-compare bench-recall clean docs-architecture
 
 help: ## Show this list
 	@echo "Usage: make TARGET [VARIABLE=value …]"
 	@echo
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s  %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s  %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "  PYTHON        the interpreter to build the environment with ($(PYTHON))"
 	@echo "  TORCH_INDEX   a wheel index to take torch from; without it, pip's own."
 	@echo "                Without a GPU https://download.pytorch.org/whl/cpu saves gigabytes"
 	@echo "  PIP_ARGS      more arguments for pip ($(PIP_ARGS)); empty shows its progress"
 	@echo "  PYTEST_ARGS   more arguments for pytest"
+	@echo "  BASE          the commit that bench-compare compares with ($(BASE))"
 	@echo "  BENCH_ARGS    more arguments for the benchmarks: --text PATH, --groups …"
 
 demo: $(DEMO_STAMP) ## Install into .venv what the demo needs and run it
@@ -69,6 +71,9 @@ test-lowest: $(LOWEST_STAMP) ## Run the adapters' tests on the lowest framework 
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
 
+docs-architecture: $(TEST_STAMP) ## Write docs/architecture.md anew, out of the code
+	$(BIN)/python -m tests.docs.architecture
+
 bench: $(BENCH_STAMP) ## Measure the speed beside the frameworks' own (minutes)
 	$(BIN)/python -m benchmarks.speed $(BENCH_ARGS)
 
@@ -77,6 +82,11 @@ bench-full: $(BENCH_STAMP) ## The same on all texts, and on up to 100 MB (15 min
 
 bench-check: $(BENCH_STAMP) ## Measure anew and say which bounds are reached
 	$(BIN)/python -m benchmarks.speed --check --out .oprag/speed $(BENCH_ARGS)
+
+bench-compare: $(BENCH_STAMP) ## Measure the speed beside that of another commit, BASE
+	rm -rf .oprag/base && mkdir -p .oprag/base
+	git archive $(BASE) | tar -x -C .oprag/base
+	$(BIN)/python -m benchmarks.speed --against .oprag/base $(BENCH_ARGS)
 
 # The question sets lie beside the repository; the vectors are kept in .oprag/recall.
 bench-recall: $(TEST_STAMP) ## Measure how much of the evidence a budget holds

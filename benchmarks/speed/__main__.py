@@ -9,6 +9,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from benchmarks.speed.against import GROUPS as COMPARED
+from benchmarks.speed.against import compare
 from benchmarks.speed.bounds import BOUNDS
 from benchmarks.speed.groups import GROUPS, measure
 from benchmarks.speed.machine import machine, versions
@@ -20,6 +22,7 @@ from benchmarks.speed.timing import Measured
 
 _HERE = Path(__file__).resolve().parents[1]
 _BOUNDS = {bound.key: bound for bound in BOUNDS}
+_VERDICT = {True: "reached", False: "NOT    ", None: "(busy) "}
 _SIZE = 1_500_000  # characters of the usual text, so that a run takes minutes
 
 
@@ -30,6 +33,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="folder for what is measured")
     parser.add_argument("--full", action="store_true", help="all texts, up to 100 MB")
     parser.add_argument("--check", action="store_true", help="fail below a bound")
+    parser.add_argument("--against", type=Path, help="compare with another checkout")
     parser.add_argument("--groups", nargs="*", choices=GROUPS, default=GROUPS)
     given = parser.parse_args()
     if given.text:
@@ -37,11 +41,28 @@ def main() -> None:
     else:
         text = default_text(None if given.full else _SIZE)
     setup = Setup(text, **FULL) if given.full else Setup(text)
+    if given.against:
+        sys.exit(_against(given.against, given.groups, setup))
     made_with = {**machine(), "characters": len(text), **versions()}
     rows = _measured(given.groups, setup)
     _write(rows, made_with, given.out or (_HERE / "full" if given.full else _HERE))
     if given.check:
         sys.exit(_compare(rows, given.groups))
+
+
+def _against(other: Path, groups: list[str], setup: Setup) -> int:
+    """Print how long today's code takes beside the other's; 1 where it is slower."""
+    worse = 0
+    for group in COMPARED:
+        if group in groups:
+            try:
+                for row in compare(group, other, setup):
+                    print(row, flush=True)
+                    worse += row.slower
+            except RuntimeError as error:  # the others are compared all the same
+                print(f"{group}: {error}", flush=True)
+                worse += 1
+    return 1 if worse else 0
 
 
 def _measured(groups: list[str], setup: Setup) -> list[Measured]:
@@ -72,11 +93,11 @@ def _compare(rows: list[Measured], groups: list[str]) -> int:
     missed = 0
     for bound, row, reached in checks(rows):
         if bound.key.partition(".")[0] in groups:
-            missed += not reached
+            missed += reached is False
             sign = "≥" if bound.at_least else "≤"
             found = shown(bound, row.value if row else None)
             print(
-                f"{'reached' if reached else 'NOT    '}  {bound.key:34} {found:>12}"
+                f"{_VERDICT[reached]}  {bound.key:34} {found:>12}"
                 f"  ({sign} {shown(bound, bound.limit)})"
             )
     return 1 if missed else 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from benchmarks.speed.retrieved import Retrieved
-from benchmarks.speed.timing import Measured, Times, race, seconds, share
+from benchmarks.speed.timing import Measured, as_long, race, seconds, share
 from oprag.errors import UnfilledBudgetWarning
 
 _N_CHUNKS = 400
@@ -24,12 +24,11 @@ _KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def kinds(framework: str, found: Retrieved) -> Iterator[Measured]:
-    """Measure what is passed through, half merged and rebuilt.
+def kinds(found: Retrieved) -> dict[str, Callable[[], object]]:
+    """What oprag does with 400 chunks: passed through, half merged, rebuilt.
 
     Args:
-        framework: What the rows begin with.
-        found: Its chunks.
+        found: The chunks of a framework.
     """
     # It says that a budget was not filled, which is the case here by design.
     warnings.simplefilter("ignore", UnfilledBudgetWarning)
@@ -39,22 +38,10 @@ def kinds(framework: str, found: Retrieved) -> Iterator[Measured]:
         component = found.component(token_budget=_BUDGET, **options)
         objects = pairs if kind == "merged" else apart
         functions[kind] = lambda c=component, o=objects: c(o)  # type: ignore[misc]
-    # What the framework itself takes for as many objects, on this machine.
-    bare = _alone(lambda: [found.copied(o, found.metadata(o)) for o in apart])
-    yield seconds(f"{framework}.bare", bare, scale=1000)
-    after = race({"query": found.query, **functions}, _TURNS)
-    for kind, function in functions.items():
-        key = f"{framework}.{kind}"
-        yield seconds(f"{key}.time", _alone(function), scale=1000)
-        yield share(f"{key}.query", after[kind], after["query"])
+    return functions
 
 
-def _alone(function: Callable[[], object]) -> Times:
-    """Time a function by itself, again and again."""
-    return race({"it": function}, _TURNS)["it"]
-
-
-def uncounted(framework: str, found: Retrieved) -> Measured:
+def uncounted(found: Retrieved) -> Callable[[], object]:
     """Without stored counts: only what a budget holds has to be counted."""
     objects = []
     for each in _every_other(found.objects):
@@ -62,11 +49,10 @@ def uncounted(framework: str, found: Retrieved) -> Measured:
         del kept["token_count"], kept["token_counter"]
         objects.append(found.copied(each, kept))
     component = found.component(token_budget=_SMALL_BUDGET)
-    times = race({"oprag": lambda: component(objects)}, _TURNS)
-    return seconds(f"{framework}.uncounted", times["oprag"], scale=1000)
+    return lambda: component(objects)
 
 
-def shown(framework: str, found: Retrieved) -> Measured:
+def shown(found: Retrieved) -> Callable[[], object]:
     """With metadata that the framework sends with the text, and the budget counts."""
     path = {"file_path": "files/a.txt"}
     objects = [
@@ -74,8 +60,36 @@ def shown(framework: str, found: Retrieved) -> Measured:
         for each in _every_other(found.objects)
     ]
     component = found.component(token_budget=_BUDGET)
-    times = _alone(lambda: component(objects))
-    return seconds(f"{framework}.shown", times, scale=1000)
+    return lambda: component(objects)
+
+
+def against_objects(
+    framework: str, found: Retrieved, more: Mapping[str, Callable[[], object]]
+) -> Iterator[Measured]:
+    """Measure all kinds in turns with the framework's own objects and with a query.
+
+    Args:
+        framework: What the rows begin with.
+        found: Its chunks.
+        more: What is compared with the objects alone, by the ends of the rows.
+    """
+    apart = _every_other(found.objects)
+
+    def bare() -> object:
+        """What the framework itself takes for as many objects, on this machine."""
+        return [found.copied(each, found.metadata(each)) for each in apart]
+
+    functions = kinds(found)
+    after = race({"query": found.query, **functions}, _TURNS)
+    for kind, function in functions.items():
+        times = race({"peer": bare, "oprag": function}, _TURNS)
+        key = f"{framework}.{kind}"
+        yield as_long(f"{key}.objects", times["oprag"], times["peer"])
+        yield share(f"{key}.query", after[kind], after["query"])
+    yield seconds(f"{framework}.bare", times["peer"], scale=1000)
+    for name, function in more.items():
+        times = race({"peer": bare, "oprag": function}, _TURNS)
+        yield as_long(f"{framework}.{name}", times["oprag"], times["peer"])
 
 
 def growth(framework: str, found: Retrieved, many: int) -> Measured:
@@ -84,19 +98,12 @@ def growth(framework: str, found: Retrieved, many: int) -> Measured:
     copies = _copied(found, many)
     few = copies[: many // 100]
     times = race({"few": lambda: component(few), "many": lambda: component(copies)}, 5)
-    turns = zip(times["few"].cpu, times["many"].cpu, strict=True)
-    ratios = [b / a for a, b in turns]
+    row = as_long(f"{framework}.growth", times["many"], times["few"])
     points = [
         (len(some), median(times[name].cpu))
         for name, some in (("few", few), ("many", copies))
     ]
-    return Measured(
-        f"{framework}.growth",
-        median(ratios),
-        min(ratios),
-        max(ratios),
-        {"points": points},
-    )
+    return row._replace(facts={"points": points})
 
 
 def _copied(found: Retrieved, many: int) -> list[Any]:

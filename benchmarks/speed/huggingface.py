@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.speed.setup import Setup
+from benchmarks.speed.threads import work_for_two
 from benchmarks.speed.timing import Measured, race, ratio
 from oprag.splitting import split_tokens
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
@@ -30,14 +31,25 @@ def measure(setup: Setup) -> Iterator[Measured]:
                 "oprag": lambda: split_tokens(
                     text, chunk_size=_SIZE, tokenizer=counter
                 ),
+                "two": work_for_two,
             }
-            times = race(functions, setup.repeats)
+            peer, mine, two = race(functions, setup.repeats).values()
             key = f"huggingface.encode{ending}"
-            yield ratio(key, times["peer"], times["oprag"], threads=threads)
-            functions = {"peer": _recursive(text), "oprag": _documents(text, counter)}
-            times = race(functions, max(setup.repeats // 2, 1))
+            yield ratio(key, peer, mine, threads=threads, two=two)
+            functions["peer"] = _recursive(text)
+            functions["oprag"] = _documents(text, counter)
+            peer, mine, two = race(functions, max(setup.repeats // 2, 1)).values()
             key = f"huggingface.langchain{ending}"
-            yield ratio(key, times["peer"], times["oprag"], threads=threads)
+            yield ratio(key, peer, mine, threads=threads, two=two)
+
+
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    counter = _minilm()
+    return {
+        "chunks": lambda: split_tokens(setup.text, chunk_size=_SIZE, tokenizer=counter),
+        "documents": _documents(setup.text, counter),
+    }
 
 
 def _folder() -> Path:

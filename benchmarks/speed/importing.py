@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from benchmarks.speed.fresh import run
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.timing import Measured, Times, race, ratio
+from benchmarks.speed.timing import Measured, Times, as_long, race, seconds
 
 _CODE = """
 import time
 wall, cpu = time.perf_counter(), time.process_time()
-import {package}
-print(time.perf_counter() - wall, time.process_time() - cpu)
+{statement}
+print(time.perf_counter() - wall, time.process_time() - cpu, time.process_time())
 """
 _PEERS = {
     "langchain": ("langchain_oprag", "langchain_core.retrievers"),
@@ -22,30 +23,48 @@ _PEERS = {
 
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
-    ours = _imported(["oprag"], setup.imports)["oprag"]
-    # The interpreter itself is there already: what is measured is what comes on top.
-    milliseconds = [1000 * taken for taken in ours.cpu]
-    yield Measured("importing.core", *_spread(milliseconds))
-    for framework, (package, peer) in _PEERS.items():
-        times = _imported([package, peer], setup.imports)
-        # How many times as long as the peer's the import takes.
-        yield ratio(f"importing.{framework}", times[package], times[peer])
+    # The core needs nothing but the standard library: without `site`, which takes
+    # longer the more is installed.
+    whole, on_top = _run(["pass", "import oprag"], setup.imports, site=False)
+    yield as_long("importing.core", whole["import oprag"], whole["pass"])
+    yield seconds("importing.core.time", on_top["import oprag"], scale=1000)
+    for framework, packages in _PEERS.items():
+        statements = [f"import {package}" for package in packages]
+        _, times = _run(statements, setup.imports)
+        yield as_long(f"importing.{framework}", *(times[each] for each in statements))
 
 
-def _imported(packages: list[str], repeats: int) -> dict[str, Times]:
-    """Import packages in turns, after one turn that fills the caches of the disk."""
-    times = {package: Times([], []) for package in packages}
+def _run(
+    statements: list[str], repeats: int, *, site: bool = True
+) -> tuple[dict[str, Times], dict[str, Times]]:
+    """Run statements in turns, after one turn that fills the caches of the disk.
 
-    def once(package: str) -> None:
-        wall, cpu = map(float, run(_CODE.format(package=package)).split())
-        times[package].wall.append(wall)
-        times[package].cpu.append(cpu)
+    Returns:
+        What the interpreters took, and what the statements took in them.
+    """
+    whole = {statement: Times([], []) for statement in statements}
+    alone = {statement: Times([], []) for statement in statements}
 
-    race({p: lambda p=p: once(p) for p in packages}, repeats)  # type: ignore[misc]
-    return {p: Times(t.wall[1:], t.cpu[1:]) for p, t in times.items()}
+    def once(statement: str) -> None:
+        printed = run(_CODE.format(statement=statement), site=site)
+        wall, cpu, all_cpu = map(float, printed.split())
+        alone[statement].wall.append(wall)
+        alone[statement].cpu.append(cpu)
+        whole[statement].wall.append(all_cpu)
+        whole[statement].cpu.append(all_cpu)
+
+    race({s: lambda s=s: once(s) for s in statements}, repeats)  # type: ignore[misc]
+    for times in (*whole.values(), *alone.values()):
+        del times.wall[0], times.cpu[0]
+    return whole, alone
 
 
-def _spread(values: list[float]) -> tuple[float, float, float]:
-    from statistics import median
-
-    return median(values), min(values), max(values)
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another: what lies in this folder."""
+    del setup  # no text is needed
+    here = Path.cwd()
+    packages = ("oprag", "langchain_oprag", "llamaindex_oprag")
+    return {
+        package: lambda p=package: run(f"import {p}", folder=here)  # type: ignore[misc]
+        for package in packages
+    }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.speed.assembling import growth, kinds, uncounted
+from benchmarks.speed.assembling import against_objects, growth, kinds, uncounted
 from benchmarks.speed.embedding import Hashes
 from benchmarks.speed.retrieved import N_STORED, K, Retrieved, pieces, place
 from benchmarks.speed.setup import Setup
@@ -15,9 +15,14 @@ from benchmarks.speed.timing import Measured
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     found = _retrieved(pieces(setup.text))
-    yield from kinds("langchain", found)
-    yield uncounted("langchain", found)
+    yield from against_objects("langchain", found, {"uncounted": uncounted(found)})
     yield growth("langchain", found, setup.n_many)
+
+
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    found = _retrieved(pieces(setup.text))
+    return {**kinds(found), "uncounted": uncounted(found)}
 
 
 def _retrieved(texts: dict[str, str]) -> Retrieved:

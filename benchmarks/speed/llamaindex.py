@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.speed.assembling import kinds, shown
+from benchmarks.speed.assembling import against_objects, kinds, shown
 from benchmarks.speed.embedding import embedded
 from benchmarks.speed.retrieved import N_STORED, K, Retrieved, pieces, place
 from benchmarks.speed.setup import Setup
@@ -15,8 +15,13 @@ from benchmarks.speed.timing import Measured
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     found = _retrieved(pieces(setup.text))
-    yield from kinds("llamaindex", found)
-    yield shown("llamaindex", found)
+    yield from against_objects("llamaindex", found, {"shown": shown(found)})
+
+
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    found = _retrieved(pieces(setup.text))
+    return {**kinds(found), "shown": shown(found)}
 
 
 def _retrieved(texts: dict[str, str]) -> Retrieved:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from benchmarks.speed.growth import slope
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.texts import longer
-from benchmarks.speed.timing import Measured, race, throughput
+from benchmarks.speed.timing import Measured, race, ratio, throughput
 from oprag.locating import locate
 
 _LINE = "All work and no play makes Jack a dull boy.\n"
@@ -21,22 +22,32 @@ _ALTERED = 10
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group."""
     text = setup.text
+    functions = ours(setup)
+    long = {"peer": lambda: _split(text, 1000, 200), **functions}
+    short = {"peer": lambda: _split(text, 500, 50), "short": long.pop("short")}
+    times = race(long, setup.repeats)
+    for name in ("exact", "whitespace"):
+        yield ratio(f"locating.{name}", times["peer"], times[name])
     megabytes = len(text.encode()) / 1e6
-    cases = {
-        "exact": _split(text, 1000, 200),
-        "short": _split(text, 500, 50),
-        "whitespace": [" ".join(c.split()) for c in _split(text, 1000, 200)],
-    }
-    times = race(
-        {
-            name: lambda chunks=chunks: locate(text, chunks)  # type: ignore[misc]
-            for name, chunks in cases.items()
-        },
-        setup.repeats,
-    )
-    for name in cases:
-        yield throughput(f"locating.{name}", times[name], megabytes)
+    yield throughput("locating.speed", times["exact"], megabytes)
+    times = race(short, setup.repeats)
+    yield ratio("locating.short", times["peer"], times["short"])
     yield from _growth(setup)
+
+
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    text = setup.text
+    long = _split(text, 1000, 200)
+    cases = {
+        "exact": long,
+        "whitespace": [" ".join(chunk.split()) for chunk in long],
+        "short": _split(text, 500, 50),
+    }
+    return {
+        name: lambda chunks=chunks: locate(text, chunks)  # type: ignore[misc]
+        for name, chunks in cases.items()
+    }
 
 
 def _growth(setup: Setup) -> Iterator[Measured]:
@@ -48,24 +59,25 @@ def _growth(setup: Setup) -> Iterator[Measured]:
         "altered": (longest, _altered),
     }
     for name, (text, prepare) in cases.items():
-        points = []
-        for size in setup.sizes:
-            source = text[:size]
-            chunks = prepare(_split(source, 1000, 200))
-            points.append((size, _seconds(source, chunks, setup.growth_repeats)))
+        sources = {size: text[:size] for size in setup.sizes}
+        chunks = {n: prepare(_split(s, 1000, 200)) for n, s in sources.items()}
+        # In turns, so that what disturbs one size disturbs the others as well.
+        points = [(size, math.inf) for size in setup.sizes]
+        for _ in range(setup.growth_repeats):
+            points = [
+                (size, min(least, _seconds(sources[size], chunks[size])))
+                for size, least in points
+            ]
         facts = {"points": points, "megabytes": max(setup.sizes) / 1e6}
         yield Measured(f"locating.growth.{name}", slope(points), facts=facts)
 
 
-def _seconds(source: str, chunks: Sequence[str], repeats: int) -> float:
-    """The least processor time of a few runs."""
-    taken = []
-    for _ in range(repeats):
-        gc.collect()
-        start = time.process_time()
-        locate(source, chunks)
-        taken.append(time.process_time() - start)
-    return min(taken)
+def _seconds(source: str, chunks: Sequence[str]) -> float:
+    """The processor time of one run."""
+    gc.collect()
+    start = time.process_time()
+    locate(source, chunks)
+    return time.process_time() - start
 
 
 def _split(text: str, size: int, overlap: int) -> list[str]:

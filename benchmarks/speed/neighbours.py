@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.timing import Measured, Times, race, ratio
+from benchmarks.speed.timing import Measured, race, ratio
 
 _N_STORED = 5_000
 _N_RETRIEVED = 1_000
-_TURNS = 5
+_ONE_OF = 5
+"""At most one of so many nodes is found."""
 _REACH = 2  # neighbours on each side
 _NAME = "book.txt"
+
+
+class _Nodes(NamedTuple):
+    """Nodes of one document: those that are stored, and those that were found."""
+
+    docstore: Any
+    found: list[Any]
 
 
 def measure(setup: Setup) -> Iterator[Measured]:
@@ -23,45 +31,62 @@ def measure(setup: Setup) -> Iterator[Measured]:
     and leaves the order to the postprocessor.
     """
     from llama_index.core.postprocessor import PrevNextNodePostprocessor
+
+    nodes = _nodes(setup)
+    functions = _functions(nodes)
+    links = PrevNextNodePostprocessor(
+        docstore=nodes.docstore, num_nodes=_REACH, mode="both"
+    )
+
+    def peer() -> list[Any]:
+        return links.postprocess_nodes(nodes.found)
+
+    expected = {node.node.node_id for node in peer()}
+    for function in functions.values():
+        assert {node.node.node_id for node in function()} == expected
+    times = race(
+        {"peer": peer, **functions}, setup.repeats, least_seconds=setup.least_seconds
+    )
+    for name in functions:
+        yield ratio(f"neighbours.{name}", times["peer"], times[name])
+
+
+def ours(setup: Setup) -> Mapping[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    return _functions(_nodes(setup))
+
+
+def _nodes(setup: Setup) -> _Nodes:
     from llama_index.core.schema import Document, NodeRelationship, NodeWithScore
     from llama_index.core.storage.docstore import SimpleDocumentStore
 
     from llamaindex_oprag import OffsetTokenNodeParser
-    from oprag.metadata import document_key
 
     parser = OffsetTokenNodeParser(chunk_size=64)
     nodes = parser([Document(text=setup.text, id_=_NAME)])[:_N_STORED]
     nodes[-1].relationships.pop(NodeRelationship.NEXT, None)
     docstore = SimpleDocumentStore()
     docstore.add_documents(nodes)
-    chosen = random.Random(0).sample(nodes, _N_RETRIEVED)  # noqa: S311 -- no secret
-    found = [NodeWithScore(node=node, score=1.0) for node in chosen]
-    links = PrevNextNodePostprocessor(docstore=docstore, num_nodes=_REACH, mode="both")
-    by_number = {node.metadata["chunk_index"]: node for node in nodes}
+    draw = random.Random(0)  # noqa: S311 -- not for security
+    chosen = draw.sample(nodes, min(_N_RETRIEVED, len(nodes) // _ONE_OF))
+    return _Nodes(docstore, [NodeWithScore(node=node, score=1.0) for node in chosen])
+
+
+def _functions(nodes: _Nodes) -> dict[str, Callable[[], list[Any]]]:
+    own = nodes.found[0].node.metadata["doc_key"]
 
     def stored() -> dict[int, Any]:
-        own = document_key(_NAME)
         return {
             node.metadata["chunk_index"]: node
-            for node in docstore.docs.values()
+            for node in nodes.docstore.docs.values()
             if node.metadata["doc_key"] == own
         }
 
-    expected = [node.node_id for node in _in_order(by_number, found)]
-    given = {node.node.node_id for node in links.postprocess_nodes(found)}
-    assert set(expected) == given
-    functions: dict[str, Callable[[], object]] = {
-        "memory": lambda: _in_order(by_number, found),
-        "docstore": lambda: _in_order(stored(), found),
+    by_number = stored()
+    return {
+        "memory": lambda: _in_order(by_number, nodes.found),
+        "docstore": lambda: _in_order(stored(), nodes.found),
     }
-    # The peer takes long: once, and ours before and after it.
-    before = race(functions, _TURNS)
-    (wall,), (cpu,) = race({"peer": lambda: links.postprocess_nodes(found)}, 1)["peer"]
-    after = race(functions, _TURNS)
-    for name in functions:
-        ours = Times(*(a + b for a, b in zip(before[name], after[name], strict=True)))
-        turns = len(ours.cpu)
-        yield ratio(f"neighbours.{name}", Times([wall] * turns, [cpu] * turns), ours)
 
 
 def _in_order(by_number: Mapping[int, Any], found: list[Any]) -> list[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from benchmarks.speed.embedding import Hashes
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.texts import longer
 from benchmarks.speed.timing import Measured, race, share
@@ -16,6 +17,20 @@ def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group: chunks with and without overlap."""
     for ending, overlap in (("", 0), (".overlap", 16)):
         yield _measured(f"rebuilding{ending}", setup, overlap)
+
+
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another: out of a store in memory."""
+    from langchain_core.vectorstores import InMemoryVectorStore
+
+    from langchain_oprag import OffsetTokenSplitter, document_source
+
+    store = InMemoryVectorStore(Hashes(2))
+    splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=16)
+    text = longer(setup.text, setup.n_chunks * 300)
+    store.add_documents(splitter.create_documents([text], [{"source": _NAME}]))
+    source = document_source(store)
+    return {"overlap": lambda: source.get(_NAME)}
 
 
 def _measured(key: str, setup: Setup, overlap: int) -> Measured:

@@ -10,7 +10,9 @@ class Setup(NamedTuple):
 
     text: str
     repeats: int = 5
-    """Turns of every comparison."""
+    """Turns of every comparison, at least."""
+    least_seconds: float = 2.0
+    """What takes little time has more turns, until so many seconds are over."""
     sizes: tuple[int, ...] = (2_000_000, 4_000_000, 8_000_000, 16_000_000)
     """Characters, where growth is measured."""
     growth_repeats: int = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -69,7 +69,14 @@ def race(
     return times
 
 
-def ratio(key: str, peer: Times, ours: Times, *, threads: int = 1) -> Measured:
+def ratio(
+    key: str,
+    peer: Times,
+    ours: Times,
+    *,
+    threads: int = 1,
+    two: Times | None = None,
+) -> Measured:
     """How many times as long as ours the peer took, turn by turn.
 
     Args:
@@ -79,12 +86,21 @@ def ratio(key: str, peer: Times, ours: Times, *, threads: int = 1) -> Measured:
         threads: With one, processor time is compared, which a busy machine disturbs
             less and which is the same as time on the clock on an idle one. With
             more, time on the clock.
+        two: What `work_for_two` took in the same turns. It says how many processors
+            were free.
     """
     clock = "cpu" if threads == 1 else "wall"
-    pairs = zip(getattr(peer, clock), getattr(ours, clock), strict=True)
-    ratios = [theirs / own for theirs, own in pairs]
-    facts = {"clock": clock, "peer": medians(peer), "oprag": medians(ours)}
-    return Measured(key, median(ratios), min(ratios), max(ratios), facts)
+    facts: dict[str, Any] = {"clock": clock}
+    facts |= {"peer": medians(peer), "oprag": medians(ours)}
+    if two:
+        facts["free"] = median(c / w for c, w in zip(two.cpu, two.wall, strict=True))
+    return _turn_by_turn(key, getattr(peer, clock), getattr(ours, clock), facts)
+
+
+def as_long(key: str, ours: Times, peer: Times) -> Measured:
+    """How many times as long as the peer ours took in processor time, turn by turn."""
+    facts = {"clock": "cpu", "peer": medians(peer), "oprag": medians(ours)}
+    return _turn_by_turn(key, ours.cpu, peer.cpu, facts)
 
 
 def seconds(key: str, times: Times, *, scale: float = 1.0) -> Measured:
@@ -98,9 +114,8 @@ def share(key: str, ours: Times, whole: Times) -> Measured:
 
     By the clock because Chroma has threads of its own.
     """
-    shares = [100 * a / b for a, b in zip(ours.wall, whole.wall, strict=True)]
     facts = {"whole": medians(whole), "oprag": medians(ours)}
-    return Measured(key, median(shares), min(shares), max(shares), facts)
+    return _turn_by_turn(key, [100 * taken for taken in ours.wall], whole.wall, facts)
 
 
 def throughput(key: str, times: Times, amount: float) -> Measured:
@@ -112,3 +127,11 @@ def throughput(key: str, times: Times, amount: float) -> Measured:
 def medians(times: Times) -> dict[str, float]:
     """The medians in seconds, by clock."""
     return {"wall": median(times.wall), "cpu": median(times.cpu)}
+
+
+def _turn_by_turn(
+    key: str, above: Sequence[float], below: Sequence[float], facts: Mapping[str, Any]
+) -> Measured:
+    """One column divided by the other: the median, the lowest and the highest."""
+    ratios = [a / b for a, b in zip(above, below, strict=True)]
+    return Measured(key, median(ratios), min(ratios), max(ratios), facts)

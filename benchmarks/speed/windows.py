@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.speed.fresh import run
 from benchmarks.speed.setup import Setup
-from benchmarks.speed.threads import at_once, halves
+from benchmarks.speed.threads import at_once, halves, work_for_two
 from benchmarks.speed.timing import Measured, Times, race, ratio
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter
@@ -44,6 +44,14 @@ def measure(setup: Setup) -> Iterator[Measured]:
         yield ratio(key, times["peer"], times["oprag"])
 
 
+def ours(setup: Setup) -> dict[str, Callable[[], object]]:
+    """What oprag does, to compare one commit with another."""
+    return {
+        "chunks": lambda: split_tokens(setup.text, chunk_size=_SIZE),
+        "documents": _our_documents(setup.text),
+    }
+
+
 def against_encode(text: str, repeats: int) -> dict[str, Times]:
     """Time the windows against the bare encoding of the text."""
     counter = resolve_token_counter(_ENCODING)
@@ -61,9 +69,10 @@ def _in_threads(setup: Setup) -> Iterator[Measured]:
     functions: dict[str, Callable[[], object]] = {
         "peer": lambda: counter.tokenizer.encode(setup.text, disallowed_special=()),
         "oprag": lambda: at_once(split_tokens, parts),
+        "two": work_for_two,
     }
-    times = race(functions, setup.repeats)
-    yield ratio("windows.bare.threads", times["peer"], times["oprag"], threads=2)
+    peer, mine, two = race(functions, setup.repeats).values()
+    yield ratio("windows.bare.threads", peer, mine, threads=2, two=two)
 
 
 def _our_documents(text: str) -> Callable[[], object]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from benchmarks.speed import against, neighbours
+from benchmarks.speed.against import Compared, compare
 from benchmarks.speed.bounds import BOUNDS, Bound
 from benchmarks.speed.groups import GROUPS
 from benchmarks.speed.growth import slope
+from benchmarks.speed.setup import Setup
 from benchmarks.speed.table import as_markdown, checks, shown
 from benchmarks.speed.texts import default_text, longer, read_text
 from benchmarks.speed.threads import at_once, halves
-from benchmarks.speed.timing import Measured, Times, race, ratio, throughput
+from benchmarks.speed.timing import Measured, Times, as_long, race, ratio, throughput
 
 
 def test_a_ratio_is_taken_turn_by_turn():
@@ -27,6 +32,11 @@ def test_two_threads_are_compared_by_the_clock_on_the_wall():
     ours = Times(wall=[2, 3, 1], cpu=[9, 9, 9])
     row = ratio("huggingface.encode.threads", peer, ours, threads=2)
     assert (row.value, row.low, row.high) == (3, 2, 6)
+
+
+def test_how_long_ours_takes_is_the_other_way_round_and_in_processor_time():
+    row = as_long("importing.core", Times([1, 1], [6, 8]), Times([9, 9], [2, 4]))
+    assert row[:4] == ("importing.core", 2.5, 2, 3)
 
 
 def test_a_throughput_is_an_amount_by_seconds():
@@ -47,6 +57,13 @@ def test_what_takes_little_time_has_more_turns():
     assert 2 < len(times["a"].cpu) <= 1_000
 
 
+def test_neighbours_are_measured_however_short_the_peer_takes():
+    text = "\n\n".join(f"Line {number} tells of the river." for number in range(900))
+    rows = list(neighbours.measure(Setup(text, repeats=1, least_seconds=0.2)))
+    assert [row.key for row in rows] == ["neighbours.memory", "neighbours.docstore"]
+    assert all(row.value and row.low <= row.value <= row.high for row in rows)
+
+
 @pytest.mark.parametrize("power", [0.5, 1, 2])
 def test_the_slope_is_the_power_of_the_size(power):
     points = [(size, 3 * size**power) for size in (10, 100, 1000)]
@@ -56,11 +73,15 @@ def test_the_slope_is_the_power_of_the_size(power):
 def test_a_bound_knows_which_side_is_better():
     assert Bound("windows.chonkie", "", "", 1.7).reached(1.7)
     assert not Bound("windows.chonkie", "", "", 1.7).reached(1.69)
-    assert Bound("importing.core", "", "", 40, "ms").reached(39.0)
-    assert not Bound("importing.core", "", "", 40, "ms").reached(41.0)
-    # Here × says how many times as long as the peer oprag takes.
-    assert not Bound("importing.langchain", "", "", 1.1).reached(1.2)
-    assert Bound("locating.short", "", "", None, "MB/s").reached(1.0) is None
+    assert Bound("memory.chroma", "", "", 50, "%").reached(49.0)
+    assert not Bound("memory.chroma", "", "", 50, "%").reached(51.0)
+    assert not Bound("importing.langchain", "", "", 1.1, "× as long").reached(1.2)
+    assert Bound("locating.speed", "", "", None, "MB/s").reached(1.0) is None
+
+
+def test_no_bound_is_a_time_or_a_speed_so_that_a_busy_machine_fails_none():
+    bounded = {bound.unit for bound in BOUNDS if bound.limit is not None}
+    assert bounded <= {"×", "× as long", "%", "slope", "characters"}
 
 
 def test_what_was_not_measured_was_not_reached():
@@ -69,6 +90,22 @@ def test_what_was_not_measured_was_not_reached():
     assert reached["windows.chonkie"]
     assert not reached["rebuilding"]
     assert not reached["windows.llamaindex"]
+
+
+@pytest.mark.parametrize(
+    ("value", "free", "reached"),
+    [(2.1, 1.9, False), (2.1, 1.1, None), (2.3, 1.1, True)],
+)
+def test_two_threads_are_not_judged_where_one_processor_is_free(value, free, reached):
+    key = "huggingface.encode.threads"  # at least 2.2
+    found = checks([Measured(key, value, facts={"free": free})])
+    assert [verdict for bound, _, verdict in found if bound.key == key] == [reached]
+
+
+def test_how_many_processors_were_free_is_taken_turn_by_turn():
+    one, two = Times([1, 1, 1], [1, 1, 1]), Times([1, 1, 1], [2, 1.5, 1])
+    row = ratio("sentences.semchunk.threads", one, one, threads=2, two=two)
+    assert row.facts["free"] == 1.5
 
 
 def test_every_row_is_measured_by_a_group_and_stands_once():
@@ -86,7 +123,7 @@ def test_the_table_shows_value_spread_bound_and_whether_it_was_reached():
 
 
 def test_values_are_shown_with_three_digits():
-    bound = Bound("locating.exact", "", "", 150, "MB/s")
+    bound = Bound("locating.speed", "", "", None, "MB/s")
     assert [shown(bound, value) for value in (1234.5, 12.34, None)] == [
         "1234 MB/s",
         "12.3 MB/s",
@@ -117,3 +154,46 @@ def test_a_text_is_halved_between_paragraphs_and_worked_on_at_once():
     text = "aaaa\n\nbbbb\n\ncccc"
     assert halves(text) == ["aaaa\n\nbbbb", "\n\ncccc"]
     assert at_once(len, halves(text)) == [10, 6]
+
+
+SHORT = Setup("One sentence. Another sentence.\n\n" * 9, repeats=2, least_seconds=0)
+
+
+def checkout(folder: Path, splitting: str) -> Path:
+    """A checkout whose splitter does this."""
+    code = f"def split_sentences(text, chunk_size): {splitting}\n"
+    for name in ("splitting", "tokens"):
+        package = folder / "oprag" / name
+        package.mkdir(parents=True)
+        more = "resolve_token_counter = None\n"
+        (package / "__init__.py").write_text(code + more, "utf-8")
+    (folder / "oprag" / "__init__.py").touch()
+    return folder
+
+
+def test_two_checkouts_run_the_same_rows_each_with_its_own_code(tmp_path):
+    idle = checkout(tmp_path / "idle", "return 0")
+    busy = checkout(tmp_path / "busy", "return sum(range(10**6))")
+    (row,) = compare("sentences", busy, SHORT, today=idle)
+    assert row.key == "sentences.chunks"
+    assert row.turns == 4
+    assert 0 < row.value < 1
+
+
+def test_code_that_fails_in_the_other_checkout_ends_the_comparison(tmp_path):
+    idle = checkout(tmp_path / "idle", "return 0")
+    failing = checkout(tmp_path / "failing", "raise SystemExit('not this one')")
+    with pytest.raises(RuntimeError, match=f"The code of {failing} failed"):
+        list(compare("sentences", failing, SHORT, today=idle))
+
+
+@pytest.mark.parametrize("low", [0.9, 1.05, 1.06])
+def test_slower_is_what_three_quarters_of_the_turns_say_by_more_than_chance(low):
+    assert Compared("windows.chunks", 1.2, low, 1.3, 5).slower == (low > 1.05)
+
+
+def test_every_group_with_rows_of_our_own_is_compared():
+    folder = Path(against.__file__).parent
+    code = {group: (folder / f"{group}.py").read_text("utf-8") for group in GROUPS}
+    with_own = {group for group in GROUPS if "\ndef ours(" in code[group]}
+    assert with_own == set(against.GROUPS)

@@ -1,0 +1,79 @@
+"""The page of the architecture says what the code says."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.docs import architecture
+from tests.docs.architecture import ADAPTERS, DECISIONS, PAGE, ROOT, floors, page
+from tests.docs.walks import files_of, walks
+
+FILE = re.compile(r"^\d+\. \[`([^`]+)`\]", re.MULTILINE)
+
+
+def test_the_page_is_what_the_generator_writes():
+    assert PAGE.read_text("utf-8") == page(), "make docs-architecture writes it anew"
+
+
+@pytest.mark.parametrize("name", [n for n, walk in walks().items() if walk.listed])
+def test_the_files_of_a_walk_are_those_that_ran(name):
+    _, _, rest = PAGE.read_text("utf-8").partition(f"### {walks()[name].title}\n")
+    on_the_page = FILE.findall(rest.partition("\n### ")[0])
+
+    assert tuple(on_the_page) == files_of(name)
+
+
+def test_a_walk_is_the_same_when_it_is_walked_again():
+    first = files_of("langchain")
+    files_of.cache_clear()
+
+    assert files_of("langchain") == first
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("langchain", 12), ("langchain-foreign", 24), ("llamaindex-foreign", 20)],
+)
+def test_a_query_runs_through_few_files(name, most):
+    assert len(files_of(name)) <= most
+
+
+def test_every_room_stands_on_a_floor():
+    rooms = {
+        path.parent.relative_to(ROOT).as_posix()
+        for path in (ROOT / "oprag").glob("*/__init__.py")
+    }
+    files = {
+        path.relative_to(ROOT).as_posix() for path in (ROOT / "oprag").glob("[a-z]*.py")
+    }
+    assert {place for floor in floors() for place in floor} == {
+        *rooms,
+        *files,
+        *ADAPTERS,
+    }
+
+
+def test_every_room_and_every_file_of_the_ground_decides_something():
+    deciding = {place for _, place in DECISIONS}
+
+    assert deciding == {place for floor in floors() for place in floor}
+
+
+def test_no_decision_is_named_twice():
+    named = [decision for decision, _ in DECISIONS]
+    assert len(named) == len(set(named))
+
+
+def test_every_place_says_in_a_sentence_what_it_is_for():
+    places = [place for floor in floors() for place in floor]
+
+    assert all(architecture.sentence(place).endswith(".") for place in places)
+
+
+def test_the_page_is_the_first_that_contributing_links_to():
+    links = re.findall(
+        r"\]\(([^)]+)\)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    )
+    assert links[0] == "docs/architecture.md"
