@@ -13,6 +13,7 @@ from oprag.errors import ConflictingTextError
 from oprag.metadata import document_key
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter
+from tests.effort import cases
 
 COUNTER = resolve_token_counter("cl100k_base")
 WORDS = ["word", " and", " the", ". ", "\n\n", '"', "漢", ",", " x", "\n", "/", "’"]
@@ -85,7 +86,7 @@ heads = st.none() | st.lists(
 )
 
 
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=cases(1_500), deadline=None)
 @given(retrieved(), options, heads)
 def test_the_short_way_gives_what_the_long_way_gives(found, given_options, heads):
     chosen = ContextOptions(**given_options, token_counter=COUNTER)

@@ -11,6 +11,8 @@ import pytest
 
 from tests.evaluation.reports.runs import HOSTILE
 
+pytestmark = pytest.mark.slow
+
 
 class Page(HTMLParser):
     """The elements of a page with their attributes, and the text of some."""
