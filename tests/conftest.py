@@ -1,6 +1,7 @@
 """What holds for every test: no model hub, no telemetry, no time limit per case."""
 
 import os
+from importlib.metadata import version
 
 from hypothesis import HealthCheck, settings
 
@@ -24,3 +25,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("oprag")
+settings.register_profile("fast", settings.get_profile("oprag"), max_examples=20)
+
+
+def pytest_report_header() -> str:
+    """Say which frameworks the adapters are tested with."""
+    frameworks = ("langchain-core", "langchain", "llama-index-core")
+    return "frameworks: " + ", ".join(f"{name} {version(name)}" for name in frameworks)

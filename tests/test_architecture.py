@@ -1,6 +1,12 @@
-"""Imports point inwards: command line → evaluation → adapters → core."""
+"""The house: what may be imported from where, and how much lies loose.
+
+The floors and the doors are contracts of import-linter (`pyproject.toml`); here each
+of them is broken once. What is imported from elsewhere is read from the source.
+"""
 
 import ast
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,158 +15,110 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PACKAGES = ("langchain_oprag", "llamaindex_oprag", "oprag")
+from tests.test_packaging import PACKAGES, PYPROJECT
 
-OUTER = ("oprag.cli", "oprag.demo", "oprag.evaluation", "oprag.__main__")
-"""The outer ring: modules and packages by the beginning of their names."""
+ROOT = Path(__file__).parents[1]
+CONTRACTS = PYPROJECT["tool"]["importlinter"]["contracts"]
+
+RINGS = {"cli", "evaluation"}
+ROOMS = {path.parent.name for path in ROOT.glob("oprag/*/__init__.py")} - RINGS
 
 THIRD_PARTY = {
-    "core": (),
+    "oprag": (),
     "langchain_oprag": ("langchain_core", "langchain_text_splitters", "pydantic"),
     "llamaindex_oprag": ("llama_index.core",),
 }
-"""What each ring may import from elsewhere when it is imported itself."""
-
-OWN = {
-    "core": ("core",),
-    "langchain_oprag": ("core", "langchain_oprag"),
-    "llamaindex_oprag": ("core", "llamaindex_oprag"),
-}
-"""What each ring may import of this project, even inside a function."""
-
-
-class Import(NamedTuple):
-    """One imported module, and whether importing the file runs the import."""
-
-    module: str
-    at_import: bool
-
-
-def imports(source: str, package: str) -> list[Import]:
-    """List the imports of a file of `package`, relative ones resolved."""
-    return list(_walk(ast.parse(source), package, at_import=True))
-
-
-def _walk(node: ast.AST, package: str, *, at_import: bool) -> Iterator[Import]:
-    if isinstance(node, ast.Import):
-        yield from (Import(alias.name, at_import) for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        # `from . import x`, `from oprag import x`: x may be a module of its own.
-        parents = package.split(".")[: -(node.level - 1) or None] if node.level else []
-        base = ".".join([*parents, *([node.module] if node.module else [])])
-        yield from (Import(f"{base}.{alias.name}", at_import) for alias in node.names)
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        at_import = False
-    elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-        for child in node.body:
-            yield from _walk(child, package, at_import=False)
-        node = ast.Module(node.orelse, [])
-    for child in ast.iter_child_nodes(node):
-        yield from _walk(child, package, at_import=at_import)
-
-
-def ring(module: str) -> str:
-    """Name the ring that a module of this project belongs to."""
-    top, _, _ = module.partition(".")
-    if top != "oprag":
-        return top
-    return "outer" if module.startswith(OUTER) else "core"
-
-
-def violations(source: str, module: str, package: str) -> list[str]:
-    """Say which imports of a file break a rule, in the order they stand."""
-    here = ring(module)
-    if here == "outer":
-        return []
-    found = []
-    for name, at_import in imports(source, package):
-        top, _, _ = name.partition(".")
-        if top in PACKAGES:
-            allowed = ring(name) in OWN[here]
-        else:
-            known = name.startswith(tuple(f"{own}." for own in THIRD_PARTY[here]))
-            known = known or name in THIRD_PARTY[here]
-            allowed = known or top in sys.stdlib_module_names or not at_import
-        if not allowed:
-            found.append(f"{module} imports {name}")
-    return found
+"""What each package may import from elsewhere when it is imported itself."""
 
 
 class Module(NamedTuple):
     """One module of this project."""
 
     name: str
-    package: str
     path: Path
+
+    @property
+    def ring(self) -> bool:
+        """Whether it stands outside the core, where everything may be imported."""
+        return self.name.startswith(("oprag.cli", "oprag.evaluation", "oprag.__main__"))
 
 
 def modules() -> list[Module]:
     """List every module of the project."""
-    found = []
-    for path in sorted(p for top in PACKAGES for p in (ROOT / top).rglob("*.py")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        package = ".".join(parts[:-1])
-        name = package if parts[-1] == "__init__" else ".".join(parts)
-        found.append(Module(name, package, path))
-    return found
+    return [
+        Module(".".join(path.relative_to(ROOT).with_suffix("").parts), path)
+        for top in sorted(PACKAGES)
+        for path in sorted((ROOT / top).rglob("*.py"))
+    ]
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda module: module.name)
-def test_a_module_imports_only_what_its_ring_may(module):
+def imports_at_import(node: ast.AST) -> Iterator[str]:
+    """Name what importing a file imports from other packages, in any block."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and not node.level:
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+        node = ast.Module(node.orelse, [])
+    for child in ast.iter_child_nodes(node):
+        yield from imports_at_import(child)
+
+
+def foreign(source: str, package: str) -> list[str]:
+    """Name what a file of `package` imports and may not."""
+    allowed = tuple(f"{name}." for name in (*THIRD_PARTY[package], *PACKAGES))
+    return [
+        name
+        for name in imports_at_import(ast.parse(source))
+        if name.partition(".")[0] not in sys.stdlib_module_names
+        and not f"{name}.".startswith(allowed)
+    ]
+
+
+@pytest.mark.parametrize(
+    "module", [m for m in modules() if not m.ring], ids=lambda module: module.name
+)
+def test_a_module_imports_only_the_third_parties_of_its_package(module):
     source = module.path.read_text("utf-8")
 
-    assert violations(source, module.name, module.package) == []
+    assert foreign(source, module.name.partition(".")[0]) == []
 
 
 @pytest.mark.parametrize(
-    ("module", "source"),
+    ("package", "source"),
     [
-        ("oprag.chunk", "import numpy"),
-        ("oprag.chunk", "try:\n    import regex\nexcept ImportError:\n    pass"),
-        ("oprag.chunk", "class A:\n    from pydantic import BaseModel"),
-        ("oprag.chunk", "def f():\n    import langchain_oprag"),
-        ("oprag.chunk", "from oprag import cli"),
-        ("oprag.chunk", "from . import cli"),
-        ("oprag.chunk", "from .evaluation.metrics import token_f1"),
-        ("oprag.chunk", "import oprag.demo_index"),
-        ("langchain_oprag.retriever", "import langchain"),
-        ("langchain_oprag.retriever", "from llamaindex_oprag import nodes"),
-        ("langchain_oprag.retriever", "from oprag.evaluation import metrics"),
-        ("llamaindex_oprag.retriever", "from llama_index.llms.openai import OpenAI"),
-        ("llamaindex_oprag.retriever", "import pydantic"),
-        ("llamaindex_oprag.retriever", "def f():\n    import langchain_oprag"),
+        ("oprag", "import numpy"),
+        ("oprag", "try:\n    import regex\nexcept ImportError:\n    pass"),
+        ("oprag", "class A:\n    from pydantic import BaseModel"),
+        ("langchain_oprag", "import langchain"),
+        (
+            "langchain_oprag",
+            "if TYPE_CHECKING:\n    import ast\nelse:\n    import numpy",
+        ),
+        ("llamaindex_oprag", "from llama_index.llms.openai import OpenAI"),
+        ("llamaindex_oprag", "import pydantic"),
     ],
 )
-def test_an_import_against_the_direction_is_seen(module, source):
-    assert len(violations(source, module, module.rpartition(".")[0])) == 1
+def test_a_foreign_import_is_seen(package, source):
+    assert len(foreign(source, package)) == 1
 
 
 @pytest.mark.parametrize(
-    ("module", "source"),
+    ("package", "source"),
     [
-        (
-            "oprag.tokens.counters",
-            "import json, re\nfrom collections.abc import Callable",
-        ),
-        ("oprag.tokens.counters", "def f():\n    import tiktoken"),
-        (
-            "oprag.tokens.counters",
-            "if TYPE_CHECKING:\n    from tokenizers import Tokenizer",
-        ),
-        (
-            "oprag.tokens.counters",
-            "from oprag.errors import OpragError\nfrom . import chunk",
-        ),
-        ("langchain_oprag.retriever", "from langchain_core.documents import Document"),
-        ("langchain_oprag.retriever", "from oprag import order_context"),
-        ("llamaindex_oprag.nodes", "from llama_index.core.bridge import pydantic"),
-        ("oprag.cli", "import typer\nfrom langchain_oprag import retriever"),
-        ("oprag.evaluation.sweep", "import numpy\nimport oprag.ordering"),
+        ("oprag", "import json, re\nfrom collections.abc import Callable"),
+        ("oprag", "def f():\n    import tiktoken"),
+        ("oprag", "if TYPE_CHECKING:\n    from tokenizers import Tokenizer"),
+        ("oprag", "from oprag.errors import OpragError\nfrom . import chunk"),
+        ("langchain_oprag", "from langchain_core.documents import Document"),
+        ("langchain_oprag", "from oprag import order_context"),
+        ("llamaindex_oprag", "from llama_index.core.bridge import pydantic"),
     ],
 )
-def test_an_import_along_the_direction_is_let_be(module, source):
-    assert violations(source, module, module.rpartition(".")[0]) == []
+def test_an_import_of_its_own_is_let_be(package, source):
+    assert foreign(source, package) == []
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -180,6 +138,7 @@ def test_importing_the_core_loads_nothing_but_the_standard_library():
     assert loaded_by("import oprag") - sys.stdlib_module_names == {"oprag"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("package", "framework", "other"),
     [
@@ -192,3 +151,85 @@ def test_importing_an_adapter_loads_its_own_framework_alone(package, framework, 
 
     assert {package, "oprag", framework} <= loaded
     assert not [name for name in loaded if name.startswith(other)]
+
+
+def verdicts(root: Path) -> dict[str, str]:
+    """Run import-linter on the packages under `root`: KEPT or BROKEN, by contract."""
+    code = "from importlinter.cli import lint_imports_command as run; run()"
+    config = ["--config", str(ROOT / "pyproject.toml"), "--no-cache", "--no-logo"]
+    run = subprocess.run(
+        [sys.executable, "-c", code, *config],
+        capture_output=True,
+        check=False,
+        cwd=root,
+        text=True,
+    )
+    return dict(re.findall(r"^(.+) (KEPT|BROKEN)\b", run.stdout, re.MULTILINE))
+
+
+def inside(room: str) -> str:
+    """Name a module behind the door of a room."""
+    return min(path.stem for path in ROOT.glob(f"oprag/{room}/[a-z]*.py"))
+
+
+BAD_IMPORTS = {
+    "oprag/loose.py": "",  # a module without a floor
+    "oprag/tokens/front_door.py": "from oprag import Chunk",
+    "oprag/tokens/round.py": "from oprag.tokens import about",
+    "oprag/tokens/about.py": "from oprag.tokens import round",
+    "oprag/tokens/upward.py": "import oprag.evaluation, langchain_oprag",
+    "langchain_oprag/sideways.py": "import llamaindex_oprag, oprag.cli",
+    "langchain_oprag/deep.py": "\n".join(
+        f"import oprag.{room}.{inside(room)}" for room in sorted(ROOMS)
+    ),
+}
+"""Breaks every contract, with files that the packages do not have."""
+
+
+@pytest.fixture
+def copied(tmp_path) -> Path:
+    """The three packages, to be spoilt."""
+    for package in PACKAGES:
+        only = shutil.ignore_patterns("__pycache__", "templates")
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=only)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_import_linter_keeps_every_contract_until_it_is_broken(copied):
+    names = {contract["name"] for contract in CONTRACTS}
+    before = verdicts(copied)
+    for file, source in BAD_IMPORTS.items():
+        (copied / file).write_text(source, "utf-8")
+
+    assert before == dict.fromkeys(names, "KEPT")
+    assert verdicts(copied) == dict.fromkeys(names, "BROKEN")
+
+
+def test_every_room_has_a_door():
+    doors = {
+        tuple(contract["protected_modules"]): tuple(contract["allowed_importers"])
+        for contract in CONTRACTS
+        if contract["type"] == "protected"
+    }
+
+    assert {((f"oprag.{room}.*",), (f"oprag.{room}",)) for room in ROOMS} <= set(
+        doors.items()
+    )
+
+
+def test_little_lies_loose_at_the_front_door():
+    folders = {path.parent for path in ROOT.glob("oprag/*/__init__.py")}
+
+    assert len({*folders, *ROOT.glob("oprag/*.py")}) <= 20
+
+
+def test_only_doors_list_their_names():
+    listing = {
+        module.name.removesuffix(".__init__")
+        for module in modules()
+        if re.search(r"^__all__\b", module.path.read_text("utf-8"), re.MULTILINE)
+        and module.path.name != "__init__.py"
+    }
+
+    assert listing == {"oprag.errors"}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 if sys.version_info >= (3, 11):
@@ -30,9 +31,10 @@ def requirements(lines) -> list[Requirement]:
 
 
 def pins(file: str) -> dict[str, str]:
-    """Read a constraints file: name to version."""
+    """Read a constraints file: normalised name to version."""
     lines = (ROOT / file).read_text("utf-8").splitlines()
-    return dict(line.split("==") for line in lines if line and line[0] != "#")
+    pairs = (line.split("==") for line in lines if line and line[0] != "#")
+    return {canonicalize_name(name): version for name, version in pairs}
 
 
 def named_extras(text: str) -> set[str]:
@@ -91,6 +93,33 @@ def test_every_package_of_an_adapter_is_tested_at_its_lowest(extra):
 
 def test_only_torch_is_held_back():
     assert pins("constraints.txt") == {"torch": "2.13.0"}
+
+
+def test_the_lock_file_holds_a_version_of_all_that_is_declared():
+    locked = pins("requirements-dev.lock")
+    wanted = [
+        requirement
+        for lines in [*EXTRAS.values(), *GROUPS.values()]
+        for requirement in requirements(lines)
+        if requirement.name != "oprag"
+        if requirement.marker is None  # it was made with one Python
+    ]
+
+    assert {r.name for r in wanted} <= set(locked)
+    assert [str(r) for r in wanted if not r.specifier.contains(locked[r.name])] == []
+
+
+def test_upper_bounds_do_not_age():
+    """A framework may be new: what is newest is tested by `make test-newest`."""
+    bounds = {
+        requirement.name: specifier.version
+        for extra in ("langchain", "llamaindex")
+        for requirement in requirements(EXTRAS[extra])
+        for specifier in requirement.specifier
+        if specifier.operator != ">="
+    }
+
+    assert set(bounds.values()) == {"2"}
 
 
 @pytest.fixture(scope="module")

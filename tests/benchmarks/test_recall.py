@@ -95,6 +95,7 @@ def test_the_table_has_a_line_for_each_arm():
     assert "| uniform |" + " 75.0 |" * 6 in text
 
 
+@pytest.mark.slow
 def test_the_books_of_the_reference_measurement():
     if not data_folder().is_dir():
         pytest.skip("the question sets do not lie beside the repository")

@@ -44,6 +44,7 @@ def test_a_throughput_is_an_amount_by_seconds():
     assert (row.value, row.low, row.high) == (20, 10, 40)
 
 
+@pytest.mark.slow
 def test_functions_run_in_turns_after_one_run_that_does_not_count():
     calls = []
     functions = {"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}
@@ -52,6 +53,7 @@ def test_functions_run_in_turns_after_one_run_that_does_not_count():
     assert all(len(runs) == 2 for pair in times.values() for runs in pair)
 
 
+@pytest.mark.slow
 def test_what_takes_little_time_has_more_turns():
     times = race({"a": int}, 2, least_seconds=0.05)
     assert 2 < len(times["a"].cpu) <= 1_000

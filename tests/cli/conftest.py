@@ -14,6 +14,13 @@ from oprag.cli.embedding_models import (
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what runs a model: loading the library alone takes seconds."""
+    for item in items:
+        if {"minilm", "tiny_model"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def minilm() -> SentenceTransformerEmbeddings:
     """The model that the demo uses, from its package."""

@@ -196,6 +196,7 @@ def test_without_typer_the_command_line_says_what_to_install():
     )
 
 
+@pytest.mark.slow
 def test_without_chroma_the_demo_says_what_to_install():
     run = run_python(
         "import sys; sys.modules['chromadb'] = None; sys.argv = ['oprag', 'demo']\n"
@@ -222,6 +223,7 @@ def test_the_extras_that_are_named_are_those_of_the_command(command, extras):
     assert f'pip install "oprag[{extras}]"' in RUNNER.invoke(made, [command]).stderr
 
 
+@pytest.mark.slow
 def test_importing_the_packages_does_not_import_the_command_line():
     run = run_python(
         "import sys, oprag, langchain_oprag, llamaindex_oprag\n"

@@ -64,6 +64,7 @@ def ask(folder, options, monkeypatch):
     return asked
 
 
+@pytest.mark.slow
 def test_the_answer_then_the_passages_then_the_tokens(ask, folder):
     answer = Reply("The landlord [1].", usage=Usage(1234, 5))
 
@@ -185,6 +186,7 @@ def test_a_model_that_refuses_is_one_line_and_nothing_on_stdout(ask, answer, tol
     assert told in result.stderr.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_an_unreachable_server_is_named(folder, options, monkeypatch):
     with ScriptedServer([]) as server:
         address = server.base_url  # nobody listens there afterwards
@@ -224,6 +226,7 @@ def test_an_answer_that_is_not_whole_is_noted(ask, answer, told):
     assert told in result.stderr
 
 
+@pytest.mark.slow
 def test_a_real_process_prints_the_answer_while_it_is_written(folder, options):
     go_on = threading.Event()
     code = "from oprag.cli import main; main()"

@@ -98,6 +98,7 @@ def test_the_budget_counts_what_is_printed(folder, options):
     assert 0 < counter(result.stdout.removesuffix("\n")) <= 60
 
 
+@pytest.mark.slow
 def test_an_index_is_used_until_a_file_changes(tmp_path, tiny_model):
     file = tmp_path / "a.md"
     index = tmp_path / "index"
@@ -195,6 +196,7 @@ def test_a_budget_that_holds_nothing_names_the_option(folder, options):
     assert "overflow" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_real_process_hands_on_plain_utf8(first, folder, options):
     code = "from oprag.cli import main; main()"
     ran = subprocess.run(

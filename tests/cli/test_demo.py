@@ -42,6 +42,7 @@ def report(first):
     return json.loads(first.stdout)
 
 
+@pytest.mark.slow
 def test_the_first_run_says_that_it_makes_the_index(first, options, report):
     assert first.exit_code == 0, first.output
     assert f"chunks, now kept in {options[-1]}" in first.stderr
@@ -114,6 +115,7 @@ def test_what_is_piped_is_plain_and_100_columns_wide(first, options):
     assert [line for line in lines if line != line.rstrip()] == []
 
 
+@pytest.mark.slow
 def test_k_and_the_budget_limit_what_is_shown(first, options):
     answers = json.loads(run(options, "--json", "--k", "2").stdout)["questions"]
     assert [len(answer["by_score"]) for answer in answers] == [2, 2, 2]
@@ -132,6 +134,7 @@ def test_a_budget_that_holds_nothing_is_one_line(first, options):
     )
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_is_one_line_and_makes_no_folder(tmp_path):
     result = run(
         ["--embedding-model", "no/model", "--directory", str(tmp_path / "new")]
@@ -153,6 +156,7 @@ def test_a_folder_that_cannot_be_written_is_one_line(tiny_model, tmp_path):
     assert result.stderr.splitlines()[-1] == f"Error: Not a directory: {folder!r}"
 
 
+@pytest.mark.slow
 def test_a_real_process_on_a_terminal_that_knows_only_ascii(first, options):
     code = "from oprag.cli import main; main()"
     ran = subprocess.run(

@@ -400,6 +400,7 @@ store.write(plan.changes, lambda done: os.kill(os.getpid(), signal.SIGKILL))
 """
 
 
+@pytest.mark.slow
 def test_a_repair_that_is_killed_is_seen_and_finished_by_the_next(tmp_path):
     sources, folder = tmp_path / "sources", tmp_path / "chroma"
     sources.mkdir()

@@ -22,6 +22,8 @@ from oprag.cli.embedding_models import (
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
 from oprag.errors import MissingDependencyError
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SHA256_OF_ALTERED = "4aa009153649a0a7c1425387f3da9c72330ad069ea9f69ce1640abe46f92a83b"
 """What `printf altered | sha256sum` prints."""

@@ -103,6 +103,7 @@ def files(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_an_offline_run_ends_with_a_table_and_a_report(offline):
     folder, result = offline
 
@@ -142,6 +143,7 @@ def test_a_run_without_what_was_cached_gives_the_same_bytes(offline, shared, tmp
     assert files(tmp_path / "cold") == files(offline[0])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(tiny_model, tmp_path):
     names = "abcdefghij"
     docs = [{"doc_id": name, "text": f"{HARBOUR} {name} {MILL}"} for name in names]
@@ -225,6 +227,7 @@ def test_the_estimate_is_what_is_sent(ask, tmp_path):
     assert int(told[1].replace(",", "")) == sum(count(r.prompt) for r in requests)
 
 
+@pytest.mark.slow
 def test_failed_questions_are_told_by_the_exit_code_and_asked_again(ask, tmp_path):
     def refuse(request):
         if "king" in request.prompt:
@@ -246,6 +249,7 @@ def test_failed_questions_are_told_by_the_exit_code_and_asked_again(ask, tmp_pat
     assert not (tmp_path / "run" / "errors.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_a_cap_ends_the_run_before_it_is_passed_and_a_higher_one_goes_on(ask, tmp_path):
     # Of a reply 10 tokens at most; prompts have a few hundred.
     out = ["--out", tmp_path / "run", "--max-reply", "10", "--concurrency", "1"]
@@ -314,6 +318,7 @@ def options_of_the_mill(data, tmp_path) -> list[str]:
     return ["--questions", str(tmp_path / "choice.csv"), *data[2:]]
 
 
+@pytest.mark.slow
 def test_options_asked_for_in_brackets_are_compared_by_them(
     ask, options_of_the_mill, tmp_path
 ):

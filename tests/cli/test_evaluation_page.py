@@ -48,6 +48,7 @@ def test_the_page_has_the_commands_it_speaks_of():
 
 
 # The paper's file has two questions here, and not 229.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::oprag.evaluation.errors.DatasetCountWarning")
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 @pytest.mark.parametrize("line", LINES)

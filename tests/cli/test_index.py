@@ -159,6 +159,7 @@ os._exit(0)
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_an_index_whose_making_was_killed_is_never_used(tmp_path):
     run_and_die(tmp_path, after=64)
     assert list(tmp_path.glob("*.chroma"))
@@ -169,6 +170,7 @@ def test_an_index_whose_making_was_killed_is_never_used(tmp_path):
     assert stored(index) == expected(chunks())
 
 
+@pytest.mark.slow
 def test_an_index_is_whole_as_soon_as_it_is_made(tmp_path):
     run_and_die(tmp_path, after=10**6)
 
@@ -221,6 +223,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
         open_index("a", chunks(), letters(), folder=tmp_path / "file" / "folder")
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_an_error_and_leaves_nothing(tmp_path):
     pytest.importorskip("resource", reason="only POSIX can limit the size of files")
     code = f"""

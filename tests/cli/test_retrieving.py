@@ -38,6 +38,7 @@ def retrieved(vectorstore):
     return retrieve(vectorstore, QUESTION, token_budget=600)
 
 
+@pytest.mark.slow
 def test_the_answer_is_among_the_passages_however_they_are_ordered(retrieved):
     told = " ".join(" ".join(p.text for p in retrieved.passages).split())
 

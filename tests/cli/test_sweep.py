@@ -55,6 +55,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["sweep", *map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
     result = run(*shared, "--out", tmp_path / "run")
 
@@ -76,6 +77,7 @@ def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
     assert settings["budgets"] == [250, 500]
 
 
+@pytest.mark.slow
 def test_with_a_model_its_answers_are_measured(shared, tmp_path, monkeypatch):
     def reads(request):
         found = re.search(r"bell of (\w+) weigh\?", request.prompt)

@@ -16,6 +16,7 @@ from oprag.errors import ConflictingTextError, OpragError
 from oprag.metadata import document_key
 from oprag.splitting import split_tokens
 from oprag.tokens import resolve_token_counter
+from tests.effort import cases
 
 COUNTER = resolve_token_counter("cl100k_base")
 WORDS = ["word", " and", " the", ". ", "\n\n", '"', "漢", ",", " x", "\n", "/", "’"]
@@ -107,7 +108,7 @@ def by_steps(hits, chosen, sent_text=None):
         columns.IN_USE = True
 
 
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=cases(1_500), deadline=None)
 @given(retrieved(), options, heads, st.booleans())
 def test_what_is_made_in_columns_is_what_the_steps_make(
     found, given_options, heads, rescored

@@ -17,6 +17,7 @@ from oprag.chunk import Chunk, Passage, Span
 from oprag.context.counting import context_counter
 from oprag.context.merging import merge_neighbours
 from oprag.tokens import NamedTokenCounter, joint_counter, resolve_token_counter
+from tests.effort import cases
 
 PIECES = [
     *("word", " ", "  ", ".", "...", ")", "))", '."', "\n", "\n\n", "\t", "\r\n"),
@@ -27,7 +28,7 @@ texts = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
 joints = st.sampled_from(["\n\n", "\n", " ", "\n\n[…]\n\n", " | ", "---", ""])
 
 
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=cases(2_000), deadline=None)
 @given(st.sampled_from(["cl100k_base", "o200k_base"]), texts, joints, texts)
 def test_a_joint_adds_what_the_tokenizer_says(name, left, joint, right):
     counter = resolve_token_counter(name)
@@ -36,7 +37,7 @@ def test_a_joint_adds_what_the_tokenizer_says(name, left, joint, right):
     assert counter(left) + added + counter(right) == counter(left + joint + right)
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=cases(1_000), deadline=None)
 @given(
     st.sampled_from(["cl100k_base", "o200k_base"]),
     st.lists(texts.filter(bool), min_size=1, max_size=6),
@@ -68,7 +69,7 @@ def test_what_reaches_over_a_short_text_is_counted(parts, joint):
     assert between.between(parts) == exact > one_by_one
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=cases(500), deadline=None)
 @given(
     st.lists(texts.filter(bool), min_size=1, max_size=5),
     st.lists(st.booleans(), min_size=4, max_size=4),
@@ -98,7 +99,7 @@ def wordpiece():
     return resolve_token_counter(tokenizers.Tokenizer.from_file(str(file)))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=cases(500), deadline=None)
 @given(texts, joints, texts)
 def test_word_pieces_are_never_counted_too_low(wordpiece, left, joint, right):
     added = joint_counter(wordpiece, joint)(left, right)
@@ -112,7 +113,7 @@ def test_words_that_a_joint_runs_together_are_counted_together(wordpiece):
     assert apart + added == wordpiece("unhelloworld") > apart
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=cases(500), deadline=None)
 @given(texts, joints, texts)
 def test_the_approximation_is_never_counted_too_low(left, joint, right):
     counter = resolve_token_counter("approximate")

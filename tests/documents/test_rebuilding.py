@@ -201,6 +201,7 @@ def test_a_long_list_of_missing_chunks_is_cut():
     assert error.value.missing == tuple(range(i, i + 1) for i in range(0, 20, 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 256, 9_999, 16_384])
 def test_a_store_that_gives_no_more_than_its_limit_is_caught(limit):
     chunks = stored(NAME, ("x" * 20_000, at(*((i, i + 1) for i in range(20_000)))))
@@ -452,6 +453,7 @@ def test_words_whose_white_space_was_stripped_come_back_in_place(text, rng):
     )
 
 
+@pytest.mark.slow
 def test_20_000_chunks_are_put_together_in_no_time():
     text = "The quick brown fox jumps over the lazy dog. " * 20_000
     step = len(text) // 20_000

@@ -47,6 +47,7 @@ def books(documents):
         yield text, starts
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not COVIDQA.is_dir(), reason=f"{COVIDQA} is not there")
 def test_bm25_on_covidqa():
     bm25s = pytest.importorskip("bm25s")

@@ -107,6 +107,7 @@ class TestEstimate:
         assert ten_times[:3] == pytest.approx(once[:3])
         assert (once.questions, ten_times.questions) == (5, 50)
 
+    @pytest.mark.slow
     def test_it_holds_the_truth_about_as_often_as_it_says(self):
         rng = np.random.default_rng(8)
         held = 0

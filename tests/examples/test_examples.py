@@ -21,6 +21,7 @@ def test_the_model_is_sent_the_clauses_in_the_order_of_the_contract(name):
     assert sent == sorted(sent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_it_runs_as_a_program(name):
     done = subprocess.run(

@@ -11,6 +11,7 @@ from langchain_core.documents import Document
 from langchain_oprag import OffsetTokenSplitter, OrderPreservingCompressor
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from tests.corpora import STYLES, Retrieval, retrievals
+from tests.effort import cases
 from tests.langchain.corpus import chunk
 
 SOURCE = "The first part. And the second. Far away the third."
@@ -261,7 +262,7 @@ def order(documents, given_options):
             return None
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases(500))
 @given(retrievals(), styles, options)
 def test_running_on_its_own_result_changes_nothing(retrieval, style, given_options):
     once = order(documents_of(retrieval, style), given_options)
@@ -269,7 +270,7 @@ def test_running_on_its_own_result_changes_nothing(retrieval, style, given_optio
     assert once is None or order(once, given_options) == once
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases(500))
 @given(retrievals(), styles, options)
 def test_nothing_that_was_given_is_written_to(retrieval, style, given_options):
     documents = documents_of(retrieval, style)
@@ -280,7 +281,7 @@ def test_nothing_that_was_given_is_written_to(retrieval, style, given_options):
     assert documents == before
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases(500))
 @given(retrievals(), styles)
 def test_unchanged_the_result_is_made_of_the_objects_given(retrieval, style):
     documents = documents_of(retrieval, style)
@@ -292,7 +293,7 @@ def test_unchanged_the_result_is_made_of_the_objects_given(retrieval, style):
     assert len(result) == len(distinct)
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases(500))
 @given(retrievals(), st.sampled_from(["own", "langchain"]))
 def test_the_spans_of_a_result_are_slices_of_the_source(retrieval, style):
     options = {"merge": True, "documents": retrieval.sources}

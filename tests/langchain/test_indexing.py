@@ -406,6 +406,7 @@ async def test_awaited_it_does_the_same(tmp_path, embeddings):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 def test_killed_anywhere_the_next_run_repairs_chroma(tmp_path):
     chroma = pytest.importorskip("langchain_chroma")

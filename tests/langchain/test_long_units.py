@@ -88,6 +88,7 @@ def village(request, minilm, tmp_path_factory):
 
 
 class TestOverRealStores:
+    @pytest.mark.slow
     async def test_the_units_of_the_best_chunks_come_whole(self, village):
         retriever = LongUnitRetriever(
             vectorstore=village, units=UNITS, documents=TEXTS, k=2

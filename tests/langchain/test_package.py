@@ -54,6 +54,7 @@ def test_without_the_splitters_package_all_else_works():
     assert said == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["OffsetTokenSplitter", "OffsetSentenceSplitter"])
 def test_without_it_a_splitter_is_an_error_that_names_the_extra(name):
     said = run(
@@ -68,6 +69,7 @@ def test_without_it_a_splitter_is_an_error_that_names_the_extra(name):
     assert "pip install 'oprag[langchain]'" in said
 
 
+@pytest.mark.slow
 def test_importing_it_does_not_import_the_splitters_package():
     said = run(
         "import langchain_oprag, sys",
@@ -91,6 +93,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         langchain_oprag.Nothing  # noqa: B018 -- looking it up is the test
 
 
+@pytest.mark.slow
 def test_everything_can_be_imported_with_a_star():
     said = run("from langchain_oprag import *", "print(OffsetTokenSplitter.__name__)")
 

@@ -27,6 +27,7 @@ from oprag.errors import (
 )
 from oprag.metadata import chunk_id
 from tests.corpora import texts
+from tests.effort import cases
 from tests.langchain.compat import ParentDocumentRetriever
 from tests.langchain.corpus import EMBEDDING, words
 
@@ -105,7 +106,7 @@ def test_the_defaults_are_those_of_the_papers():
     assert all(chunk.page_content.startswith("Mr. Smith") for chunk in packed)
 
 
-@settings(max_examples=300)
+@settings(max_examples=cases(300))
 @given(texts, st.integers(1, 9), st.booleans())
 def test_every_chunk_is_its_slice_and_nothing_is_lost(text, size, packed):
     splitter = by_sentences(size) if packed else by_words(size)

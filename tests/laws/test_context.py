@@ -18,8 +18,9 @@ from oprag.chunk import Passage
 from oprag.errors import BudgetTooSmallError
 from oprag.tokens import resolve_token_counter
 from tests.corpora import STYLES, Retrieval, retrievals
+from tests.effort import cases
 
-MANY = settings(max_examples=1_000, deadline=None)
+MANY = settings(max_examples=cases(1_000), deadline=None)
 
 COUNTERS = {
     "characters": len,

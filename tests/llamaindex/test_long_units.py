@@ -139,6 +139,7 @@ def of(scored: NodeWithScore) -> list[str]:
     return json.loads(scored.node.metadata["unit_documents"])
 
 
+@pytest.mark.slow
 class TestOverRealStores:
     async def test_the_units_of_the_best_nodes_come_whole(self, village):
         found = over(village, k=2).retrieve(QUESTION)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -51,6 +53,7 @@ def test_another_import_that_fails_is_not_taken_for_it():
     assert printed == "ModuleNotFoundError pydantic"
 
 
+@pytest.mark.slow
 def test_the_context_is_the_same_under_every_hash_seed():
     code = (
         "from llamaindex_oprag import OrderPreservingRetriever\n"

@@ -215,6 +215,7 @@ def test_documents_are_counted_once_for_the_account():
     assert long[1] == long[0] + 2
 
 
+@pytest.mark.slow
 def test_an_engine_is_collected_when_it_is_left():
     engine = make()
     reference = weakref.ref(engine)

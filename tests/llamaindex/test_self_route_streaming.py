@@ -195,6 +195,7 @@ def cut(text: str, seed: int) -> list[str]:
     return [text[a:b] for a, b in zip([0, *bounds], [*bounds, len(text)], strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::oprag.errors.RoutingCostWarning")
 @pytest.mark.parametrize("samples", [REFUSALS, ANSWERS], ids=["refusals", "answers"])
 async def test_no_cut_of_a_stream_changes_anything(samples):

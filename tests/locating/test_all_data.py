@@ -12,10 +12,13 @@ from tests.locating.texts import DATA, documents
 SETS = ("chunking_eval", "covidqa", "fairytaleqa", "nocha_sample", "qmsum", "squality")
 SIZE = 25_000
 
-pytestmark = pytest.mark.skipif(
-    not all((DATA / name / "docs.jsonl").is_file() for name in SETS),
-    reason="the real documents are not there: ../shared/data, beside the repository",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all((DATA / name / "docs.jsonl").is_file() for name in SETS),
+        reason="the real documents are not in ../shared/data, beside the repository",
+    ),
+]
 
 
 @pytest.mark.parametrize("name", SETS)

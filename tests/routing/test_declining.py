@@ -160,6 +160,7 @@ def test_one_string_is_no_list_of_words():
 # Streams.
 
 
+@pytest.mark.slow
 def test_ten_thousand_random_cuts_lose_and_leak_nothing():
     generator = random.Random(20240917)  # noqa: S311 - cuts, no secrets
     texts = [*REFUSALS, *ANSWERS]
@@ -191,6 +192,7 @@ def test_any_cut_of_any_words_gives_the_verdict_on_the_whole(data):
         assert given_out == ""
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_no_beginning_contradicts_the_whole(data):
     rules = DeclineRules()

@@ -12,6 +12,7 @@ from oprag.errors import SentenceDataError
 from oprag.optional import bundled_folder
 from oprag.splitting import punkt_sentence_spans
 from oprag.splitting.sentences import _load
+from tests.effort import cases
 from tests.fresh_interpreter import run
 from tests.strategies import awkward_texts
 
@@ -91,7 +92,7 @@ FRAGMENTS = (
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=cases(500))
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join) | awkward_texts)
 @pytest.mark.parametrize("language", ["english", "german"])
 def test_the_spans_are_those_of_nltk(language, text):
@@ -144,6 +145,7 @@ assert "llama_index.core" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_the_bundled_models_are_read_as_nltk_reads_them(bundled_data):
     by_us = run(SPANS)
     by_nltk = run(SPANS, without=["llama_index"], NLTK_DATA=str(bundled_data))
@@ -152,6 +154,7 @@ def test_the_bundled_models_are_read_as_nltk_reads_them(bundled_data):
     assert len(json.loads(by_us)[0]) >= 3 * 6 - 2
 
 
+@pytest.mark.slow
 def test_without_any_model_the_error_names_the_ways_out(tmp_path):
     code = """
 from oprag.errors import SentenceDataError

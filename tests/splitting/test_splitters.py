@@ -47,6 +47,7 @@ def test_windows_partition_the_text(name, text, size):
     assert [c.start for c in chunks[1:]] == [c.end for c in chunks[:-1]]
 
 
+@pytest.mark.slow
 @SOME
 @given(awkward_texts, sizes)
 @every_counter
@@ -295,6 +296,7 @@ def test_an_overlap_outside_the_window_is_refused(overlap):
         split_tokens("text", chunk_size=4, chunk_overlap=overlap)
 
 
+@pytest.mark.slow
 def test_the_result_is_the_same_under_every_hash_seed():
     pytest.importorskip("nltk", reason="finds the sentences")
     code = """

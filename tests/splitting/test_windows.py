@@ -177,6 +177,7 @@ def test_a_truncating_tokenizer_reads_the_whole_text():
     assert [chunk.token_count for chunk in chunks] == [300, 300, 300, 100]
 
 
+@pytest.mark.slow
 def test_numpy_changes_nothing():
     pytest.importorskip("numpy", reason="is the other side of the comparison")
     code = """

@@ -192,6 +192,7 @@ def test_context_overflow_has_openais_error_code() -> None:
     assert "10 tokens" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_client_that_retries_gets_the_next_answer() -> None:
     with ScriptedServer([rate_limited(0.001), server_error(), "fine"]) as server:
         model = chat_openai(server, max_retries=2)

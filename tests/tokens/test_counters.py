@@ -220,6 +220,7 @@ def test_loading_leaves_the_environment_alone_and_imports_no_framework(bundled_f
     assert run(RESOLVE_DEFAULT).split() == ["cl100k_base"] * 2
 
 
+@pytest.mark.slow
 def test_the_folder_that_tiktoken_reads_comes_first(bundled_file, tmp_path):
     shutil.copy(bundled_file, tmp_path)
 

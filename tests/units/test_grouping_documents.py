@@ -355,6 +355,7 @@ class TestLaws:
             assert tuple(n for n in sizes if n in lost) in whole
 
 
+@pytest.mark.slow
 def test_the_same_under_every_hash_seed():
     code = (
         "import random; from oprag.units.grouping_documents import group_documents\n"
@@ -376,6 +377,7 @@ def test_the_same_under_every_hash_seed():
     assert len(outputs) == 1
 
 
+@pytest.mark.slow
 def test_fifty_thousand_documents_take_seconds():
     rng = random.Random(2)  # noqa: S311 -- nothing secret
     names = [f"wiki/{number}" for number in range(50_000)]

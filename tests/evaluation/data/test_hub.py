@@ -77,6 +77,7 @@ for name in ("infinitebench/en.qa", "longbench/qasper", "longrag/nq", "narrative
 """
 
 
+@pytest.mark.slow
 def test_without_a_network_the_error_says_what_to_do(tmp_path):
     said = run(OFFLINE, HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path))
 

@@ -268,6 +268,7 @@ def wordnet(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_meteor_reads_nltks_wordnet_and_says_when_it_is_damaged(tmp_path):
     hidden = (wordnet(tmp_path) / "index.sense").rename(tmp_path / "corpora/wordnet/x")
     said = run(METEOR.format(hidden=str(hidden)), NLTK_DATA=str(tmp_path))

@@ -54,6 +54,7 @@ def fail(script, **options) -> tuple[ChatModelError, list]:
     return caught.value, server.requests
 
 
+@pytest.mark.slow
 def test_the_reply_and_what_the_provider_reports():
     completion, (request,) = ask([Reply("In May.", usage=Usage(120, 3, 64))])
 

@@ -208,6 +208,7 @@ def test_sentences_of_no_text_are_none():
     assert found.matrix.size == 0
 
 
+@pytest.mark.slow
 def test_with_the_real_model_it_finds_what_shares_no_word():
     embeddings = load_embedding_model(packaged=packaged_weights())
     vectors = Vectors(embeddings, name="minilm")

@@ -5,6 +5,7 @@ import pytest
 from tests.fresh_interpreter import run
 
 
+@pytest.mark.slow
 def test_importing_reports_loads_neither_matplotlib_nor_jinja2():
     code = (
         "import oprag.evaluation.reports\n"
@@ -14,6 +15,7 @@ def test_importing_reports_loads_neither_matplotlib_nor_jinja2():
     assert run(code).strip() == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["matplotlib", "jinja2"])
 def test_a_missing_library_is_named_with_its_extra(library, answered):
     code = (

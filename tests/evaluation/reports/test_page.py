@@ -13,6 +13,8 @@ from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.reports.page import page_data
 from tests.evaluation.reports.runs import HOSTILE, ledgers
 
+pytestmark = pytest.mark.slow
+
 
 class Page(HTMLParser):
     """The elements of a page with their attributes, and the text of some."""

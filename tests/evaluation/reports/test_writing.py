@@ -70,6 +70,7 @@ def test_every_file_is_there_and_no_draft(reported):
     }
 
 
+@pytest.mark.slow
 def test_another_process_writes_the_same_bytes(reported, answered, tmp_path):
     """Another hash seed, another time, another style of the user's plots."""
     shutil.copytree(answered, tmp_path / "run")

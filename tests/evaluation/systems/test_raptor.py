@@ -87,6 +87,7 @@ def test_the_best_nodes_come_first_and_stop_at_the_budget():
         asyncio.run(system.attempt(question, 6, bench))
 
 
+@pytest.mark.slow
 def test_importing_the_systems_loads_no_clustering():
     code = (
         "import oprag.evaluation.catalogue\n"
@@ -96,6 +97,7 @@ def test_importing_the_systems_loads_no_clustering():
     assert run_fresh(code).strip() == "[]"
 
 
+@pytest.mark.slow
 def test_missing_clustering_is_named_with_its_extra():
     code = (
         "import numpy as np\n"
@@ -121,6 +123,7 @@ def reply(request) -> str:
     return " ".join(text.split()[:40])
 
 
+@pytest.mark.slow
 def test_trees_and_pages_of_a_real_document_are_made_once(tmp_path):
     dataset = set_of_one(REAL, "What does a class definition define?")
     systems = [make_system("raptor"), make_system("readagent")]
