@@ -10,8 +10,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 from langchain_core.vectorstores import VectorStoreRetriever
 
-from oprag.context import FetchPlan
-from oprag.errors import InvalidOptionError
+from oprag.context import FetchPlan, check_option
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
@@ -23,10 +22,9 @@ def checked_k(k: Any) -> int | None:
     Raises:
         InvalidOptionError: It is not.
     """
-    if k is None or (type(k) is int and k >= 1):
-        return k
-    message = f"k={k!r} is not possible. It takes a whole number from 1 on."
-    raise InvalidOptionError(message, option="k", value=k)
+    check_option("k", k)
+    wanted: int | None = k
+    return wanted
 
 
 class Asking:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -14,17 +15,41 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore
+from pydantic import Field
 
+from langchain_oprag._asking import Asking
+from langchain_oprag._options import CheckedOptions
 from oprag.errors import InvalidOptionError
 
 _ABSENT = object()
+_Received = TypeVar("_Received")
 
 
-class WrappingRetriever(BaseRetriever):
+class WrappingKeywords(TypedDict, total=False):
+    """What all wrapping retrievers take beside what they wrap, for type checkers."""
+
+    search_type: str | None
+    search_kwargs: Mapping[str, Any] | None
+    name: str | None
+    tags: list[str] | None
+    metadata: dict[str, Any] | None
+
+
+class WrappingRetriever(BaseRetriever, CheckedOptions):
     """A retriever around another one, whose attributes it passes through."""
 
-    base_retriever: RetrieverLike
-    """The retriever that is wrapped."""
+    base_retriever: RetrieverLike = Field(
+        description="Any `Runnable` from a query to a list of documents, best first."
+    )
+    name: str | None = Field(
+        default=None, description="The retriever's name in traces; None for its class."
+    )
+    tags: list[str] | None = Field(
+        default=None, description="Tags of its runs in traces."
+    )
+    metadata: dict[str, Any] | None = Field(
+        default=None, description="Metadata of its runs in traces."
+    )
 
     def invoke(
         self,
@@ -64,6 +89,41 @@ class WrappingRetriever(BaseRetriever):
         """Configurable fields of the wrapped retriever."""
         return self.base_retriever.config_specs
 
+    def _ask(
+        self,
+        query: str,
+        asking: Asking,
+        receive: Callable[[list[Document]], tuple[_Received, bool]],
+    ) -> _Received:
+        """Ask the wrapped retriever, again where `receive` says so.
+
+        Args:
+            query: The question.
+            asking: With what.
+            receive: From the documents that came to what they are made into, and
+                whether to ask for more instead.
+        """
+        more = True
+        while more:
+            found = self.base_retriever.invoke(query, asking.config, **asking.arguments)
+            received, more = receive(found)
+        return received
+
+    async def _aask(
+        self,
+        query: str,
+        asking: Asking,
+        receive: Callable[[list[Document]], tuple[_Received, bool]],
+    ) -> _Received:
+        """Async version of `_ask`."""
+        more = True
+        while more:
+            found = await self.base_retriever.ainvoke(
+                query, asking.config, **asking.arguments
+            )
+            received, more = receive(found)
+        return received
+
     def _refuse_options(self, call: dict[str, Any], options: Any) -> None:
         """Refuse arguments of a call that are options of the retriever."""
         for option, value in call.items():
@@ -95,7 +155,7 @@ def wrapped_retriever(
     component: str,
     base_retriever: RetrieverLike | None,
     vectorstore: VectorStore | None,
-    search: dict[str, Any],
+    options: dict[str, Any],
 ) -> RetrieverLike:
     """Return the retriever that the arguments mean together.
 
@@ -103,12 +163,16 @@ def wrapped_retriever(
         component: Class name of the wrapping retriever.
         base_retriever: The retriever, or None.
         vectorstore: A store in its place, or None.
-        search: `search_type` and `search_kwargs`; None where they were not given.
+        options: `search_type` and `search_kwargs` are taken out of it.
 
     Raises:
         InvalidOptionError: They do not go together.
     """
-    search = {name: value for name, value in search.items() if value is not None}
+    search = {
+        name: value
+        for name in ("search_type", "search_kwargs")
+        if (value := options.pop(name, None)) is not None
+    }
     if vectorstore is None and base_retriever is not None and not search:
         return base_retriever
     if isinstance(vectorstore, VectorStore) and base_retriever is None:

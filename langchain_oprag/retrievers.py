@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -14,14 +14,29 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import SkipValidation, field_validator
+from pydantic import Field, field_validator
 
 from langchain_oprag._asking import Asking, checked_k
-from langchain_oprag._options import SharedOptions
-from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
-from oprag.context import candidates_for
+from langchain_oprag._options import SharedOptions, documented
+from langchain_oprag._wrapping import (
+    WrappingKeywords,
+    WrappingRetriever,
+    wrapped_retriever,
+)
+from oprag.context import ContextKeywords, candidates_for
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
+class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
+    """What `OrderPreservingRetriever` takes, for type checkers."""
+
+    k: int | None
+    rescore: str | None
+
+
+@documented
 class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
@@ -37,8 +52,9 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             `vectorstore` only. None for the store's default.
         search_kwargs: Arguments for every search, such as a filter; with
             `vectorstore` only.
-        **options: The fields below, and `tags`, `metadata` and `name`, which all
-            retrievers have.
+        k: Documents to return, of the best; None for as many as come.
+        **options: All of `oprag.context.ContextOptions` but `top_n`, and `rescore`,
+            `name`, `tags` and `metadata`.
 
     `k` reaches a vector store underneath when it is larger than the one in
     `search_kwargs`, or there is none; `fetch_k` of `"mmr"` is raised to it. Other
@@ -47,7 +63,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     With `token_budget`, a vector store underneath and no `k` anywhere, as many
     chunks are fetched as fill the budget; with `selection="segments"` 400 of them and
-    with `"expand"` and `preset="recall"` 1,200 at least. A score threshold still holds.
+    with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
 
     Whatever else the wrapped retriever or its vector store has can be used on
     this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`.
@@ -83,25 +99,25 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         2
     """
 
-    k: SkipValidation[int | None] = None
-    """Documents to return, of the best; None for as many as come."""
+    k: int | None = Field(
+        default=None,
+        description="Documents to return, of the best; None for as many as come.",
+    )
 
     def __init__(
         self,
         *,
         base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
-        search_type: str | None = None,
-        search_kwargs: Mapping[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[RetrieverKeywords],
     ) -> None:
-        search = {"search_type": search_type, "search_kwargs": search_kwargs}
-        options["base_retriever"] = wrapped_retriever(
-            "OrderPreservingRetriever", base_retriever, vectorstore, search
+        given: dict[str, Any] = {**options}
+        given["base_retriever"] = wrapped_retriever(
+            "OrderPreservingRetriever", base_retriever, vectorstore, given
         )
-        super().__init__(**options)
+        super().__init__(**given)
 
-    @field_validator("k", mode="after")
+    @field_validator("k", mode="plain")
     @classmethod
     def _check_k(cls, k: Any) -> int | None:
         return checked_k(k)
@@ -117,11 +133,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         asking = self._asking(config, call, k)
-        more = True
-        while more:
-            found = self.base_retriever.invoke(query, asking.config, **asking.arguments)
-            documents, more = self._receive(asking, found)
-        return documents
+        return self._ask(query, asking, partial(self._receive, asking))
 
     async def _aget_relevant_documents(
         self,
@@ -134,13 +146,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         asking = self._asking(config, call, k)
-        more = True
-        while more:
-            found = await self.base_retriever.ainvoke(
-                query, asking.config, **asking.arguments
-            )
-            documents, more = self._receive(asking, found)
-        return documents
+        return await self._aask(query, asking, partial(self._receive, asking))
 
     def _asking(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
@@ -152,7 +158,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             call,
             k=self.k if k is None else checked_k(k),
             token_budget=self._budget_to_fill(),
-            candidates=candidates_for(self._selection()),
+            candidates=candidates_for(self.selection),
         )
 
     def _receive(

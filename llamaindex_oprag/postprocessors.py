@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.callbacks import CallbackManager
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange
-from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
+from llamaindex_oprag._options import (
+    ContextFields,
+    documented,
+    refuse_lost_state,
+    warn_unfilled,
+)
 from oprag.context import ContextOptions
 
 
+@documented
 class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
@@ -30,13 +37,10 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
 
     Args:
         top_n: Nodes to keep, of the best; None for all. Can be assigned later.
-        token_budget: Tokens that the nodes may take together as they are sent;
-            None for no limit.
-        **options: The other fields of `oprag.context.ContextOptions` (`merge`,
-            `gap_mark`, `overflow`, `position_keys` and so on), all plain JSON
-            values or callables, and `rescore`: the metadata key to write values to
-            that fall in output order (`"score"` also is `NodeWithScore.score`);
-            the value before stands under `original_` and the key.
+        rescore: Metadata key to write values to that fall in output order, for
+            applications that sort by it; `"score"` also is `NodeWithScore.score`. The
+            value before stands under `original_` and the key. None for none.
+        **options: The others of `oprag.context.ContextOptions`.
 
     Raises:
         ValidationError: On construction and assignment, for an option that does not
@@ -60,6 +64,12 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         >>> [node.text for node in postprocessor.postprocess_nodes(nodes)]
         ['to', 'end']
     """
+
+    callback_manager: CallbackManager = Field(
+        default_factory=CallbackManager,
+        exclude=True,
+        description="Told of what is done, as everywhere in LlamaIndex.",
+    )
 
     _warned: bool = PrivateAttr(default=False)
     _counting: tuple[ContextOptions, ContextOptions] | None = PrivateAttr(default=None)

@@ -3,9 +3,19 @@
 from oprag.context.assembly import assemble, falling_scores, order_context
 from oprag.context.columns import HEAD_JOINT, plain_case
 from oprag.context.counting import SentText
+from oprag.context.docstrings import described, list_options
 from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
-from oprag.context.options import ContextOptions, Order, SourceTexts
-from oprag.context.presets import check_preset, with_preset
+from oprag.context.options import (
+    DEFAULTS,
+    DESCRIPTIONS,
+    ContextKeywords,
+    ContextOptions,
+    Order,
+    OrderingKeywords,
+    SourceTexts,
+    check_option,
+    refuse_unknown,
+)
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
@@ -17,27 +27,33 @@ from oprag.context.selection import (
 )
 
 __all__ = [
+    "DEFAULTS",
+    "DESCRIPTIONS",
     "HEAD_JOINT",
+    "ContextKeywords",
     "ContextOptions",
     "FetchPlan",
     "Order",
+    "OrderingKeywords",
     "Overflow",
     "Selection",
     "SentText",
     "SourceTexts",
     "assemble",
     "candidates_for",
-    "check_preset",
+    "check_option",
     "chunks_for_units",
+    "described",
     "extract_segments",
     "falling_scores",
     "fill_budget",
+    "list_options",
     "marked_texts",
     "numbering",
     "order_context",
     "plain_case",
+    "refuse_unknown",
     "render",
     "too_small",
     "unfilled_message",
-    "with_preset",
 ]

@@ -11,12 +11,18 @@ usual case the adapters ask `plain_case.py` first, a short way to the same resul
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budgeting import Filler, finish
 from oprag.context.counting import SentText
-from oprag.context.options import ContextOptions
+from oprag.context.docstrings import list_options
+from oprag.context.options import (
+    DEFAULTS,
+    DESCRIPTIONS,
+    ContextKeywords,
+    ContextOptions,
+)
 from oprag.context.rendering import without_mark
 from oprag.errors import InputMismatchError, InvalidOptionError
 from oprag.positions import (
@@ -25,6 +31,9 @@ from oprag.positions import (
     read_documents,
     without_duplicates,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Assembled(NamedTuple):
@@ -37,11 +46,14 @@ class Assembled(NamedTuple):
     as `top_n` or the budget left one out."""
 
 
+@list_options({name: DESCRIPTIONS[name] for name in DEFAULTS})
 def order_context(
     texts: Sequence[str],
     metadatas: Sequence[Mapping[str, Any]] | None = None,
     scores: Sequence[float | None] | None = None,
-    **options: Any,
+    *,
+    top_n: int | None = None,
+    **options: Unpack[ContextKeywords],
 ) -> list[Passage]:
     """Put retrieved texts into the order of their documents, within a budget.
 
@@ -54,8 +66,9 @@ def order_context(
             `document_key=` and `position_keys=`.
         scores: One per text, as reported; carried along and used only by
             `document_order="score_sum"`. The order of `texts` is the relevance.
-        **options: The fields of `ContextOptions`: `token_budget=`, `top_n=`,
-            `merge=`, `order=` and so on.
+        top_n: Texts to keep, of the best; None for all.
+        **options: The others of `ContextOptions`: `token_budget=`, `merge=`,
+            `order=` and so on.
 
     Returns:
         Passages in reading order; `passage.text` to send, `passage.citation` to
@@ -77,7 +90,7 @@ def order_context(
         >>> [passage.text for passage in passages]
         ['the beginning', 'the end']
     """
-    checked = ContextOptions.from_options(options)
+    checked = ContextOptions.from_options({"top_n": top_n, **options})
     if isinstance(texts, str):
         message = "texts is a single text, and its letters are none. Give a list."
         raise InvalidOptionError(message, option="texts", value=texts)
