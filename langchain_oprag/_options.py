@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 from pydantic import (
@@ -28,7 +28,6 @@ from oprag.context import (
     SourceTexts,
     assemble,
     check_option,
-    list_options,
     refuse_unknown,
     unfilled_message,
 )
@@ -39,7 +38,6 @@ from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 _SHARED = tuple(name for name in DEFAULTS if name not in {"top_n", "token_counter"})
 _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
-_Component = TypeVar("_Component", bound=BaseModel)
 
 
 def option_field(name: str) -> Any:
@@ -49,15 +47,6 @@ def option_field(name: str) -> Any:
         description=DESCRIPTIONS[name],
         repr=name != "documents",
     )
-
-
-def documented(component: type[_Component]) -> type[_Component]:
-    """List all fields of a component in its docstring, as the field's description says.
-
-    They take the place of `**options`.
-    """
-    fields = component.model_fields.items()
-    return list_options({n: field.description or "" for n, field in fields})(component)
 
 
 class Ordered(NamedTuple):

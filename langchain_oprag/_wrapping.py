@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -15,21 +15,20 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore
-from pydantic import Field
 
-from langchain_oprag._asking import Asking
+from langchain_oprag._fetching import Fetch
 from langchain_oprag._options import CheckedOptions
 from oprag.errors import InvalidOptionError
 
 _ABSENT = object()
 _Received = TypeVar("_Received")
+_Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
+"""From what came to a result, and whether to ask for more instead."""
 
 
 class WrappingKeywords(TypedDict, total=False):
-    """What all wrapping retrievers take beside what they wrap, for type checkers."""
+    """What all retrievers take, for type checkers."""
 
-    search_type: str | None
-    search_kwargs: Mapping[str, Any] | None
     name: str | None
     tags: list[str] | None
     metadata: dict[str, Any] | None
@@ -38,18 +37,7 @@ class WrappingKeywords(TypedDict, total=False):
 class WrappingRetriever(BaseRetriever, CheckedOptions):
     """A retriever around another one, whose attributes it passes through."""
 
-    base_retriever: RetrieverLike = Field(
-        description="Any `Runnable` from a query to a list of documents, best first."
-    )
-    name: str | None = Field(
-        default=None, description="The retriever's name in traces; None for its class."
-    )
-    tags: list[str] | None = Field(
-        default=None, description="Tags of its runs in traces."
-    )
-    metadata: dict[str, Any] | None = Field(
-        default=None, description="Metadata of its runs in traces."
-    )
+    base_retriever: RetrieverLike
 
     def invoke(
         self,
@@ -89,37 +77,24 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         """Configurable fields of the wrapped retriever."""
         return self.base_retriever.config_specs
 
-    def _ask(
-        self,
-        query: str,
-        asking: Asking,
-        receive: Callable[[list[Document]], tuple[_Received, bool]],
+    def _fetched(
+        self, query: str, fetch: Fetch, receive: _Receive[_Received]
     ) -> _Received:
-        """Ask the wrapped retriever, again where `receive` says so.
-
-        Args:
-            query: The question.
-            asking: With what.
-            receive: From the documents that came to what they are made into, and
-                whether to ask for more instead.
-        """
+        """Ask the wrapped retriever until `receive` wants no more."""
         more = True
         while more:
-            found = self.base_retriever.invoke(query, asking.config, **asking.arguments)
+            found = self.base_retriever.invoke(query, fetch.config, **fetch.arguments)
             received, more = receive(found)
         return received
 
-    async def _aask(
-        self,
-        query: str,
-        asking: Asking,
-        receive: Callable[[list[Document]], tuple[_Received, bool]],
+    async def _afetched(
+        self, query: str, fetch: Fetch, receive: _Receive[_Received]
     ) -> _Received:
-        """Async version of `_ask`."""
+        """Async version of `_fetched`."""
         more = True
         while more:
             found = await self.base_retriever.ainvoke(
-                query, asking.config, **asking.arguments
+                query, fetch.config, **fetch.arguments
             )
             received, more = receive(found)
         return received
@@ -155,7 +130,7 @@ def wrapped_retriever(
     component: str,
     base_retriever: RetrieverLike | None,
     vectorstore: VectorStore | None,
-    options: dict[str, Any],
+    search: dict[str, Any],
 ) -> RetrieverLike:
     """Return the retriever that the arguments mean together.
 
@@ -163,16 +138,12 @@ def wrapped_retriever(
         component: Class name of the wrapping retriever.
         base_retriever: The retriever, or None.
         vectorstore: A store in its place, or None.
-        options: `search_type` and `search_kwargs` are taken out of it.
+        search: `search_type` and `search_kwargs`; None where they were not given.
 
     Raises:
         InvalidOptionError: They do not go together.
     """
-    search = {
-        name: value
-        for name in ("search_type", "search_kwargs")
-        if (value := options.pop(name, None)) is not None
-    }
+    search = {name: value for name, value in search.items() if value is not None}
     if vectorstore is None and base_retriever is not None and not search:
         return base_retriever
     if isinstance(vectorstore, VectorStore) and base_retriever is None:

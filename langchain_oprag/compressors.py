@@ -10,7 +10,8 @@ from langchain_core.documents import (
     Document,
 )
 
-from langchain_oprag._options import SharedOptions, documented, option_field
+from langchain_oprag._options import SharedOptions, option_field
+from oprag.context import documented
 from oprag.errors import InvalidOptionError
 
 _SETTING = "raise the number of documents that the retriever before it returns (k)"

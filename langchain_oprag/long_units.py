@@ -18,16 +18,16 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, field_validator
 
-from langchain_oprag._asking import Asking, checked_k
 from langchain_oprag._convert import hits_of
-from langchain_oprag._options import documented, option_field
+from langchain_oprag._fetching import Fetch, checked_k
+from langchain_oprag._options import option_field
 from langchain_oprag._wrapping import (
     WrappingKeywords,
     WrappingRetriever,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike, document_source
-from oprag.context import Order, OrderingKeywords, chunks_for_units
+from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.units import (
@@ -82,7 +82,10 @@ class LongUnitRetriever(WrappingRetriever):
             of the chunks.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`, and `name`, `tags` and `metadata`.
+            `oprag.context.ContextOptions`.
+        name: What runs are called in traces; None for the class's name.
+        tags: Tags of all runs in traces; None for none.
+        metadata: Metadata of all runs in traces; None for none.
 
     A unit comes as one `Document`. Its metadata are flat: `unit_documents` (the names
     of its documents, a JSON list), `unit_spans` (the characters of each that it
@@ -129,17 +132,14 @@ class LongUnitRetriever(WrappingRetriever):
         ['Ann built it. It stands.', 'Far away.']
     """
 
-    units: Sequence[LongUnit] = Field(description="All long units.", repr=False)
-    documents: SourceLike = Field(
-        description="Full texts by document name: anything `document_source` takes.",
-        repr=False,
-    )
-    k: int = Field(default=4, description="Units to return, of the best.")
-    order: Order = option_field("order")
-    document_order: str = option_field("document_order")
+    units: Sequence[LongUnit] = Field(repr=False)
+    documents: SourceLike = Field(repr=False)
+    k: int = 4
+    order: Order = "document"
+    document_order: str = "best_rank"
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
-    separator: str = option_field("separator")
+    separator: str = "\n\n"
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
 
@@ -150,12 +150,16 @@ class LongUnitRetriever(WrappingRetriever):
         documents: SourceLike,
         base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
+        search_type: str | None = None,
+        search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:
-        given: dict[str, Any] = {**options, "units": units, "documents": documents}
-        given["base_retriever"] = wrapped_retriever(
-            type(self).__name__, base_retriever, vectorstore, given
+        search = {"search_type": search_type, "search_kwargs": search_kwargs}
+        base = wrapped_retriever(
+            type(self).__name__, base_retriever, vectorstore, search
         )
+        given: dict[str, Any] = {"base_retriever": base, **options}
+        given.update(units=units, documents=documents)
         super().__init__(**given)
         self._unit_index()
 
@@ -186,8 +190,8 @@ class LongUnitRetriever(WrappingRetriever):
     ) -> list[Document]:
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        chosen = self._ask(query, asking, partial(self._receive, asking, k))
+        fetch = self._fetch(config, call, k)
+        chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
         source = document_source(self.documents)
         texts = {name: source.get(name) for name in document_names(chosen)}
         return self._documents(chosen, texts)
@@ -203,16 +207,16 @@ class LongUnitRetriever(WrappingRetriever):
     ) -> list[Document]:
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        chosen = await self._aask(query, asking, partial(self._receive, asking, k))
+        fetch = self._fetch(config, call, k)
+        chosen = await self._afetched(query, fetch, partial(self._receive, fetch, k))
         names = document_names(chosen)
         source = document_source(self.documents)
         texts = await asyncio.gather(*map(source.aget, names))
         return self._documents(chosen, dict(zip(names, texts, strict=True)))
 
-    def _asking(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Asking:
+    def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
         self._refuse_options(call, type(self).model_fields)
-        return Asking(
+        return Fetch(
             self.base_retriever,
             config,
             call,
@@ -222,7 +226,7 @@ class LongUnitRetriever(WrappingRetriever):
         )
 
     def _receive(
-        self, asking: Asking, k: int, found: Sequence[Document]
+        self, fetch: Fetch, k: int, found: Sequence[Document]
     ) -> tuple[list[LiftedUnit], bool]:
         """The best units in order, and whether to ask again instead."""
         lifted = self._unit_index().lift(
@@ -233,7 +237,7 @@ class LongUnitRetriever(WrappingRetriever):
         chosen = reading_order(
             lifted, k, order=self.order, document_order=self.document_order
         )
-        return chosen, asking.again(len(found), used_all=len(lifted) < k)
+        return chosen, fetch.wants_more(len(found), used_all=len(lifted) < k)
 
     def _documents(
         self, chosen: Sequence[LiftedUnit], texts: Mapping[str, str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,16 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import Field, field_validator
+from pydantic import field_validator
 
-from langchain_oprag._asking import Asking, checked_k
-from langchain_oprag._options import SharedOptions, documented
+from langchain_oprag._fetching import Fetch, checked_k
+from langchain_oprag._options import SharedOptions
 from langchain_oprag._wrapping import (
     WrappingKeywords,
     WrappingRetriever,
     wrapped_retriever,
 )
-from oprag.context import ContextKeywords, candidates_for
+from oprag.context import ContextKeywords, candidates_for, documented
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,7 +46,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     is taken to be best first.
 
     Args:
-        base_retriever: Any `Runnable` from a query to a list of documents.
+        base_retriever: Any `Runnable` from a query to a list of documents, best first.
         vectorstore: Instead of `base_retriever`: short for
             `vectorstore.as_retriever(search_type=…, search_kwargs=…)`.
         search_type: `"similarity"`, `"similarity_score_threshold"` or `"mmr"`; with
@@ -53,8 +54,10 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         search_kwargs: Arguments for every search, such as a filter; with
             `vectorstore` only.
         k: Documents to return, of the best; None for as many as come.
-        **options: All of `oprag.context.ContextOptions` but `top_n`, and `rescore`,
-            `name`, `tags` and `metadata`.
+        **options: All of `oprag.context.ContextOptions` but `top_n`, and `rescore`.
+        name: What runs are called in traces; None for the class's name.
+        tags: Tags of all runs in traces; None for none.
+        metadata: Metadata of all runs in traces; None for none.
 
     `k` reaches a vector store underneath when it is larger than the one in
     `search_kwargs`, or there is none; `fetch_k` of `"mmr"` is raised to it. Other
@@ -99,22 +102,22 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         2
     """
 
-    k: int | None = Field(
-        default=None,
-        description="Documents to return, of the best; None for as many as come.",
-    )
+    k: int | None = None
 
     def __init__(
         self,
         *,
         base_retriever: RetrieverLike | None = None,
         vectorstore: VectorStore | None = None,
+        search_type: str | None = None,
+        search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[RetrieverKeywords],
     ) -> None:
-        given: dict[str, Any] = {**options}
-        given["base_retriever"] = wrapped_retriever(
-            "OrderPreservingRetriever", base_retriever, vectorstore, given
+        search = {"search_type": search_type, "search_kwargs": search_kwargs}
+        base = wrapped_retriever(
+            "OrderPreservingRetriever", base_retriever, vectorstore, search
         )
+        given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
 
     @field_validator("k", mode="plain")
@@ -132,8 +135,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         **call: Any,
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        return self._ask(query, asking, partial(self._receive, asking))
+        fetch = self._fetch(config, call, k)
+        return self._fetched(query, fetch, partial(self._receive, fetch))
 
     async def _aget_relevant_documents(
         self,
@@ -145,14 +148,14 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         **call: Any,
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        return await self._aask(query, asking, partial(self._receive, asking))
+        fetch = self._fetch(config, call, k)
+        return await self._afetched(query, fetch, partial(self._receive, fetch))
 
-    def _asking(
+    def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
-    ) -> Asking:
+    ) -> Fetch:
         self._refuse_options(call, SharedOptions.model_fields)
-        return Asking(
+        return Fetch(
             self.base_retriever,
             config,
             call,
@@ -162,13 +165,13 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         )
 
     def _receive(
-        self, asking: Asking, found: list[Document]
+        self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """The documents in order, and whether to ask again instead."""
-        ordered = self._put_in_order(found, asking.k)
-        if asking.again(len(found), used_all=ordered.used_all):
+        ordered = self._put_in_order(found, fetch.k)
+        if fetch.wants_more(len(found), used_all=ordered.used_all):
             return ordered.documents, True
-        setting = asking.limited_by(len(found))
+        setting = fetch.limited_by(len(found))
         starved = found and ordered.used_all and setting is not None
         if starved and setting and self._budget_to_fill() is not None:
             self._warn_unfilled(len(found), setting)

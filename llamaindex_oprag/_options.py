@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from typing import Any, TypeVar
+from typing import Any
 
 from llama_index.core.bridge.pydantic import (
     BaseModel,
@@ -24,7 +24,6 @@ from oprag.context import (
     Selection,
     SourceTexts,
     check_option,
-    list_options,
     refuse_unknown,
     unfilled_message,
 )
@@ -34,7 +33,6 @@ from oprag.tokens import TokenizerSpec
 
 _CALLABLE = ("position_keys", "document_key", "token_counter", "documents")
 _JSON = tuple(name for name in DESCRIPTIONS if name not in _CALLABLE)
-_Component = TypeVar("_Component", bound=BaseModel)
 
 
 def option_field(name: str) -> Any:
@@ -44,15 +42,6 @@ def option_field(name: str) -> Any:
         description=DESCRIPTIONS[name],
         repr=name != "documents",
     )
-
-
-def documented(component: type[_Component]) -> type[_Component]:
-    """List all fields of a component in its docstring, as the field's description says.
-
-    They take the place of `**options`.
-    """
-    fields = component.model_fields.items()
-    return list_options({n: field.description or "" for n, field in fields})(component)
 
 
 class ContextFields(BaseModel):

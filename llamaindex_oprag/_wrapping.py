@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
-from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._fetching import Fetch
 from oprag.errors import InvalidOptionError
 
 _Received = TypeVar("_Received")
+_Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
+"""From what came, index nodes resolved, to a result, and whether all was used."""
 
 
 class WrappingRetriever(BaseRetriever):
@@ -22,9 +24,7 @@ class WrappingRetriever(BaseRetriever):
     Args:
         base_retriever: Returns nodes best first.
         callback_manager: None for that of `base_retriever`.
-        object_map: What index nodes stand for, by their `index_id`.
-        objects: The same as a list of index nodes that hold their objects.
-        verbose: Print what index nodes are resolved to.
+        **options: The others of `BaseRetriever`.
 
     Raises:
         InvalidOptionError: `base_retriever` is no retriever.
@@ -35,20 +35,13 @@ class WrappingRetriever(BaseRetriever):
         base_retriever: BaseRetriever,
         *,
         callback_manager: CallbackManager | None,
-        object_map: dict[str, Any] | None,
-        objects: list[IndexNode] | None,
-        verbose: bool,
+        **options: Any,
     ) -> None:
         if not isinstance(base_retriever, BaseRetriever):
             raise _no_retriever(base_retriever)
         self.base_retriever = base_retriever
-        inherited = getattr(base_retriever, "callback_manager", None)
-        super().__init__(
-            callback_manager=callback_manager or inherited,
-            object_map=object_map,
-            objects=objects,
-            verbose=verbose,
-        )
+        manager = callback_manager or getattr(base_retriever, "callback_manager", None)
+        super().__init__(callback_manager=manager, **options)
 
     def __getattr__(self, name: str) -> Any:
         """Pass through what the base retriever has and this one has not."""
@@ -58,36 +51,23 @@ class WrappingRetriever(BaseRetriever):
         return getattr(self.base_retriever, name)
 
     def _fetched(
-        self,
-        query_bundle: QueryBundle,
-        fetch: Fetch,
-        receive: Callable[[list[NodeWithScore]], tuple[_Received, bool]],
+        self, query: QueryBundle, fetch: Fetch, receive: _Receive[_Received]
     ) -> _Received:
-        """Ask the base retriever, again while more are wanted.
-
-        Args:
-            query_bundle: The question.
-            fetch: For how many nodes.
-            receive: From the nodes that came, index nodes resolved, to what they are
-                made into, and whether all of them were used for it.
-        """
+        """Ask the base retriever until `receive` did not use all that came."""
         while True:
-            found = fetch.retriever().retrieve(query_bundle)
-            nodes = super()._handle_recursive_retrieval(query_bundle, found)
+            found = fetch.retriever().retrieve(query)
+            nodes = super()._handle_recursive_retrieval(query, found)
             received, used_all = receive(nodes)
             if not fetch.wants_more(found, used_all=used_all):
                 return received
 
     async def _afetched(
-        self,
-        query_bundle: QueryBundle,
-        fetch: Fetch,
-        receive: Callable[[list[NodeWithScore]], tuple[_Received, bool]],
+        self, query: QueryBundle, fetch: Fetch, receive: _Receive[_Received]
     ) -> _Received:
         """Async version of `_fetched`."""
         while True:
-            found = await fetch.retriever().aretrieve(query_bundle)
-            nodes = await super()._ahandle_recursive_retrieval(query_bundle, found)
+            found = await fetch.retriever().aretrieve(query)
+            nodes = await super()._ahandle_recursive_retrieval(query, found)
             received, used_all = receive(nodes)
             if not fetch.wants_more(found, used_all=used_all):
                 return received

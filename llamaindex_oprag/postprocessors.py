@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from llama_index.core.bridge.pydantic import Field, PrivateAttr
-from llama_index.core.callbacks import CallbackManager
+from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange
 from llamaindex_oprag._options import (
     ContextFields,
-    documented,
     refuse_lost_state,
     warn_unfilled,
 )
-from oprag.context import ContextOptions
+from oprag.context import ContextOptions, documented
 
 
 @documented
@@ -41,6 +39,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
             applications that sort by it; `"score"` also is `NodeWithScore.score`. The
             value before stands under `original_` and the key. None for none.
         **options: The others of `oprag.context.ContextOptions`.
+        callback_manager: Told of what is done, as in all of LlamaIndex.
 
     Raises:
         ValidationError: On construction and assignment, for an option that does not
@@ -64,12 +63,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         >>> [node.text for node in postprocessor.postprocess_nodes(nodes)]
         ['to', 'end']
     """
-
-    callback_manager: CallbackManager = Field(
-        default_factory=CallbackManager,
-        exclude=True,
-        description="Told of what is done, as everywhere in LlamaIndex.",
-    )
 
     _warned: bool = PrivateAttr(default=False)
     _counting: tuple[ContextOptions, ContextOptions] | None = PrivateAttr(default=None)

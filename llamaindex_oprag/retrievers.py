@@ -15,6 +15,7 @@ from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag._options import warn_unfilled
 from llamaindex_oprag._wrapping import WrappingRetriever
 from oprag.context import (
+    DEFAULTS,
     DESCRIPTIONS,
     ContextKeywords,
     ContextOptions,
@@ -30,7 +31,7 @@ _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined] 
 
 
 _OWN = ("similarity_top_k", "rescore")
-_SHARED = tuple(ContextKeywords.__annotations__)
+_SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
 @list_options({name: DESCRIPTIONS[name] for name in _SHARED})

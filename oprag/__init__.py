@@ -46,37 +46,28 @@ __all__ = [
     "split_tokens",
 ]
 
-_LAZY = {
-    "Chunk": "chunk",
-    "ChunkStore": "documents",
-    "NamedTokenCounter": "tokens",
-    "OpragError": "errors",
-    "Passage": "chunk",
-    "Price": "calls",
-    "Span": "chunk",
-    "StoreSource": "documents",
-    "StoredChunk": "documents",
-    "diagnose": "diagnosing",
-    "document_order": "ordering",
-    "document_source": "documents",
-    "group_documents": "units",
-    "locate": "locating",
-    "order_context": "context",
-    "plan_repair": "diagnosing",
-    "render": "context",
-    "split_sentences": "splitting",
-    "split_tokens": "splitting",
+_NAMES = {
+    "calls": ("Price",),
+    "chunk": ("Chunk", "Passage", "Span"),
+    "context": ("order_context", "render"),
+    "diagnosing": ("diagnose", "plan_repair"),
+    "documents": ("ChunkStore", "StoreSource", "StoredChunk", "document_source"),
+    "errors": ("OpragError",),
+    "locating": ("locate",),
+    "ordering": ("document_order",),
+    "splitting": ("split_sentences", "split_tokens"),
+    "tokens": ("NamedTokenCounter",),
+    "units": ("group_documents",),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is used: whoever needs one room waits for no other."""
-    if name not in _LAZY:
-        message = f"module {__name__!r} has no attribute {name!r}"
-        raise AttributeError(message)
-    value = getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
-    globals()[name] = value  # so that this is asked once
-    return value
+    for module, names in _NAMES.items():
+        if name in names:
+            return getattr(_importlib.import_module(f"{__name__}.{module}"), name)
+    message = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(message)
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from oprag.context.assembly import assemble, falling_scores, order_context
 from oprag.context.columns import HEAD_JOINT, plain_case
 from oprag.context.counting import SentText
-from oprag.context.docstrings import described, list_options
+from oprag.context.docstrings import described, documented, list_options
 from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
 from oprag.context.options import (
     DEFAULTS,
@@ -12,6 +12,7 @@ from oprag.context.options import (
     ContextOptions,
     Order,
     OrderingKeywords,
+    ReadingKeywords,
     SourceTexts,
     check_option,
     refuse_unknown,
@@ -36,6 +37,7 @@ __all__ = [
     "Order",
     "OrderingKeywords",
     "Overflow",
+    "ReadingKeywords",
     "Selection",
     "SentText",
     "SourceTexts",
@@ -44,6 +46,7 @@ __all__ = [
     "check_option",
     "chunks_for_units",
     "described",
+    "documented",
     "extract_segments",
     "falling_scores",
     "fill_budget",

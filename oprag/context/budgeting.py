@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, Passage
 from oprag.context.counting import SentText, context_counter
 from oprag.context.merging import merge_neighbours, single_passage
 from oprag.context.options import ContextOptions
-from oprag.context.selection import EXPANDING, fill_budget, too_small
+from oprag.context.selection import BY_POSITION, EXPANDING, fill_budget, too_small
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
@@ -116,7 +116,7 @@ class Filler:
             overflow=self._options.overflow,
         )
         kept = self._shrunk(kept, budget)
-        if self._options.selection in {"segments", *EXPANDING}:
+        if self._options.selection in BY_POSITION:
             ranks = {chunk.rank for chunk in kept}
             rest = [chunk for chunk in listed if chunk.rank not in ranks]
             kept = self._topped_up(kept, rest, budget)

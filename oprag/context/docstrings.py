@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 _Documented = TypeVar("_Documented")
+_Component = TypeVar("_Component")
 
 _ENTRY = r"^    (\*{0,2}%s): (.*(?:\n {8}.*)*)"
 _WIDTH = 84
@@ -44,9 +45,8 @@ def list_options(
         own = described(documented)
         listed = "\n".join(
             fill(
-                f"{name}: {text}",
+                f"    {name}: {text}",
                 _WIDTH,
-                initial_indent=" " * 4,
                 subsequent_indent=" " * 8,
                 break_on_hyphens=False,
             )
@@ -63,3 +63,17 @@ def list_options(
         return documented
 
     return listing
+
+
+def documented(component: type[_Component]) -> type[_Component]:
+    """Describe all fields of a pydantic class, as fields and in its docstring.
+
+    Fields without a description take that of the docstring's `Args:`; those that it
+    leaves out are listed there in the place of `**options`.
+    """
+    fields: Mapping[str, Any] = cast("Any", component).model_fields
+    for name, text in described(component).items():
+        if name in fields:
+            fields[name].description = fields[name].description or text
+    told = {name: field.description or "" for name, field in fields.items()}
+    return list_options(told)(component)

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from oprag.context.docstrings import described
 from oprag.context.merging import SourceText
-from oprag.context.selection import EXPANDING, Overflow, Selection
+from oprag.context.selection import BY_POSITION, Overflow, Selection
 from oprag.errors import InvalidOptionError, did_you_mean, invalid_option
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -114,12 +114,10 @@ class ContextOptions:
         Raises:
             InvalidOptionError: There is none, and the selection needs one.
         """
-        by_position = self.selection in {"segments", *EXPANDING}
-        if self.token_budget is None and by_position:
+        if self.token_budget is None and self.selection in BY_POSITION:
             message = (
                 f"selection={self.selection!r} chooses what to read for a number of "
-                "tokens, and none is given. Set token_budget=, or use "
-                'selection="budget".'
+                'tokens, and none is given. Set token_budget=, or selection="budget".'
             )
             raise InvalidOptionError(message, option="token_budget", value=None)
         return self.token_budget
@@ -173,18 +171,23 @@ class OrderingKeywords(TypedDict, total=False):
     separator: str
 
 
-class ContextKeywords(OrderingKeywords, total=False):
-    """All options but the number of chunks, for which components have own words."""
+class ReadingKeywords(OrderingKeywords, total=False):
+    """Besides, those of components that decide themselves how much is read."""
 
-    token_budget: int | None
-    selection: Selection
     overflow: Overflow
-    merge: bool
     max_gap: int
     gap_mark: str | None
     missing_position: MissingPosition
     missing_document: MissingDocument
     token_counter: TokenizerSpec
+
+
+class ContextKeywords(ReadingKeywords, total=False):
+    """All options but the number of chunks, for which components have own words."""
+
+    token_budget: int | None
+    selection: Selection
+    merge: bool
     documents: SourceTexts | None
 
 
@@ -194,9 +197,10 @@ def check_option(option: str, value: Any) -> None:
     Raises:
         InvalidOptionError: The message says what it takes.
     """
-    possible, takes = _CHECKED.get(option, _ANY)
-    if not possible(value):
-        raise invalid_option(option, value, f"It takes {takes}.")
+    if option in _CHECKED:
+        possible, takes = _CHECKED[option]
+        if not possible(value):
+            raise invalid_option(option, value, f"It takes {takes}.")
 
 
 def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
@@ -221,12 +225,8 @@ _COUNTS = ("top_n", "k", "similarity_top_k")
 
 _GONE = {
     "preset": 'Write selection="recall" for what preset="recall" was.',
-    "count_full_documents": (
-        "Leave it out: full documents are read only where they are needed."
-    ),
-    "response_synthesizer": (
-        "Leave it out: llm= reads the nodes, and rag_prompt= is what it is told."
-    ),
+    "count_full_documents": "Leave it out: documents are read where they are needed.",
+    "response_synthesizer": "Leave it out: llm= reads, and rag_prompt= says how.",
 }
 """Names that were options once."""
 
@@ -273,7 +273,6 @@ def _or_none(possible: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: value is None or possible(value)
 
 
-_ANY: _Check = (lambda _: True, "")
 _KEYS: _Check = (
     _or_none(_is_key),
     "a metadata key, an attribute name, a callable, or a list of these",
@@ -284,10 +283,7 @@ _CHECKED: dict[str, _Check] = {
     "selection": _one_of(Selection),
     "overflow": _one_of(Overflow),
     "order": _one_of(Order),
-    "document_order": (
-        _is_name,
-        '"best_rank", "first_seen", "score_sum" or a metadata key',
-    ),
+    "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
     "merge": (lambda value: type(value) is bool, "True or False"),
     "max_gap": _whole_number(0),
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
@@ -299,6 +295,6 @@ _CHECKED: dict[str, _Check] = {
     "rescore": (_or_none(_is_name), "a metadata key, or None to change no score"),
     "documents": (
         _or_none(lambda value: callable(value) or isinstance(value, Mapping)),
-        "full texts by document name: a mapping or a function",
+        "full texts by document name: a mapping, or a function from name to text",
     ),
 }

@@ -20,6 +20,9 @@ Selection: TypeAlias = Literal["top_k", "budget", "segments", "expand", "recall"
 EXPANDING = ("expand", "recall")
 """Selections that read what stands beside good chunks; the second merges, too."""
 
+BY_POSITION = ("segments", *EXPANDING)
+"""Selections that choose text for a number of tokens, by rank and position."""
+
 _CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200, "recall": 1200}
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
 

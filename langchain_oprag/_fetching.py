@@ -27,7 +27,7 @@ def checked_k(k: Any) -> int | None:
     return wanted
 
 
-class Asking:
+class Fetch:
     """The questions that one retrieval puts to the wrapped retriever.
 
     `k` is passed on only to a vector store's retriever, as it is or inside
@@ -84,7 +84,7 @@ class Asking:
                 asked["fetch_k"] = k  # it cannot choose more than it looks at
         return asked
 
-    def again(self, found: int, *, used_all: bool) -> bool:
+    def wants_more(self, found: int, *, used_all: bool) -> bool:
         """Whether to ask once more, for more.
 
         Args:
