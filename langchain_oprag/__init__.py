@@ -8,7 +8,8 @@ of documents. The methods are in `oprag`; here is no algorithm.
 """
 
 import importlib as _importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from oprag.optional import require as _require
 
@@ -19,7 +20,7 @@ _require("langchain_core.retrievers", extra="langchain", purpose="langchain_opra
 from langchain_oprag.compressors import OrderPreservingCompressor
 from langchain_oprag.retrievers import OrderPreservingRetriever
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
     from langchain_oprag.annotating import annotate_positions
     from langchain_oprag.diagnosing import diagnose
     from langchain_oprag.documents import document_source
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from langchain_oprag.long_units import LongUnitRetriever
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
+    from langchain_oprag.stores import chunk_store
 
 __all__ = [
     "LongReader",
@@ -39,6 +41,7 @@ __all__ = [
     "SelfRouteChain",
     "aindex_documents",
     "annotate_positions",
+    "chunk_store",
     "diagnose",
     "document_source",
     "index_documents",
@@ -52,13 +55,14 @@ _LAZY = {
     "SelfRouteChain": "self_route",
     "aindex_documents": "indexing",
     "annotate_positions": "annotating",
+    "chunk_store": "stores",
     "diagnose": "diagnosing",
     "document_source": "documents",
     "index_documents": "indexing",
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """Import some names when they are used.
 
     Only the splitters need text-splitters, and only the chains need chat models; the
@@ -68,3 +72,7 @@ def __getattr__(name: str) -> Any:
         message = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(message)
     return getattr(_importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -27,7 +27,10 @@ class LongReaderOptions(BaseModel):
     """What the reader can be told; pydantic itself checks and copies little."""
 
     model_config = ConfigDict(
-        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
+        arbitrary_types_allowed=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        validate_assignment=True,
     )
 
     llm: Runnable[Any, Any]

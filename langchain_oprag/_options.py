@@ -1,10 +1,9 @@
-"""The options that every component shares, as pydantic fields."""
+"""The shared options as pydantic fields: made of the core's list."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 from langchain_core.documents import Document
@@ -13,7 +12,6 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
-    SkipValidation,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -21,120 +19,107 @@ from pydantic import (
 
 from langchain_oprag._convert import Ordered, put_in_order
 from oprag.context import (
+    DEFAULTS,
+    DESCRIPTIONS,
     ContextOptions,
     Order,
     Overflow,
     Selection,
     SourceTexts,
+    check_option,
+    refuse_unknown,
     unfilled_message,
-    with_preset,
 )
-from oprag.errors import UnfilledBudgetWarning, refuse_misspelt
+from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
-_SHARED = tuple(
-    field.name
-    for field in fields(ContextOptions)
-    if field.name not in {"top_n", "token_counter"}
-)
+_SHARED = tuple(name for name in DEFAULTS if name not in {"top_n", "token_counter"})
+_CALLABLE = ("position_keys", "document_key", "token_counter")
+_JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
-class SharedOptions(BaseModel):
-    """Options that all components take under the same names.
+def option_field(name: str) -> Any:
+    """Make a field of an option: its default and description are the core's."""
+    return Field(
+        default=DEFAULTS.get(name),
+        description=DESCRIPTIONS[name],
+        repr=name != "documents",
+    )
 
-    They are checked by `oprag.context.ContextOptions`, on construction and on
-    assignment; pydantic itself checks and copies nothing. A component names this
-    class last among its bases, so that its configuration holds.
+
+class CheckedOptions(BaseModel):
+    """Options are checked by the core, on construction and on assignment.
+
+    Pydantic itself checks and copies nothing. A component names this class last among
+    its bases, so that its configuration holds.
     """
 
     model_config = ConfigDict(
         arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
     )
 
-    token_budget: SkipValidation[int | None] = None
-    """Tokens that the context may take as it is sent, separators included; None
-    for no limit."""
-    selection: SkipValidation[Selection] = "budget"
-    """`"budget"`: documents in rank order while they fit; `"top_k"`: the same, without
-    asking for more than `k`; `"segments"` and `"expand"`: text chosen by rank and
-    position, for a `token_budget`, so that documents may come in part."""
-    preset: SkipValidation[str | None] = None
-    """A named bundle of settings for what is not set here: `"recall"`."""
-    overflow: SkipValidation[Overflow] = "stop"
-    """At a document that does not fit the budget: `"stop"`, or `"skip"` it."""
-    order: SkipValidation[Order] = "document"
-    """`"document"`, or `"score"` for the retriever's own order."""
-    document_order: SkipValidation[str] = "best_rank"
-    """How several documents follow one another: `"best_rank"`, `"first_seen"`,
-    `"score_sum"`, or a metadata key."""
-    merge: SkipValidation[bool] = False
-    """Join touching and overlapping chunks; the result then has fewer documents."""
-    max_gap: SkipValidation[int] = 8
-    """Characters that may lie between chunks that are merged."""
-    gap_mark: SkipValidation[str | None] = None
-    """Put between passages of one document that do not touch; None for nothing."""
-    missing_position: SkipValidation[MissingPosition] = "error"
-    """For chunks without a usable position: `"error"`, `"last"` or `"rank"`."""
-    missing_document: SkipValidation[MissingDocument] = "error"
-    """For chunks that name no document: `"error"`, or `"one"`: all are of one."""
-    position_keys: SkipValidation[PositionKeys | None] = None
-    """Where the position is: a metadata key, an attribute of `Document`, a callable
-    on it, or a list of these; None for the known keys."""
-    document_key: SkipValidation[DocumentKey | None] = None
-    """Where the document's identity is: as above, of a list the first that gives a
-    value; None for the known keys."""
-    rescore: str | None = Field(default=None, min_length=1, strict=True)
-    """Metadata key to write scores to that fall from 1 in the order of the result,
-    for applications that sort by it; the value that was there is kept under
-    `original_<key>`. None for none."""
-    token_counter: SkipValidation[TokenizerSpec] = None
-    """A callable `str -> int`, a tokenizer, or its name; None for cl100k where it is
-    installed, else an approximation."""
-    separator: SkipValidation[str] = "\n\n"
-    """What the application puts between the documents; it counts as sent text."""
-    documents: SkipValidation[SourceTexts | None] = Field(default=None, repr=False)
-    """Full texts by document name, to fill the gaps of merged passages from: a
-    mapping, or a callable that may give None; None for none."""
-
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
-    _warned: bool = PrivateAttr(default=False)
-
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, given: Any) -> Any:
-        refuse_misspelt(given, cls.model_fields)
+        if isinstance(given, dict):
+            refuse_unknown(given, cls.model_fields)
         return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator
-    # of the whole model refuses.
-    @field_validator(*_SHARED, "preset", "top_n", check_fields=False)
+    # of the whole model refuses. These two leave the values as they are; what may be
+    # a callable has no JSON schema.
+    @field_validator(*_JSON, mode="wrap", check_fields=False)
     @classmethod
-    def _check(cls, value: Any, info: ValidationInfo) -> Any:
-        ContextOptions.from_options({str(info.field_name): value})
+    def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
+        check_option(str(info.field_name), value)
         return value
+
+    @field_validator(*_CALLABLE, mode="plain", check_fields=False)
+    @classmethod
+    def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
+        check_option(str(info.field_name), value)
+        return value
+
+
+class SharedOptions(CheckedOptions):
+    """The options of both components but for the number of documents."""
+
+    token_budget: int | None = option_field("token_budget")
+    selection: Selection = option_field("selection")
+    overflow: Overflow = option_field("overflow")
+    order: Order = option_field("order")
+    document_order: str = option_field("document_order")
+    merge: bool = option_field("merge")
+    max_gap: int = option_field("max_gap")
+    gap_mark: str | None = option_field("gap_mark")
+    missing_position: MissingPosition = option_field("missing_position")
+    missing_document: MissingDocument = option_field("missing_document")
+    position_keys: PositionKeys | None = option_field("position_keys")
+    document_key: DocumentKey | None = option_field("document_key")
+    token_counter: TokenizerSpec = option_field("token_counter")
+    separator: str = option_field("separator")
+    documents: SourceTexts | None = option_field("documents")
+    rescore: str | None = option_field("rescore")
+
+    @field_validator("documents", mode="plain")
+    @classmethod
+    def _check_documents(cls, value: Any) -> Any:
+        check_option("documents", value)
+        return value
+
+    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
+    _warned: bool = PrivateAttr(default=False)
 
     def _context_options(
         self, top_n: int | None, counter: NamedTokenCounter | None
     ) -> ContextOptions:
         shared = {name: getattr(self, name) for name in _SHARED}
-        return ContextOptions(
-            top_n=top_n, token_counter=counter, **{**shared, **self._of_preset()}
-        )
-
-    def _of_preset(self) -> dict[str, Any]:
-        """The preset's settings, but for those that were set explicitly."""
-        settings = with_preset(self.preset, {})
-        set_here = self.model_fields_set
-        return {name: settings[name] for name in settings if name not in set_here}
-
-    def _selection(self) -> Selection:
-        selection: Selection = self._of_preset().get("selection", self.selection)
-        return selection
+        return ContextOptions(top_n=top_n, token_counter=counter, **shared)
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""
-        return None if self._selection() == "top_k" else self.token_budget
+        return None if self.selection == "top_k" else self.token_budget
 
     def _put_in_order(
         self, documents: Sequence[Document], top_n: int | None

@@ -8,8 +8,8 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.runnables import Runnable
 
-from langchain_oprag._asking import Asking
 from langchain_oprag._convert import hits_of
+from langchain_oprag._fetching import Fetch
 from langchain_oprag._plan import Plan
 from langchain_oprag._steps import Retrieve
 from langchain_oprag.retrievers import OrderPreservingRetriever
@@ -33,7 +33,7 @@ def retrieve(plan: Plan) -> Generator[Retrieve, Any, list[Hit]]:
     query: Any = plan.question.query
     if plan.options.retriever_input == "mapping":
         query = dict(plan.question.given)
-    asking = Asking(retriever, plan.config, {}, k=None, token_budget=largest)
+    asking = Fetch(retriever, plan.config, {}, k=None, token_budget=largest)
     while True:
         found = yield Retrieve(retriever, query, plan.config, asking.arguments)
         hits = hits_of(_checked(found))
@@ -41,7 +41,7 @@ def retrieve(plan: Plan) -> Generator[Retrieve, Any, list[Hit]]:
             return hits
         options = plan.context_options(largest)
         used_all = arrange(hits, options).used_all
-        if not asking.again(len(found), used_all=used_all):
+        if not asking.wants_more(len(found), used_all=used_all):
             return hits
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -15,16 +16,28 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore
 
+from langchain_oprag._fetching import Fetch
+from langchain_oprag._options import CheckedOptions
 from oprag.errors import InvalidOptionError
 
 _ABSENT = object()
+_Received = TypeVar("_Received")
+_Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
+"""From what came to a result, and whether to ask for more instead."""
 
 
-class WrappingRetriever(BaseRetriever):
+class WrappingKeywords(TypedDict, total=False):
+    """What all retrievers take, for type checkers."""
+
+    name: str | None
+    tags: list[str] | None
+    metadata: dict[str, Any] | None
+
+
+class WrappingRetriever(BaseRetriever, CheckedOptions):
     """A retriever around another one, whose attributes it passes through."""
 
     base_retriever: RetrieverLike
-    """The retriever that is wrapped."""
 
     def invoke(
         self,
@@ -63,6 +76,28 @@ class WrappingRetriever(BaseRetriever):
     def config_specs(self) -> list[ConfigurableFieldSpec]:
         """Configurable fields of the wrapped retriever."""
         return self.base_retriever.config_specs
+
+    def _fetched(
+        self, query: str, fetch: Fetch, receive: _Receive[_Received]
+    ) -> _Received:
+        """Ask the wrapped retriever until `receive` wants no more."""
+        more = True
+        while more:
+            found = self.base_retriever.invoke(query, fetch.config, **fetch.arguments)
+            received, more = receive(found)
+        return received
+
+    async def _afetched(
+        self, query: str, fetch: Fetch, receive: _Receive[_Received]
+    ) -> _Received:
+        """Async version of `_fetched`."""
+        more = True
+        while more:
+            found = await self.base_retriever.ainvoke(
+                query, fetch.config, **fetch.arguments
+            )
+            received, more = receive(found)
+        return received
 
     def _refuse_options(self, call: dict[str, Any], options: Any) -> None:
         """Refuse arguments of a call that are options of the retriever."""

@@ -9,14 +9,15 @@ from langchain_core.documents import (
     BaseDocumentTransformer,
     Document,
 )
-from pydantic import SkipValidation
 
-from langchain_oprag._options import SharedOptions
+from langchain_oprag._options import SharedOptions, option_field
+from oprag.context import documented
 from oprag.errors import InvalidOptionError
 
 _SETTING = "raise the number of documents that the retriever before it returns (k)"
 
 
+@documented
 class OrderPreservingCompressor(
     BaseDocumentCompressor, BaseDocumentTransformer, SharedOptions
 ):
@@ -30,13 +31,16 @@ class OrderPreservingCompressor(
     What comes in is taken to be best first. All of `top_n`, `token_budget` and the
     other options can be assigned later.
 
+    Args:
+        top_n: Documents to keep, of the best; None for all.
+        **options: The others of `oprag.context.ContextOptions`, and `rescore`.
+
     Raises:
         ValidationError: On construction and assignment, for an option that does
             not exist or cannot have this value. It is a `ValueError`.
     """
 
-    top_n: SkipValidation[int | None] = None
-    """Documents to keep, of the best; None for all."""
+    top_n: int | None = option_field("top_n")
 
     def compress_documents(
         self,
@@ -77,7 +81,7 @@ class OrderPreservingCompressor(
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any
     ) -> list[Document]:
-        """Do the same as `compress_documents`, which needs no query.
+        """Select the best documents and put them in order, without a query.
 
         Args:
             documents: Best first. Not changed.

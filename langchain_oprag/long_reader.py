@@ -28,12 +28,14 @@ from langchain_oprag._steps import Retrieve, Steps
 from langchain_oprag._stepwise import StepwiseRunnable
 from oprag import calls
 from oprag.calls import SENTINEL, Ledger, TokenUsage, format_options
+from oprag.context import documented
 from oprag.errors import InvalidOptionError
 from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 from oprag.units import Call, PromptLength, read_long
 
 
+@documented
 class LongReader(StepwiseRunnable, LongReaderOptions):
     """Answers from long units in two calls of the model.
 
@@ -58,7 +60,8 @@ class LongReader(StepwiseRunnable, LongReaderOptions):
     join to them. The calls of the model carry the tag `call:<name>`.
 
     Args:
-        **options: The fields below, and `name`.
+        **options: The fields of `LongReaderOptions`.
+        name: What runs are called in traces; None for the class's name.
 
     Raises:
         ValidationError: On construction and assignment, for an option that does not

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -15,21 +16,19 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import (
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    SkipValidation,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import Field, PrivateAttr, field_validator
 
-from langchain_oprag._asking import Asking, checked_k
 from langchain_oprag._convert import hits_of
-from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
+from langchain_oprag._fetching import Fetch, checked_k
+from langchain_oprag._options import option_field
+from langchain_oprag._wrapping import (
+    WrappingKeywords,
+    WrappingRetriever,
+    wrapped_retriever,
+)
 from langchain_oprag.documents import SourceLike, document_source
-from oprag.context import ContextOptions, Order, chunks_for_units
-from oprag.errors import InvalidOptionError
+from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
+from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.units import (
     FoundUnit,
@@ -40,7 +39,17 @@ from oprag.units import (
     unit_metadata,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+class LongUnitKeywords(OrderingKeywords, WrappingKeywords, total=False):
+    """What `LongUnitRetriever` takes beside what it needs, for type checkers."""
+
+    k: int
+
+
+@documented
 class LongUnitRetriever(WrappingRetriever):
     """Searches short chunks and returns the best long units whole.
 
@@ -64,8 +73,19 @@ class LongUnitRetriever(WrappingRetriever):
         search_type: With `vectorstore` only; None for the store's default.
         search_kwargs: Arguments for every search, such as a filter; with
             `vectorstore` only.
-        **options: The fields below, and `tags`, `metadata` and `name`, which all
-            retrievers have.
+        k: Units to return, of the best.
+        order: `"document"`: parts of one document follow one another as they stand
+            in it; or `"score"`. Inside a unit documents keep the order in which they
+            were grouped.
+        document_order: How units follow one another that are no parts of one
+            document: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
+            of the chunks.
+        separator: Put between the documents of a unit.
+        **options: `position_keys` and `document_key` as in
+            `oprag.context.ContextOptions`.
+        name: What runs are called in traces; None for the class's name.
+        tags: Tags of all runs in traces; None for none.
+        metadata: Metadata of all runs in traces; None for none.
 
     A unit comes as one `Document`. Its metadata are flat: `unit_documents` (the names
     of its documents, a JSON list), `unit_spans` (the characters of each that it
@@ -112,29 +132,14 @@ class LongUnitRetriever(WrappingRetriever):
         ['Ann built it. It stands.', 'Far away.']
     """
 
-    model_config = ConfigDict(
-        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
-    )
-
-    units: SkipValidation[Sequence[LongUnit]] = Field(repr=False)
-    """All long units."""
-    documents: SkipValidation[Any] = Field(repr=False)
-    """Full texts by document name."""
-    k: SkipValidation[int] = 4
-    """Units to return, of the best."""
-    order: SkipValidation[Order] = "document"
-    """`"document"`: parts of one document follow one another as they stand in it; or
-    `"score"`. Inside a unit documents keep the order in which they were grouped."""
-    document_order: SkipValidation[str] = "best_rank"
-    """How units follow one another that are no parts of one document:
-    `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key of the chunks."""
-    position_keys: SkipValidation[PositionKeys | None] = None
-    """Where a chunk's position is: a metadata key, an attribute of `Document`, a
-    callable on it, or a list of these; None for the known keys."""
-    document_key: SkipValidation[DocumentKey | None] = None
-    """Where a chunk's document is: as above; None for the known keys."""
-    separator: SkipValidation[str] = "\n\n"
-    """Put between the documents of a unit."""
+    units: Sequence[LongUnit] = Field(repr=False)
+    documents: SourceLike = Field(repr=False)
+    k: int = 4
+    order: Order = "document"
+    document_order: str = "best_rank"
+    position_keys: PositionKeys | None = option_field("position_keys")
+    document_key: DocumentKey | None = option_field("document_key")
+    separator: str = "\n\n"
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
 
@@ -147,30 +152,28 @@ class LongUnitRetriever(WrappingRetriever):
         vectorstore: VectorStore | None = None,
         search_type: str | None = None,
         search_kwargs: Mapping[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[LongUnitKeywords],
     ) -> None:
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
-        options["base_retriever"] = wrapped_retriever(
+        base = wrapped_retriever(
             type(self).__name__, base_retriever, vectorstore, search
         )
-        options.update(units=units, documents=documents)
-        super().__init__(**options)
+        given: dict[str, Any] = {"base_retriever": base, **options}
+        given.update(units=units, documents=documents)
+        super().__init__(**given)
         self._unit_index()
 
-    @field_validator("k")
+    @field_validator("units", mode="plain")
+    @classmethod
+    def _keep_units(cls, units: Any) -> Any:
+        return units
+
+    @field_validator("k", mode="plain")
     @classmethod
     def _check_k(cls, k: Any) -> int:
         return _units_wanted(k)
 
-    @field_validator(
-        "order", "document_order", "position_keys", "document_key", "separator"
-    )
-    @classmethod
-    def _check(cls, value: Any, info: ValidationInfo) -> Any:
-        ContextOptions.from_options({str(info.field_name): value})
-        return value
-
-    @field_validator("documents")
+    @field_validator("documents", mode="plain")
     @classmethod
     def _check_documents(cls, value: Any) -> Any:
         document_source(value)
@@ -187,13 +190,8 @@ class LongUnitRetriever(WrappingRetriever):
     ) -> list[Document]:
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        more = True
-        while more:
-            found = self.base_retriever.invoke(query, asking.config, **asking.arguments)
-            ranked = self._units_of(found)
-            more = asking.again(len(found), used_all=len(ranked) < k)
-        chosen = self._chosen(ranked, k)
+        fetch = self._fetch(config, call, k)
+        chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
         source = document_source(self.documents)
         texts = {name: source.get(name) for name in document_names(chosen)}
         return self._documents(chosen, texts)
@@ -209,23 +207,16 @@ class LongUnitRetriever(WrappingRetriever):
     ) -> list[Document]:
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        more = True
-        while more:
-            found = await self.base_retriever.ainvoke(
-                query, asking.config, **asking.arguments
-            )
-            ranked = self._units_of(found)
-            more = asking.again(len(found), used_all=len(ranked) < k)
-        chosen = self._chosen(ranked, k)
+        fetch = self._fetch(config, call, k)
+        chosen = await self._afetched(query, fetch, partial(self._receive, fetch, k))
         names = document_names(chosen)
         source = document_source(self.documents)
         texts = await asyncio.gather(*map(source.aget, names))
         return self._documents(chosen, dict(zip(names, texts, strict=True)))
 
-    def _asking(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Asking:
+    def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
         self._refuse_options(call, type(self).model_fields)
-        return Asking(
+        return Fetch(
             self.base_retriever,
             config,
             call,
@@ -234,17 +225,19 @@ class LongUnitRetriever(WrappingRetriever):
             at_least=chunks_for_units(k),
         )
 
-    def _units_of(self, found: Sequence[Document]) -> list[FoundUnit]:
-        return self._unit_index().find(
+    def _receive(
+        self, fetch: Fetch, k: int, found: Sequence[Document]
+    ) -> tuple[list[FoundUnit], bool]:
+        """The best units in order, and whether to ask again instead."""
+        ranked = self._unit_index().find(
             hits_of(found),
             document_key=self.document_key,
             position_keys=self.position_keys,
         )
-
-    def _chosen(self, ranked: Sequence[FoundUnit], k: int) -> list[FoundUnit]:
-        return reading_order(
+        chosen = reading_order(
             ranked, k, order=self.order, document_order=self.document_order
         )
+        return chosen, fetch.wants_more(len(found), used_all=len(ranked) < k)
 
     def _documents(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]
@@ -265,6 +258,5 @@ class LongUnitRetriever(WrappingRetriever):
 def _units_wanted(k: Any) -> int:
     wanted = checked_k(k)
     if wanted is None:
-        message = "k=None is not possible. It takes a number of units from 1 on."
-        raise InvalidOptionError(message, option="k", value=k)
+        raise invalid_option("k", k, "It takes a number of units from 1 on.")
     return wanted

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -14,14 +15,29 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import SkipValidation, field_validator
+from pydantic import field_validator
 
-from langchain_oprag._asking import Asking, checked_k
+from langchain_oprag._fetching import Fetch, checked_k
 from langchain_oprag._options import SharedOptions
-from langchain_oprag._wrapping import WrappingRetriever, wrapped_retriever
-from oprag.context import candidates_for
+from langchain_oprag._wrapping import (
+    WrappingKeywords,
+    WrappingRetriever,
+    wrapped_retriever,
+)
+from oprag.context import ContextKeywords, candidates_for, documented
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
+class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
+    """What `OrderPreservingRetriever` takes, for type checkers."""
+
+    k: int | None
+    rescore: str | None
+
+
+@documented
 class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
@@ -30,15 +46,18 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     is taken to be best first.
 
     Args:
-        base_retriever: Any `Runnable` from a query to a list of documents.
+        base_retriever: Any `Runnable` from a query to a list of documents, best first.
         vectorstore: Instead of `base_retriever`: short for
             `vectorstore.as_retriever(search_type=…, search_kwargs=…)`.
         search_type: `"similarity"`, `"similarity_score_threshold"` or `"mmr"`; with
             `vectorstore` only. None for the store's default.
         search_kwargs: Arguments for every search, such as a filter; with
             `vectorstore` only.
-        **options: The fields below, and `tags`, `metadata` and `name`, which all
-            retrievers have.
+        k: Documents to return, of the best; None for as many as come.
+        **options: All of `oprag.context.ContextOptions` but `top_n`, and `rescore`.
+        name: What runs are called in traces; None for the class's name.
+        tags: Tags of all runs in traces; None for none.
+        metadata: Metadata of all runs in traces; None for none.
 
     `k` reaches a vector store underneath when it is larger than the one in
     `search_kwargs`, or there is none; `fetch_k` of `"mmr"` is raised to it. Other
@@ -47,7 +66,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     With `token_budget`, a vector store underneath and no `k` anywhere, as many
     chunks are fetched as fill the budget; with `selection="segments"` 400 of them and
-    with `"expand"` and `preset="recall"` 1,200 at least. A score threshold still holds.
+    with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
 
     Whatever else the wrapped retriever or its vector store has can be used on
     this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`.
@@ -83,8 +102,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         2
     """
 
-    k: SkipValidation[int | None] = None
-    """Documents to return, of the best; None for as many as come."""
+    k: int | None = None
 
     def __init__(
         self,
@@ -93,15 +111,16 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         vectorstore: VectorStore | None = None,
         search_type: str | None = None,
         search_kwargs: Mapping[str, Any] | None = None,
-        **options: Any,
+        **options: Unpack[RetrieverKeywords],
     ) -> None:
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
-        options["base_retriever"] = wrapped_retriever(
+        base = wrapped_retriever(
             "OrderPreservingRetriever", base_retriever, vectorstore, search
         )
-        super().__init__(**options)
+        given: dict[str, Any] = {"base_retriever": base, **options}
+        super().__init__(**given)
 
-    @field_validator("k", mode="after")
+    @field_validator("k", mode="plain")
     @classmethod
     def _check_k(cls, k: Any) -> int | None:
         return checked_k(k)
@@ -116,12 +135,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         **call: Any,
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        more = True
-        while more:
-            found = self.base_retriever.invoke(query, asking.config, **asking.arguments)
-            documents, more = self._receive(asking, found)
-        return documents
+        fetch = self._fetch(config, call, k)
+        return self._fetched(query, fetch, partial(self._receive, fetch))
 
     async def _aget_relevant_documents(
         self,
@@ -133,36 +148,30 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         **call: Any,
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
-        asking = self._asking(config, call, k)
-        more = True
-        while more:
-            found = await self.base_retriever.ainvoke(
-                query, asking.config, **asking.arguments
-            )
-            documents, more = self._receive(asking, found)
-        return documents
+        fetch = self._fetch(config, call, k)
+        return await self._afetched(query, fetch, partial(self._receive, fetch))
 
-    def _asking(
+    def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
-    ) -> Asking:
+    ) -> Fetch:
         self._refuse_options(call, SharedOptions.model_fields)
-        return Asking(
+        return Fetch(
             self.base_retriever,
             config,
             call,
             k=self.k if k is None else checked_k(k),
             token_budget=self._budget_to_fill(),
-            candidates=candidates_for(self._selection()),
+            candidates=candidates_for(self.selection),
         )
 
     def _receive(
-        self, asking: Asking, found: list[Document]
+        self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """The documents in order, and whether to ask again instead."""
-        ordered = self._put_in_order(found, asking.k)
-        if asking.again(len(found), used_all=ordered.used_all):
+        ordered = self._put_in_order(found, fetch.k)
+        if fetch.wants_more(len(found), used_all=ordered.used_all):
             return ordered.documents, True
-        setting = asking.limited_by(len(found))
+        setting = fetch.limited_by(len(found))
         starved = found and ordered.used_all and setting is not None
         if starved and setting and self._budget_to_fill() is not None:
             self._warn_unfilled(len(found), setting)

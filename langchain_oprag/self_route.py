@@ -19,6 +19,7 @@ from langchain_oprag._self_routing import SelfRouting
 from langchain_oprag._steps import Steps
 from langchain_oprag._stepwise import StepwiseRunnable
 from langchain_oprag._tool import tool_of
+from oprag.context import documented
 from oprag.errors import InvalidOptionError
 from oprag.routing import RoutingCostMonitor
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
@@ -27,6 +28,7 @@ _MOST_KNOWN = 100_000
 """Documents whose tokens are kept in mind."""
 
 
+@documented
 class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
     """Answers from the retrieved chunks; from the full documents where they fail.
 
@@ -53,7 +55,8 @@ class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
     model carry the tag `rung:<name>`.
 
     Args:
-        **options: The fields below; those of `SelfRouteOptions` and `name`.
+        **options: The fields of `SelfRouteOptions`.
+        name: What runs are called in traces; None for the class's name.
 
     Raises:
         ValidationError: On construction and assignment, for an option that does

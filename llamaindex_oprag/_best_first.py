@@ -15,7 +15,7 @@ from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import ContextOptions, arrange
+from oprag.context import arrange
 from oprag.errors import InvalidOptionError
 from oprag.routing import RouteOptions
 
@@ -59,7 +59,7 @@ def _best_first_retriever(retriever: BaseRetriever) -> BaseRetriever:
     if not isinstance(retriever, OrderPreservingRetriever):
         return retriever
     ranking = copy.copy(retriever)
-    ranking._options = _by_rank(retriever._options)  # noqa: SLF001 -- our own class
+    ranking._options = retriever._options.best_first()  # noqa: SLF001 -- our own class
     ranking._rescore = None  # noqa: SLF001 -- as above
     return ranking
 
@@ -70,12 +70,10 @@ def best_first_postprocessor(
     """Have an `OrderPreservingPostprocessor` select alone, for the same reason."""
     if not isinstance(postprocessor, OrderPreservingPostprocessor):
         return postprocessor
-    changes = {"order": "score", "merge": False, "gap_mark": None, "rescore": None}
-    return postprocessor.model_copy(update=changes)
-
-
-def _by_rank(options: ContextOptions) -> ContextOptions:
-    return replace(options, order="score", merge=False, gap_mark=None)
+    options = postprocessor.context_options().best_first()
+    changed = ("selection", "order", "merge", "gap_mark")
+    changes = {name: getattr(options, name) for name in changed}
+    return postprocessor.model_copy(update={**changes, "rescore": None})
 
 
 def check_retriever(retriever: Any) -> None:

@@ -157,7 +157,7 @@ def _context(options: Mapping[str, Any]) -> ContextOptions:
         hint = None
         if option in _DECIDED_BY_RUNGS:
             hint = 'What is read is decided by rungs=, as in [1500, 16000, "full"].'
-        elif option in {"selection", "preset"}:
+        elif option == "selection":
             hint = "Set it on the retriever: OrderPreservingRetriever(…)."
         elif option in foreign:
             hint = (

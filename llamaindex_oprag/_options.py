@@ -1,10 +1,9 @@
-"""The shared options as pydantic fields, and what both components do with them."""
+"""The shared options as pydantic fields: made of the core's list."""
 
 from __future__ import annotations
 
 import pickle
 import warnings
-from dataclasses import fields
 from typing import Any
 
 from llama_index.core.bridge.pydantic import (
@@ -17,185 +16,88 @@ from llama_index.core.bridge.pydantic import (
 )
 
 from oprag.context import (
+    DEFAULTS,
+    DESCRIPTIONS,
     ContextOptions,
     Order,
     Overflow,
     Selection,
-    check_preset,
+    SourceTexts,
+    check_option,
+    refuse_unknown,
     unfilled_message,
-    with_preset,
 )
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, refuse_misspelt
-from oprag.positions import MissingDocument, MissingPosition
+from oprag.errors import UnfilledBudgetWarning
+from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
+from oprag.tokens import TokenizerSpec
 
-_NAMES = tuple(field.name for field in fields(ContextOptions))
+_CALLABLE = ("position_keys", "document_key", "token_counter", "documents")
+_JSON = tuple(name for name in DESCRIPTIONS if name not in _CALLABLE)
+
+
+def option_field(name: str) -> Any:
+    """Make a field of an option: its default and description are the core's."""
+    return Field(
+        default=DEFAULTS.get(name),
+        description=DESCRIPTIONS[name],
+        repr=name != "documents",
+    )
 
 
 class ContextFields(BaseModel):
     """Every field of `oprag.context.ContextOptions`, and `rescore`.
 
-    The rules are there; here a value that breaks one is a `ValidationError`, on
-    construction and on assignment. Unknown names are rejected.
+    They are checked by the core, on construction and on assignment; pydantic itself
+    checks and copies nothing.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, validate_assignment=True)
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
+    )
 
-    top_n: int | None = Field(
-        default=None, description="Nodes to keep, of the best; None for all."
-    )
-    token_budget: int | None = Field(
-        default=None,
-        description=(
-            "Tokens that the nodes may take together as they are sent: with the "
-            "metadata shown to the model and the separators. None for no limit."
-        ),
-    )
-    selection: Selection = Field(
-        default="budget",
-        description=(
-            "budget: nodes in rank order while they fit; top_k: the same, without "
-            "asking for more nodes; segments and expand: text chosen by rank and "
-            "position, for a token_budget, so that nodes may come in part."
-        ),
-    )
-    preset: str | None = Field(
-        default=None,
-        description=(
-            "A named bundle of settings for what is not set here; recall. None for "
-            "none."
-        ),
-    )
-    overflow: Overflow = Field(
-        default="stop",
-        description="At a node that does not fit the budget: stop, or skip it.",
-    )
-    order: Order = Field(
-        default="document",
-        description="document, or score for the retriever's own order.",
-    )
-    document_order: str = Field(
-        default="best_rank",
-        description=(
-            "How several documents follow one another: best_rank, first_seen, "
-            "score_sum, or a metadata key."
-        ),
-    )
-    merge: bool = Field(
-        default=False,
-        description="Join touching and overlapping nodes of one document.",
-    )
-    max_gap: int = Field(
-        default=8, description="Characters that may lie between nodes that are merged."
-    )
-    gap_mark: str | None = Field(
-        default=None,
-        description="Put between nodes of one document that do not touch.",
-    )
-    missing_position: MissingPosition = Field(
-        default="error",
-        description=(
-            "For nodes without a usable position: error; last: after the others of "
-            "their document; rank: their whole document stays in rank order."
-        ),
-    )
-    missing_document: MissingDocument = Field(
-        default="error",
-        description="For nodes that name no document: error, or one: all are of one.",
-    )
-    position_keys: Any = Field(
-        default=None,
-        description=(
-            "Where the position is: a metadata key, an attribute of the node, a "
-            "callable on the node, or a list of these, most significant first. None "
-            "for the known keys."
-        ),
-    )
-    document_key: Any = Field(
-        default=None,
-        description=(
-            "Where the document's identity is, as position_keys; of a list the first "
-            "that gives a value. None for the known keys."
-        ),
-    )
-    token_counter: Any = Field(
-        default=None,
-        description=(
-            "A callable from a text to its number of tokens, a tokenizer, or a name. "
-            "None for cl100k."
-        ),
-    )
-    separator: str = Field(
-        default="\n\n",
-        description=(
-            "What the application puts between the nodes' texts; LlamaIndex's response "
-            "synthesizers put a blank line."
-        ),
-    )
-    documents: Any = Field(
-        default=None,
-        description=(
-            "Full texts by document name, a mapping or a callable, to fill the gaps of "
-            "merged nodes from."
-        ),
-    )
-    rescore: str | None = Field(
-        default=None,
-        description=(
-            "Metadata key to write values to that fall in output order, for "
-            "applications that sort by it afterwards; score also is the node's score."
-        ),
-    )
+    top_n: int | None = option_field("top_n")
+    token_budget: int | None = option_field("token_budget")
+    selection: Selection = option_field("selection")
+    overflow: Overflow = option_field("overflow")
+    order: Order = option_field("order")
+    document_order: str = option_field("document_order")
+    merge: bool = option_field("merge")
+    max_gap: int = option_field("max_gap")
+    gap_mark: str | None = option_field("gap_mark")
+    missing_position: MissingPosition = option_field("missing_position")
+    missing_document: MissingDocument = option_field("missing_document")
+    position_keys: PositionKeys | None = option_field("position_keys")
+    document_key: DocumentKey | None = option_field("document_key")
+    token_counter: TokenizerSpec = option_field("token_counter")
+    separator: str = option_field("separator")
+    documents: SourceTexts | None = option_field("documents")
+    rescore: str | None = option_field("rescore")
 
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, given: Any) -> Any:
-        refuse_misspelt(given, cls.model_fields)
+        if isinstance(given, dict):
+            refuse_unknown(given, cls.model_fields)
         return given
 
-    # By field, because a rule for the whole would leave a wrong value assigned.
-    @field_validator(*_NAMES, mode="after")
+    # Field by field, because pydantic keeps an assigned value that only a validator
+    # of the whole model refuses. These two leave the values as they are; what may be
+    # a callable has no JSON schema.
+    @field_validator(*_JSON, mode="wrap", check_fields=False)
     @classmethod
-    def _check_option(cls, value: Any, info: ValidationInfo) -> Any:
-        ContextOptions(**{str(info.field_name): value})
+    def _check_value(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
+        check_option(str(info.field_name), value)
         return value
 
-    @field_validator("preset", mode="after")
+    @field_validator(*_CALLABLE, mode="plain", check_fields=False)
     @classmethod
-    def _check_preset(cls, value: str | None) -> str | None:
-        check_preset(value)
-        return value
-
-    @field_validator("rescore", mode="after")
-    @classmethod
-    def _check_rescore(cls, value: str | None) -> str | None:
-        check_rescore(value)
+    def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
+        check_option(str(info.field_name), value)
         return value
 
     def context_options(self) -> ContextOptions:
-        """Return the options as the core takes them.
-
-        Raises:
-            InvalidOptionError: A value is not possible.
-        """
-        options = {name: getattr(self, name) for name in _NAMES}
-        preset = with_preset(self.preset, {})
-        options |= {n: preset[n] for n in preset if n not in self.model_fields_set}
-        return ContextOptions(**options)
-
-
-def check_rescore(rescore: Any) -> None:
-    """Reject what is not a metadata key.
-
-    Raises:
-        InvalidOptionError: It is neither None nor a text of at least one character.
-    """
-    if rescore is None or (rescore and isinstance(rescore, str)):
-        return
-    message = (
-        f"rescore={rescore!r} is not possible. It takes a metadata key, or None to "
-        "change no score."
-    )
-    raise InvalidOptionError(message, option="rescore", value=rescore)
+        """Return the options as the core takes them."""
+        return ContextOptions(**{name: getattr(self, name) for name in DEFAULTS})
 
 
 def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import (
     IndexNode,
     NodeRelationship,
@@ -20,10 +19,17 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag._fetching import Fetch
+from llamaindex_oprag._wrapping import WrappingRetriever
 from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.context import ContextOptions, Order, chunks_for_units
-from oprag.errors import InvalidOptionError
-from oprag.positions import DocumentKey, PositionKeys
+from oprag.context import (
+    DESCRIPTIONS,
+    ContextOptions,
+    OrderingKeywords,
+    chunks_for_units,
+    list_options,
+    refuse_unknown,
+)
+from oprag.errors import invalid_option
 from oprag.units import (
     FoundUnit,
     LongUnit,
@@ -33,10 +39,17 @@ from oprag.units import (
     unit_metadata,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-class LongUnitRetriever(BaseRetriever):
+_ORDERING = tuple(OrderingKeywords.__annotations__)
+
+
+@list_options({name: DESCRIPTIONS[name] for name in _ORDERING})
+class LongUnitRetriever(WrappingRetriever):
     """Searches short nodes and returns the best long units whole.
 
     A unit is as good as its best node. The nodes that are searched say which document
@@ -70,10 +83,9 @@ class LongUnitRetriever(BaseRetriever):
         document_order: How units follow one another that are no parts of one
             document: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
             of the nodes.
-        position_keys: Where a node's position is: a metadata key, an attribute, a
-            callable on the node, or a list of these; None for the known keys.
-        document_key: Where a node's document is: as above; None for the known keys.
         separator: Put between the documents of a unit.
+        **options: `position_keys` and `document_key` as in
+            `oprag.context.ContextOptions`.
         callback_manager: None for that of `base_retriever`.
         object_map: What index nodes stand for, by their `index_id`. They are resolved
             before units are looked for.
@@ -100,32 +112,20 @@ class LongUnitRetriever(BaseRetriever):
         units: Sequence[LongUnit],
         documents: SourceLike,
         similarity_top_k: int = 4,
-        order: Order = "document",
-        document_order: str = "best_rank",
-        position_keys: PositionKeys | None = None,
-        document_key: DocumentKey | None = None,
-        separator: str = "\n\n",
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
         verbose: bool = False,
+        **options: Unpack[OrderingKeywords],
     ) -> None:
-        if not isinstance(base_retriever, BaseRetriever):
-            raise _no_retriever(base_retriever)
-        self._options = ContextOptions(
-            order=order,
-            document_order=document_order,
-            position_keys=position_keys,
-            document_key=document_key,
-            separator=separator,
-        )
+        refuse_unknown(options, ("similarity_top_k", *_ORDERING))
+        self._options = ContextOptions(**options)
         self._index = UnitIndex(units)
         self._source = document_source(documents)
-        self.base_retriever = base_retriever
         self.similarity_top_k = similarity_top_k
-        inherited = getattr(base_retriever, "callback_manager", None)
         super().__init__(
-            callback_manager=callback_manager or inherited,
+            base_retriever,
+            callback_manager=callback_manager,
             object_map=object_map,
             objects=objects,
             verbose=verbose,
@@ -139,44 +139,18 @@ class LongUnitRetriever(BaseRetriever):
     @similarity_top_k.setter
     def similarity_top_k(self, similarity_top_k: int) -> None:
         if type(similarity_top_k) is not int or similarity_top_k < 1:
-            message = (
-                f"similarity_top_k={similarity_top_k!r} is not possible. It takes a "
-                "number of units from 1 on."
-            )
-            raise InvalidOptionError(
-                message, option="similarity_top_k", value=similarity_top_k
-            )
+            takes = "It takes a number of units from 1 on."
+            raise invalid_option("similarity_top_k", similarity_top_k, takes)
         self._k = similarity_top_k
 
-    def __getattr__(self, name: str) -> Any:
-        """Pass through what the base retriever has and this one has not."""
-        if name.startswith("_") or name == "base_retriever":  # while being copied
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=self)
-        return getattr(self.base_retriever, name)
-
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        fetch = self._fetch()
-        while True:
-            found = fetch.retriever().retrieve(query_bundle)
-            nodes = super()._handle_recursive_retrieval(query_bundle, found)
-            ranked = self._units_of(nodes)
-            if not fetch.wants_more(found, used_all=len(ranked) < self._k):
-                break
-        chosen = self._chosen(ranked)
+        chosen = self._fetched(query_bundle, self._fetch(), self._receive)
         texts = {name: self._source.get(name) for name in document_names(chosen)}
         return self._nodes(chosen, texts)
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        fetch = self._fetch()
-        while True:
-            found = await fetch.retriever().aretrieve(query_bundle)
-            nodes = await super()._ahandle_recursive_retrieval(query_bundle, found)
-            ranked = self._units_of(nodes)
-            if not fetch.wants_more(found, used_all=len(ranked) < self._k):
-                break
-        chosen = self._chosen(ranked)
+        chosen = await self._afetched(query_bundle, self._fetch(), self._receive)
         names = document_names(chosen)
         texts = await asyncio.gather(*map(self._source.aget, names))
         return self._nodes(chosen, dict(zip(names, texts, strict=True)))
@@ -185,21 +159,18 @@ class LongUnitRetriever(BaseRetriever):
         at_least = chunks_for_units(self._k)
         return Fetch(self.base_retriever, self._options, at_least=at_least)
 
-    def _units_of(self, nodes: Sequence[NodeWithScore]) -> list[FoundUnit]:
-        return self._index.find(
+    def _receive(self, nodes: Sequence[NodeWithScore]) -> tuple[list[FoundUnit], bool]:
+        """The best units in order, and whether nodes are too few for as many."""
+        options, k = self._options, self._k
+        ranked = self._index.find(
             [hit_of(node) for node in nodes],
-            document_key=self._options.document_key,
-            position_keys=self._options.position_keys,
+            document_key=options.document_key,
+            position_keys=options.position_keys,
         )
-
-    def _chosen(self, ranked: Sequence[FoundUnit]) -> list[FoundUnit]:
-        options = self._options
-        return reading_order(
-            ranked,
-            self._k,
-            order=options.order,
-            document_order=options.document_order,
+        chosen = reading_order(
+            ranked, k, order=options.order, document_order=options.document_order
         )
+        return chosen, len(ranked) < k
 
     def _nodes(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]
@@ -211,26 +182,6 @@ class LongUnitRetriever(BaseRetriever):
             node = _node(each, text, metadata)
             nodes.append(NodeWithScore(node=node, score=each.chunk.score))
         return nodes
-
-    def _handle_recursive_retrieval(
-        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
-    ) -> list[NodeWithScore]:
-        """Leave the units as they are: index nodes were resolved before."""
-        return nodes
-
-    async def _ahandle_recursive_retrieval(
-        self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
-    ) -> list[NodeWithScore]:
-        return nodes
-
-    def _get_prompts(self) -> PromptDictType:
-        return self.base_retriever._get_prompts()  # noqa: SLF001 -- overridden here
-
-    def _get_prompt_modules(self) -> PromptMixinType:
-        return self.base_retriever._get_prompt_modules()  # noqa: SLF001 -- as above
-
-    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
-        self.base_retriever._update_prompts(prompts_dict)  # noqa: SLF001 -- as above
 
 
 def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:
@@ -248,9 +199,3 @@ def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:
     if one and source is not None:
         node.relationships[NodeRelationship.SOURCE] = source
     return node
-
-
-def _no_retriever(value: Any) -> InvalidOptionError:
-    hint = "Pass index.as_retriever()." if hasattr(value, "as_retriever") else ""
-    message = f"base_retriever takes a retriever, not a {type(value).__name__}. {hint}"
-    return InvalidOptionError(message.rstrip(), option="base_retriever", value=value)

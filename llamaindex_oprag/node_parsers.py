@@ -12,11 +12,13 @@ from typing import Any
 from llama_index.core.bridge.pydantic import Field, field_serializer, model_validator
 
 from llamaindex_oprag._offset_parser import OffsetNodeParser, qualified_name
+from oprag.context import documented
 from oprag.errors import InvalidOptionError
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 
 
+@documented
 class OffsetTokenNodeParser(OffsetNodeParser):
     """Cuts documents into uniform windows of tokens, with exact offsets.
 
@@ -44,7 +46,8 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         tokenizer: A fast tokenizer of `transformers` or its name, a tiktoken
             encoding, or a callable from a text to a number. None for cl100k.
         **options: Of LlamaIndex's `NodeParser`: `include_metadata`,
-            `include_prev_next_rel`, `id_func`, `callback_manager`.
+            `include_prev_next_rel`, `id_func`.
+        callback_manager: Told of what is done, as in all of LlamaIndex.
 
     Raises:
         ValidationError: On construction, for an unknown option or an impossible
@@ -97,6 +100,7 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         return f"tokens {self.chunk_size} {self.chunk_overlap}"
 
 
+@documented
 class OffsetSentenceNodeParser(OffsetNodeParser):
     """Packs whole sentences into nodes of limited size, with exact offsets.
 
@@ -109,6 +113,7 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
         sentence_spans: Finds the sentences of a text: a callable that gives spans
             of characters, end exclusive, ascending. None for trained English Punkt.
         **options: Of LlamaIndex's `NodeParser`, as for `OffsetTokenNodeParser`.
+        callback_manager: Told of what is done, as in all of LlamaIndex.
 
     Raises:
         SentenceDataError: When parsing, if no trained Punkt model is installed.

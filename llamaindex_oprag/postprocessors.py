@@ -9,10 +9,15 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import arrange
-from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
-from oprag.context import ContextOptions
+from llamaindex_oprag._options import (
+    ContextFields,
+    refuse_lost_state,
+    warn_unfilled,
+)
+from oprag.context import ContextOptions, documented
 
 
+@documented
 class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """Puts retrieved nodes into the order of their documents, within a budget.
 
@@ -30,13 +35,11 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
 
     Args:
         top_n: Nodes to keep, of the best; None for all. Can be assigned later.
-        token_budget: Tokens that the nodes may take together as they are sent;
-            None for no limit.
-        **options: The other fields of `oprag.context.ContextOptions` (`merge`,
-            `gap_mark`, `overflow`, `position_keys` and so on), all plain JSON
-            values or callables, and `rescore`: the metadata key to write values to
-            that fall in output order (`"score"` also is `NodeWithScore.score`);
-            the value before stands under `original_` and the key.
+        rescore: Metadata key to write values to that fall in output order, for
+            applications that sort by it; `"score"` also is `NodeWithScore.score`. The
+            value before stands under `original_` and the key. None for none.
+        **options: The others of `oprag.context.ContextOptions`.
+        callback_manager: Told of what is done, as in all of LlamaIndex.
 
     Raises:
         ValidationError: On construction and assignment, for an option that does not

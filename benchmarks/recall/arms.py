@@ -55,15 +55,15 @@ ARMS = (
     Arm("uniform, budget", _UNIFORM),
     Arm("whole sentences, budget", _SENTENCES),
     Arm("whole sentences, segments", _SENTENCES, {"selection": "segments"}),
-    Arm("whole sentences, recall", _SENTENCES, {"preset": "recall"}),
+    Arm("whole sentences, recall", _SENTENCES, {"selection": "recall"}),
     Arm("two sizes, budget", _TWO_SIZES, {"merge": True}),
     Arm(
         "two sizes, dense only, recall",
         _TWO_SIZES,
-        {"preset": "recall"},
+        {"selection": "recall"},
         dense_only=True,
     ),
-    Arm("two sizes, recall", _TWO_SIZES, {"preset": "recall"}),
+    Arm("two sizes, recall", _TWO_SIZES, {"selection": "recall"}),
 )
 
 

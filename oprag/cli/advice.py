@@ -18,7 +18,7 @@ _USE = {
     "op-rag": "OffsetTokenSplitter(chunk_size=128), "
     "OrderPreservingRetriever(token_budget={budget})",
     "recall": "OffsetSentenceSplitter(chunk_size=100), "
-    'OrderPreservingRetriever(token_budget={budget}, preset="recall")',
+    'OrderPreservingRetriever(token_budget={budget}, selection="recall")',
     "full-document": "no retrieval: send the whole documents",
 }
 """How one's own code does what a system does."""

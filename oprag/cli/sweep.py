@@ -55,7 +55,7 @@ def sweep(
     """Find out how many tokens your own documents need.
 
     Asks your questions of your documents at growing token budgets, each with chunks
-    in document order, with the recall preset, and of the whole documents. Ends with
+    in document order, by recall, and of the whole documents. Ends with
     the fewest tokens that do not do measurably worse than the best, and the evidence.
 
     Without a chat model it measures whether the passages hold the evidence or the

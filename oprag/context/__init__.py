@@ -3,9 +3,20 @@
 from oprag.context.assembly import arrange, order_context
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.counting import SentText
+from oprag.context.docstrings import described, documented, list_options
 from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
-from oprag.context.options import ContextOptions, Order, SourceTexts
-from oprag.context.presets import check_preset, with_preset
+from oprag.context.options import (
+    DEFAULTS,
+    DESCRIPTIONS,
+    ContextKeywords,
+    ContextOptions,
+    Order,
+    OrderingKeywords,
+    ReadingKeywords,
+    SourceTexts,
+    check_option,
+    refuse_unknown,
+)
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import Arranged, Rebuilt
 from oprag.context.segments import extract_segments
@@ -18,28 +29,36 @@ from oprag.context.selection import (
 )
 
 __all__ = [
+    "DEFAULTS",
+    "DESCRIPTIONS",
     "HEAD_JOINT",
     "Arranged",
     "Columns",
+    "ContextKeywords",
     "ContextOptions",
     "FetchPlan",
     "Order",
+    "OrderingKeywords",
     "Overflow",
+    "ReadingKeywords",
     "Rebuilt",
     "Selection",
     "SentText",
     "SourceTexts",
     "arrange",
     "candidates_for",
-    "check_preset",
+    "check_option",
     "chunks_for_units",
+    "described",
+    "documented",
     "extract_segments",
     "fill_budget",
+    "list_options",
     "marked_texts",
     "numbering",
     "order_context",
+    "refuse_unknown",
     "render",
     "too_small",
     "unfilled_message",
-    "with_preset",
 ]

@@ -12,14 +12,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import columns as short_way
 from oprag.context.budgeting import BudgetFiller, finish
 from oprag.context.columns import Columns
 from oprag.context.counting import SentText
-from oprag.context.options import ContextOptions
+from oprag.context.docstrings import list_options
+from oprag.context.options import (
+    DEFAULTS,
+    DESCRIPTIONS,
+    ContextKeywords,
+    ContextOptions,
+)
 from oprag.context.rendering import marked_texts, without_mark
 from oprag.context.results import Arranged, Rebuilt, falling_scores
 from oprag.errors import InvalidOptionError
@@ -30,12 +36,18 @@ from oprag.positions import (
     without_duplicates,
 )
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+@list_options({name: DESCRIPTIONS[name] for name in DEFAULTS})
 def order_context(
     texts: Sequence[str],
     metadatas: Sequence[Mapping[str, Any]] | None = None,
     scores: Sequence[float | None] | None = None,
-    **options: Any,
+    *,
+    top_n: int | None = None,
+    **options: Unpack[ContextKeywords],
 ) -> list[Passage]:
     """Put retrieved texts into the order of their documents, within a budget.
 
@@ -48,8 +60,9 @@ def order_context(
             `document_key=` and `position_keys=`.
         scores: One per text, as reported; carried along and used only by
             `document_order="score_sum"`. The order of `texts` is the relevance.
-        **options: The fields of `ContextOptions`: `token_budget=`, `top_n=`,
-            `merge=`, `order=` and so on.
+        top_n: Texts to keep, of the best; None for all.
+        **options: The others of `ContextOptions`: `token_budget=`, `merge=`,
+            `order=` and so on.
 
     Returns:
         Passages in reading order; `passage.text` to send, `passage.citation` to
@@ -71,7 +84,7 @@ def order_context(
         >>> [passage.text for passage in passages]
         ['the beginning', 'the end']
     """
-    checked = ContextOptions.from_options(options)
+    checked = ContextOptions.from_options({"top_n": top_n, **options})
     if isinstance(texts, str):
         message = "texts is a single text, and its letters are none. Give a list."
         raise InvalidOptionError(message, option="texts", value=texts)

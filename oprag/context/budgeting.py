@@ -12,7 +12,7 @@ from oprag.chunk import Chunk, Passage
 from oprag.context.counting import SentText, context_counter
 from oprag.context.merging import merge_neighbours, single_passage
 from oprag.context.options import ContextOptions
-from oprag.context.selection import fill_budget, too_small
+from oprag.context.selection import BY_POSITION, EXPANDING, fill_budget, too_small
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
@@ -24,7 +24,7 @@ _Cost = Callable[[Chunk], int]
 def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     """Put the chosen chunks in order and join them, as the options say."""
     ordered = document_order(chunks, document_order=options.document_order)
-    if options.merge:
+    if options.merges:
         passages = merge_neighbours(
             ordered, max_gap=options.max_gap, source_text=options.source_text()
         )
@@ -77,7 +77,7 @@ class BudgetFiller:
         """
         source_text = self._options.source_text()
         # Imported here: most contexts need neither.
-        if self._options.selection == "expand":
+        if self._options.selection in EXPANDING:
             from oprag.context.expanding import expanded_order
 
             return expanded_order(chunks, source_text=source_text)
@@ -116,7 +116,7 @@ class BudgetFiller:
             overflow=self._options.overflow,
         )
         kept = self._shrunk(kept, budget)
-        if self._options.selection in {"segments", "expand"}:
+        if self._options.selection in BY_POSITION:
             ranks = {chunk.rank for chunk in kept}
             rest = [chunk for chunk in listed if chunk.rank not in ranks]
             kept = self._topped_up(kept, rest, budget)

@@ -1,30 +1,26 @@
-"""The options that every component shares, checked in one place."""
+"""The options that every component shares: the one list of them, checked here.
+
+A component of an adapter has them as fields, which are made of this list. What is said
+of an option, its type and its default stand nowhere else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
+from oprag.context.docstrings import described
 from oprag.context.merging import SourceText
-from oprag.context.presets import with_preset
-from oprag.context.selection import Overflow, Selection
-from oprag.errors import InvalidOptionError, did_you_mean
+from oprag.context.selection import BY_POSITION, Overflow, Selection
+from oprag.errors import InvalidOptionError, did_you_mean, invalid_option
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.tokens import NamedTokenCounter, TokenCounter, resolve_token_counter
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 Order: TypeAlias = Literal["document", "score"]
 
 SourceTexts: TypeAlias = Mapping[str, str] | SourceText
 """Full texts by document name: a mapping, or a callable that may give None."""
-
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "selection": ("top_k", "budget", "segments", "expand"),
-    "overflow": ("stop", "skip"),
-    "order": ("document", "score"),
-    "missing_position": ("error", "last", "rank"),
-    "missing_document": ("error", "one"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,95 +29,84 @@ class ContextOptions:
 
     Every value is a plain JSON value, except callables, tokenizers, full texts.
 
+    Args:
+        top_n: Chunks to keep, of the best; None for all.
+        token_budget: Tokens that the context may take as it is sent: with separators,
+            gap marks and the metadata that a framework puts before a text. None for
+            no limit.
+        selection: `"budget"`: chunks in rank order while they fit; `"top_k"`: the
+            same, and no more are asked for than are to be returned; `"segments"`,
+            `"expand"` and `"recall"`: text chosen by rank and position for a
+            `token_budget`, so that chunks may come in part. `"recall"` is `"expand"`
+            with `merge`.
+        overflow: At a chunk that does not fit the budget: `"stop"`, or `"skip"` it.
+        order: `"document"`, or `"score"` for the retriever's own order.
+        document_order: How several documents follow one another: `"best_rank"`,
+            `"first_seen"`, `"score_sum"`, or a metadata key.
+        merge: Join touching and overlapping chunks of one document; the result then
+            has fewer of them.
+        max_gap: Characters that may lie between chunks that are merged.
+        gap_mark: Put between texts of one document that do not touch; None for
+            nothing.
+        missing_position: For chunks without a usable position: `"error"`; `"last"`:
+            after the others of their document; `"rank"`: their whole document stays
+            in rank order.
+        missing_document: For chunks that name no document: `"error"`, or `"one"`: all
+            are of one.
+        position_keys: Where the position is: a metadata key, an attribute of the
+            framework's object, a callable on it, or a list of these, most significant
+            first; None for the known keys.
+        document_key: Where the document's identity is: as `position_keys`, of a list
+            the first that gives a value; None for the known keys.
+        token_counter: A callable `str -> int`, a tokenizer, or its name; None for
+            cl100k where it is installed, else an approximation.
+        separator: What the application puts between the texts; it counts towards the
+            budget.
+        documents: Full texts by document name, to fill the gaps of merged chunks from:
+            a mapping, or a callable that may give None; None for none.
+
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot
             have. It is a `ValueError`.
     """
 
     top_n: int | None = None
-    """Chunks to keep, of the best; None for all. At least 1."""
     token_budget: int | None = None
-    """Tokens that the context may take as it is sent, separators included; None
-    for no limit. At least 1."""
     selection: Selection = "budget"
-    """`"budget"`: chunks in rank order while they fit; `"top_k"`: the same, and no
-    more chunks are asked for than `top_n`; `"segments"` and `"expand"`: by rank and
-    position, and these need a `token_budget`."""
     overflow: Overflow = "stop"
-    """At a chunk that does not fit the budget: `"stop"`, or `"skip"` it."""
     order: Order = "document"
-    """`"document"`, or `"score"` for the retriever's own order."""
     document_order: str = "best_rank"
-    """How several documents follow one another: `"best_rank"`, `"first_seen"`,
-    `"score_sum"`, or a metadata key."""
     merge: bool = False
-    """Join touching and overlapping chunks of one document into passages."""
     max_gap: int = 8
-    """Characters that may lie between chunks that are merged."""
     gap_mark: str | None = None
-    """Put between passages of one document that do not touch; None for nothing."""
     missing_position: MissingPosition = "error"
-    """For chunks without a usable position: `"error"`; `"last"`: after the others
-    of their document; `"rank"`: their whole document stays in rank order."""
     missing_document: MissingDocument = "error"
-    """For chunks that name no document: `"error"`, or `"one"`: all are of one."""
     position_keys: PositionKeys | None = None
-    """Where the position is: a metadata key, an attribute name, a callable, or a
-    list of these, most significant first; None for the known keys."""
     document_key: DocumentKey | None = None
-    """Where the document's identity is: as above, of a list the first that gives
-    a value; None for the known keys."""
-    token_counter: TokenCounter | str | Any | None = None
-    """A callable `str -> int`, a tokenizer, or its name; None for cl100k where it
-    is installed, else an approximation."""
+    token_counter: TokenizerSpec = None
     separator: str = "\n\n"
-    """What the application puts between the texts; it counts towards the budget."""
     documents: SourceTexts | None = None
-    """Full texts, to fill the gaps of merged passages from; None for none."""
 
     def __post_init__(self) -> None:
         """Reject values that the options cannot have."""
-        for option, least in (("top_n", 1), ("token_budget", 1), ("max_gap", 0)):
-            _check_number(option, getattr(self, option), least)
-        for option, choices in _CHOICES.items():
-            value = getattr(self, option)
-            if value not in choices:
-                allowed = " or ".join(repr(choice) for choice in choices)
-                raise _invalid(option, value, f"It takes {allowed}.")
-        if not self.document_order or not isinstance(self.document_order, str):
-            hint = 'It takes "best_rank", "first_seen", "score_sum" or a metadata key.'
-            raise _invalid("document_order", self.document_order, hint)
-        if type(self.merge) is not bool:
-            raise _invalid("merge", self.merge, "It takes True or False.")
-        _check_text("separator", self.separator)
-        _check_text("gap_mark", "" if self.gap_mark is None else self.gap_mark)
-        for option in ("position_keys", "document_key"):
-            _check_keys(option, getattr(self, option))
+        for option in DEFAULTS:
+            check_option(option, getattr(self, option))
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> ContextOptions:
         """Make options from keyword arguments, unknown ones rejected.
 
-        Args:
-            options: Fields of this class, and `preset`: the name of a bundle of
-                settings (`oprag.context.presets`) for what is not given.
-
         Raises:
-            InvalidOptionError: An option is unknown (the message names the nearest
-                known one) or has a value that it cannot have.
+            InvalidOptionError: An option is unknown (see `refuse_unknown`) or has a
+                value that it cannot have.
         """
-        known = [field.name for field in fields(cls)]
-        given = dict(options)
-        options = with_preset(given.pop("preset", None), given)
-        for option, value in options.items():
-            if option not in known:
-                message = (
-                    f"There is no option {option!r}."
-                    f"{did_you_mean(option, [*known, 'preset'])} Known options: "
-                    f"{', '.join(known)}, preset."
-                )
-                raise InvalidOptionError(message, option=option, value=value)
+        refuse_unknown(options, DEFAULTS)
         return cls(**options)
+
+    @property
+    def merges(self) -> bool:
+        """Whether chunks are joined: because of `merge`, or of the selection."""
+        return self.merge or self.selection == "recall"
 
     def needed_budget(self) -> int | None:
         """The token budget.
@@ -129,14 +114,20 @@ class ContextOptions:
         Raises:
             InvalidOptionError: There is none, and the selection needs one.
         """
-        if self.token_budget is None and self.selection in {"segments", "expand"}:
+        if self.token_budget is None and self.selection in BY_POSITION:
             message = (
                 f"selection={self.selection!r} chooses what to read for a number of "
-                'tokens, and none is given. Set token_budget= (preset="recall" needs '
-                'it too), or use selection="budget".'
+                'tokens, and none is given. Set token_budget=, or selection="budget".'
             )
             raise InvalidOptionError(message, option="token_budget", value=None)
         return self.token_budget
+
+    def best_first(self) -> ContextOptions:
+        """Return the same choice of text, in rank order and with nothing joined."""
+        selection = "expand" if self.selection == "recall" else self.selection
+        return replace(
+            self, selection=selection, order="score", merge=False, gap_mark=None
+        )
 
     def counting_once(self) -> ContextOptions:
         """Return the same options with the counter of a tokenizer object made.
@@ -156,29 +147,154 @@ class ContextOptions:
         return self.documents.get
 
 
-def _check_number(option: str, value: Any, least: int) -> None:
-    if value is None and option != "max_gap":
-        return
-    if type(value) is not int or value < least:
-        raise _invalid(option, value, f"It takes a whole number from {least} on.")
+DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(ContextOptions)}
+"""The value of every option that is not given."""
+
+DESCRIPTIONS: dict[str, str] = {
+    **described(ContextOptions),
+    "rescore": (
+        "Metadata key to write scores to that fall from 1 in the order of the result, "
+        "for applications that sort by it; the value that was there is kept under "
+        "`original_<key>`. None for none."
+    ),
+}
+"""What is said of every option, and of the one that only the adapters have."""
 
 
-def _check_text(option: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise _invalid(option, value, "It takes a text.")
+class OrderingKeywords(TypedDict, total=False):
+    """The options that say in which order and from where, for type checkers."""
+
+    order: Order
+    document_order: str
+    position_keys: PositionKeys | None
+    document_key: DocumentKey | None
+    separator: str
 
 
-def _check_keys(option: str, keys: Any) -> None:
-    listed = list(keys) if isinstance(keys, (list, tuple)) else [keys]
-    if keys is None or (
-        listed
-        and all(callable(key) or (key and isinstance(key, str)) for key in listed)
-    ):
-        return
-    hint = "It takes a metadata key, an attribute name, a callable, or a list of these."
-    raise _invalid(option, keys, hint)
+class ReadingKeywords(OrderingKeywords, total=False):
+    """Besides, those of components that decide themselves how much is read."""
+
+    overflow: Overflow
+    max_gap: int
+    gap_mark: str | None
+    missing_position: MissingPosition
+    missing_document: MissingDocument
+    token_counter: TokenizerSpec
 
 
-def _invalid(option: str, value: Any, hint: str) -> InvalidOptionError:
-    message = f"{option}={value!r} is not possible. {hint}"
-    return InvalidOptionError(message, option=option, value=value)
+class ContextKeywords(ReadingKeywords, total=False):
+    """All options but the number of chunks, for which components have own words."""
+
+    token_budget: int | None
+    selection: Selection
+    merge: bool
+    documents: SourceTexts | None
+
+
+def check_option(option: str, value: Any) -> None:
+    """Reject a value that an option cannot have.
+
+    Raises:
+        InvalidOptionError: The message says what it takes.
+    """
+    if option in _CHECKED:
+        possible, takes = _CHECKED[option]
+        if not possible(value):
+            raise invalid_option(option, value, f"It takes {takes}.")
+
+
+def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
+    """Reject what is no option of a component.
+
+    Args:
+        given: Options by name.
+        known: All that the component has.
+
+    Raises:
+        InvalidOptionError: For the first one. The message names what to write instead,
+            or the nearest option and all of them.
+    """
+    for option, value in given.items():
+        if option not in known:
+            message = f"There is no option {option!r}.{_instead(option, known)}"
+            raise InvalidOptionError(message, option=option, value=value)
+
+
+_COUNTS = ("top_n", "k", "similarity_top_k")
+"""How many chunks: the frameworks' words. A component has one of them."""
+
+_GONE = {
+    "preset": 'Write selection="recall" for what preset="recall" was.',
+    "count_full_documents": "Leave it out: documents are read where they are needed.",
+    "response_synthesizer": "Leave it out: llm= reads, and rag_prompt= says how.",
+}
+"""Names that were options once."""
+
+
+def _instead(option: str, known: Collection[str]) -> str:
+    counts = [word for word in _COUNTS if word in known]
+    if option in _COUNTS and counts:
+        return f" Write {counts[0]}= here."
+    if option in _GONE:
+        return f" {_GONE[option]}"
+    return f"{did_you_mean(option, known)} Known options: {', '.join(known)}."
+
+
+_Check: TypeAlias = tuple[Callable[[Any], bool], str]
+"""Whether a value is possible, and what is, behind "It takes"."""
+
+
+def _whole_number(least: int, none: str = "") -> _Check:
+    def possible(value: Any) -> bool:
+        return (value is None and none != "") or (type(value) is int and value >= least)
+
+    return possible, f"a whole number from {least} on{none}"
+
+
+def _one_of(choices: Any) -> _Check:
+    allowed = get_args(choices)
+    return lambda value: value in allowed, " or ".join(map(repr, allowed))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _is_key(value: Any) -> bool:
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    return bool(listed) and all(callable(key) or _is_name(key) for key in listed)
+
+
+def _or_none(possible: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or possible(value)
+
+
+_KEYS: _Check = (
+    _or_none(_is_key),
+    "a metadata key, an attribute name, a callable, or a list of these",
+)
+_CHECKED: dict[str, _Check] = {
+    **dict.fromkeys(_COUNTS, _whole_number(1, ", or None for as many as come")),
+    "token_budget": _whole_number(1, ", or None for no limit"),
+    "selection": _one_of(Selection),
+    "overflow": _one_of(Overflow),
+    "order": _one_of(Order),
+    "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
+    "merge": (lambda value: type(value) is bool, "True or False"),
+    "max_gap": _whole_number(0),
+    "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
+    "missing_position": _one_of(MissingPosition),
+    "missing_document": _one_of(MissingDocument),
+    "position_keys": _KEYS,
+    "document_key": _KEYS,
+    "separator": (_is_text, "a text"),
+    "rescore": (_or_none(_is_name), "a metadata key, or None to change no score"),
+    "documents": (
+        _or_none(lambda value: callable(value) or isinstance(value, Mapping)),
+        "full texts by document name: a mapping, or a function from name to text",
+    ),
+}

@@ -14,10 +14,16 @@ from oprag.errors import BudgetTooSmallError
 
 Overflow: TypeAlias = Literal["stop", "skip"]
 
-Selection: TypeAlias = Literal["top_k", "budget", "segments", "expand"]
+Selection: TypeAlias = Literal["top_k", "budget", "segments", "expand", "recall"]
 """What decides which text is kept; docs/selection.md compares them."""
 
-_CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200}
+EXPANDING = ("expand", "recall")
+"""Selections that read what stands beside good chunks; the second merges, too."""
+
+BY_POSITION = ("segments", *EXPANDING)
+"""Selections that choose text for a number of tokens, by rank and position."""
+
+_CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200, "recall": 1200}
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
 
 

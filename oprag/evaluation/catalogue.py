@@ -96,7 +96,7 @@ _ENTRIES = (
     ),
     SystemEntry(
         "recall",
-        "the best chunks and what stands beside them: preset='recall'",
+        "the best chunks and what stands beside them: selection='recall'",
         recall,
     ),
     *(

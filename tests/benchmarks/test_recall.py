@@ -63,7 +63,7 @@ def test_fusing_is_what_the_ensemble_retriever_does():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"preset": "recall"}, {"selection": "segments"}]
+    "options", [{}, {"selection": "recall"}, {"selection": "segments"}]
 )
 def test_an_arm_keeps_what_the_assembled_context_holds(options, monkeypatch):
     monkeypatch.setattr(arms, "BUDGETS", (8, 20))

@@ -165,7 +165,7 @@ def test_advice_names_the_setting_the_evidence_and_what_may_be_lost():
         == """
 Use 1,000 tokens with recall.
   In your code: OffsetSentenceSplitter(chunk_size=100), \
-OrderPreservingRetriever(token_budget=1000, preset="recall")
+OrderPreservingRetriever(token_budget=1000, selection="recall")
   Why: evidence recall 0.900 [0.850, 0.950] on 60 questions about 12 documents.
   The best (dos-rag, 4,000) has 0.930 [0.900, 0.960] for 4,100 tokens instead of \
 1,100. On the same questions the difference is -0.030 [-0.080, +0.010]: not \

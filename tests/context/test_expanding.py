@@ -177,7 +177,7 @@ def test_the_budget_holds_and_reading_order_too(chunks, budget, how, merge, full
 
 @given(_candidates(), st.integers(20, 90))
 def test_choosing_again_from_what_was_chosen_changes_nothing(chunks, budget):
-    once = _context(chunks, budget, preset="recall", max_gap=0)
+    once = _context(chunks, budget, selection="recall", max_gap=0)
     texts = [p.text for p in once]
     metadatas = [
         {"source": "d", "char_start": p.spans[0].start, "char_end": p.spans[0].end}
@@ -189,7 +189,7 @@ def test_choosing_again_from_what_was_chosen_changes_nothing(chunks, budget):
         token_budget=budget,
         token_counter=len,
         separator="\n",
-        preset="recall",
+        selection="recall",
         max_gap=0,
     )
     assert [p.text for p in twice] == texts
@@ -198,7 +198,7 @@ def test_choosing_again_from_what_was_chosen_changes_nothing(chunks, budget):
 def test_merging_makes_room_that_is_used():
     chunks = [_chunk(0, 0, 10), _chunk(1, 10, 20), _chunk(2, 20, 30)]
     # Apart with separators 10 + 1 + 10 + 1 + 10 = 32, merged 30.
-    (passage,) = _context(chunks, 30, preset="recall")
+    (passage,) = _context(chunks, 30, selection="recall")
     assert passage.text == TEXT[:30]
     assert len(_context(chunks, 30, selection="expand")) == 2
 

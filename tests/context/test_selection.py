@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.chunk import Chunk
-from oprag.context import FetchPlan, fill_budget
+from oprag.context import FetchPlan, candidates_for, fill_budget
 from oprag.errors import BudgetTooSmallError
 
 
@@ -103,3 +103,12 @@ def test_a_plan_ends_when_the_store_has_no_more():
 
     assert not plan.wants_more(returned=400, used_all=True)
     assert plan.exhausted
+
+
+def test_stores_are_asked_for_enough_to_choose_from():
+    assert candidates_for("budget") is None
+    assert FetchPlan(1_500, candidates_for("budget")).k == 24  # 1500 / 64
+    assert FetchPlan(1_500, candidates_for("segments")).k == 400
+    assert FetchPlan(1_500, candidates_for("expand")).k == 1_200
+    assert FetchPlan(1_500, candidates_for("recall")).k == 1_200
+    assert FetchPlan(100_000, candidates_for("expand")).k == 1_563  # 100000 / 64

@@ -1,12 +1,9 @@
 """The shared options: the same in both components, and checked by the core alone."""
 
-from dataclasses import fields
-
 import pytest
 from pydantic import ValidationError
 
 from langchain_oprag import OrderPreservingCompressor, OrderPreservingRetriever
-from oprag.context import ContextOptions
 from tests.langchain.corpus import ListRetriever, chunk, numbers
 
 RANKED = [chunk(number) for number in (5, 9, 1)]
@@ -20,17 +17,6 @@ def retriever(**options):
 @pytest.fixture(params=[OrderPreservingCompressor, retriever])
 def make(request):
     return request.param
-
-
-@pytest.mark.parametrize(
-    "component", [OrderPreservingCompressor, OrderPreservingRetriever]
-)
-def test_every_option_of_the_core_is_there_with_its_default(component):
-    own_word = {"top_n": "k"} if component is OrderPreservingRetriever else {}
-    options = {own_word.get(f.name, f.name): f.default for f in fields(ContextOptions)}
-    found = {name: field.default for name, field in component.model_fields.items()}
-
-    assert options.items() <= found.items()
 
 
 @pytest.mark.parametrize(

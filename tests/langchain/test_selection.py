@@ -1,4 +1,4 @@
-"""`selection=` and `preset=` through the components, on a real store."""
+"""`selection=` through the components, on a real store."""
 
 from __future__ import annotations
 
@@ -51,8 +51,6 @@ def retriever(**options):
         ({"selection": "top_k"}, [5, 9]),
         ({"selection": "expand"}, [5, 6]),
         ({"selection": "segments"}, [5, 9]),
-        ({"preset": "recall", "merge": False}, [5, 6]),
-        ({"preset": "recall", "selection": "budget", "merge": False}, [5, 9]),
     ],
 )
 async def test_each_selection_keeps_its_own_choice(options, kept):
@@ -67,8 +65,8 @@ async def test_each_selection_keeps_its_own_choice(options, kept):
     assert numbers(await compressor.acompress_documents(FOUND, QUERY)) == kept
 
 
-def test_the_recall_preset_merges_what_touches():
-    (document,) = retriever(token_budget=8, preset="recall").invoke(QUERY)
+def test_recall_merges_what_touches():
+    (document,) = retriever(token_budget=8, selection="recall").invoke(QUERY)
     assert document.page_content == "chunk 005 says x. chunk 006 says x. "
     assert document.metadata["char_start"] == 5 * WIDTH
 
@@ -99,7 +97,7 @@ def test_slices_have_their_own_place_and_id():
 def test_full_texts_fill_a_gap():
     documents = [chunk(5), chunk(7)]
     compressor = OrderPreservingCompressor(
-        preset="recall",
+        selection="recall",
         token_budget=12,
         token_counter=words,
         documents={"book.txt": TEXT},
@@ -111,7 +109,7 @@ def test_full_texts_fill_a_gap():
 
 def test_what_was_chosen_is_chosen_again():
     compressor = OrderPreservingCompressor(
-        preset="recall", token_budget=10, token_counter=words
+        selection="recall", token_budget=10, token_counter=words
     )
     once = compressor.compress_documents(FOUND, QUERY)
     with pytest.warns(UnfilledBudgetWarning):
@@ -125,9 +123,9 @@ def test_what_was_chosen_is_chosen_again():
         ({"selection": "top_k"}, None),
         ({"selection": "segments"}, 400),
         ({"selection": "expand"}, 1200),
-        ({"preset": "recall"}, 1200),
-        ({"preset": "recall", "k": 20}, 20),
-        ({"preset": "recall", "search_kwargs": {"k": 30}}, 30),
+        ({"selection": "recall"}, 1200),
+        ({"selection": "recall", "k": 20}, 20),
+        ({"selection": "recall", "search_kwargs": {"k": 30}}, 30),
     ],
 )
 async def test_a_store_is_asked_for_enough_to_choose_from(options, asked):
@@ -140,7 +138,7 @@ async def test_a_store_is_asked_for_enough_to_choose_from(options, asked):
     assert [call["k"] for call in store.asked] == [asked or 4] * 2
 
 
-async def test_the_recall_preset_over_two_sizes_fused_in_a_real_store(tmp_path):
+async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     source = Document(TEXT, metadata={"source": "book.txt"})
     chunks = []
     for size in (12, 24):
@@ -154,7 +152,7 @@ async def test_the_recall_preset_over_two_sizes_fused_in_a_real_store(tmp_path):
     other = ListRetriever(documents=chunks[::-1])
     fusion = EnsembleRetriever(retrievers=[dense, other], weights=[0.5, 0.5])
     wrapped = OrderPreservingRetriever(
-        base_retriever=fusion, preset="recall", token_budget=100
+        base_retriever=fusion, selection="recall", token_budget=100
     )
     found = wrapped.invoke(QUERY)
     assert found == await wrapped.ainvoke(QUERY)
@@ -170,15 +168,15 @@ async def test_the_recall_preset_over_two_sizes_fused_in_a_real_store(tmp_path):
 
 @pytest.mark.parametrize("component", [OrderPreservingCompressor, retriever])
 def test_unknown_names_are_errors(component):
-    with pytest.raises(ValidationError, match="Known presets: 'recall'"):
-        component(preset="recal")
+    with pytest.raises(ValidationError, match='selection="recall"'):
+        component(preset="recall")
     with pytest.raises(ValidationError, match="'top_k' or 'budget'"):
         component(selection="segment")
 
 
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="Set token_budget="):
-        retriever(preset="recall").invoke(QUERY)
+        retriever(selection="recall").invoke(QUERY)
 
 
 @pytest.mark.parametrize("way", routes.WAYS)
@@ -187,7 +185,7 @@ async def test_self_route_reads_what_its_retriever_chose(scripted_server, way):
     server = scripted_server(["In 1912."])
     chosen = OrderPreservingRetriever(
         base_retriever=ListRetriever(documents=routes.RETRIEVED),
-        preset="recall",
+        selection="recall",
         token_budget=12,
         token_counter=words,
     )

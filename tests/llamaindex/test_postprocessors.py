@@ -6,7 +6,6 @@ import inspect
 import json
 import pickle
 import warnings
-from dataclasses import fields
 
 import pytest
 from hypothesis import given
@@ -21,7 +20,6 @@ from tokenizers import Regex
 from tokenizers.normalizers import Replace
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
-from oprag.context import ContextOptions
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
@@ -74,12 +72,6 @@ class TestOptions:
         ordered = OrderPreservingPostprocessor().postprocess_nodes(hits)
 
         assert numbers_of(ordered) == sorted(numbers_of(hits))
-
-    def test_every_option_of_the_core_is_a_field_with_the_same_default(self):
-        model = OrderPreservingPostprocessor.model_fields
-
-        for option in fields(ContextOptions):
-            assert model[option.name].default == option.default
 
     @pytest.mark.parametrize(
         "options",

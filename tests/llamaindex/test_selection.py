@@ -1,4 +1,4 @@
-"""`selection=` and `preset=` through the components, on a real store."""
+"""`selection=` through the components, on a real store."""
 
 from __future__ import annotations
 
@@ -53,21 +53,20 @@ for _found in FOUND:
         ({"selection": "top_k"}, [5, 9]),
         ({"selection": "expand"}, [5, 6]),
         ({"selection": "segments"}, [5, 9]),
-        ({"preset": "recall", "selection": "budget"}, [5, 9]),
     ],
 )
 async def test_each_selection_keeps_its_own_choice(options, kept):
     # Three words each; "expand": 6 is next to the best; "segments": at most half.
     postprocessor = OrderPreservingPostprocessor(
-        token_budget=6, token_counter=words, **{"merge": False, **options}
+        token_budget=6, token_counter=words, **options
     )
     assert numbers_of(postprocessor.postprocess_nodes(FOUND)) == kept
     assert numbers_of(await postprocessor.apostprocess_nodes(FOUND)) == kept
 
 
-def test_the_recall_preset_merges_what_touches():
+def test_recall_merges_what_touches():
     postprocessor = OrderPreservingPostprocessor(
-        preset="recall", token_budget=6, token_counter=words
+        selection="recall", token_budget=6, token_counter=words
     )
     (merged,) = postprocessor.postprocess_nodes(FOUND)
     assert merged.node.text == "§5§ says it. §6§ says it. "
@@ -78,9 +77,9 @@ def test_the_recall_preset_merges_what_touches():
 
 def test_what_is_assigned_later_holds():
     postprocessor = OrderPreservingPostprocessor(
-        preset="recall", token_budget=6, token_counter=words
+        selection="recall", token_budget=6, token_counter=words
     )
-    postprocessor.merge = False
+    postprocessor.selection = "expand"
     found = postprocessor.postprocess_nodes(FOUND)
     assert [n is f for n, f in zip(found, FOUND[::2], strict=True)] == [True, True]
 
@@ -101,8 +100,8 @@ class Asked(VectorIndexRetriever):
         ({}, 16),
         ({"selection": "top_k"}, 2),
         ({"selection": "segments"}, 400),
-        ({"preset": "recall"}, 1200),
-        ({"preset": "recall", "similarity_top_k": 20}, 20),
+        ({"selection": "recall"}, 1200),
+        ({"selection": "recall", "similarity_top_k": 20}, 20),
     ],
 )
 def test_an_index_is_asked_for_enough_to_choose_from(options, asked):
@@ -112,7 +111,7 @@ def test_an_index_is_asked_for_enough_to_choose_from(options, asked):
     assert Asked.asked == [asked]
 
 
-async def test_the_recall_preset_over_two_sizes_fused_in_a_real_store(tmp_path):
+async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     import chromadb
 
     client = chromadb.PersistentClient(str(tmp_path))
@@ -132,7 +131,7 @@ async def test_the_recall_preset_over_two_sizes_fused_in_a_real_store(tmp_path):
         num_queries=1,
         use_async=False,
     )
-    wrapped = OrderPreservingRetriever(fusion, preset="recall", token_budget=200)
+    wrapped = OrderPreservingRetriever(fusion, selection="recall", token_budget=200)
     found = wrapped.retrieve(QUESTION)
     spans = [(n.node.start_char_idx, n.node.end_char_idx) for n in found]
     assert spans == sorted(spans)
@@ -145,17 +144,17 @@ async def test_the_recall_preset_over_two_sizes_fused_in_a_real_store(tmp_path):
 
 
 def test_unknown_names_are_errors():
-    with pytest.raises(ValidationError, match="Known presets: 'recall'"):
-        OrderPreservingPostprocessor(preset="recal")
-    with pytest.raises(InvalidOptionError, match="Known presets: 'recall'"):
-        OrderPreservingRetriever(index().as_retriever(), preset="recal")
-    with pytest.raises(ValidationError):
+    with pytest.raises(ValidationError, match='selection="recall"'):
+        OrderPreservingPostprocessor(preset="recall")
+    with pytest.raises(InvalidOptionError, match='selection="recall"'):
+        OrderPreservingRetriever(index().as_retriever(), preset="recall")
+    with pytest.raises(ValidationError, match="'top_k' or 'budget'"):
         OrderPreservingPostprocessor(selection="segment")
 
 
 def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="Set token_budget="):
-        OrderPreservingPostprocessor(preset="recall").postprocess_nodes(FOUND)
+        OrderPreservingPostprocessor(selection="recall").postprocess_nodes(FOUND)
 
 
 class Found(BaseRetriever):
@@ -168,7 +167,7 @@ class Found(BaseRetriever):
 @pytest.mark.parametrize("way", WAYS)
 async def test_self_route_reads_what_its_retriever_chose(way):
     chosen = OrderPreservingRetriever(
-        Found(), preset="recall", token_budget=6, token_counter=words
+        Found(), selection="recall", token_budget=6, token_counter=words
     )
     with ScriptedServer(["yes"]) as server:
         await ask(server, way, retriever=chosen)

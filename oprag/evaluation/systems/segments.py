@@ -88,5 +88,5 @@ def segments(
 def recall(
     *, name: str = "recall", unit: SplitUnit = "sentences", size: Count = 100
 ) -> Placed:
-    """What `preset="recall"` reads: the best chunks, and what stands beside them."""
+    """What `selection="recall"` reads: the best chunks, and what stands beside them."""
     return Placed(name, Splitting(unit, size), "expand")

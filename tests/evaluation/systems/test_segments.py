@@ -31,7 +31,7 @@ def test_the_context_is_what_order_context_gives(name, options, budget):
         token_budget=budget,
         token_counter=lambda text: len(text.split()),
         documents={"harbour": HARBOUR},
-        **(options or {"preset": "recall"}),
+        **(options or {"selection": "recall"}),
     )
     expected = "\n\n".join(passage.text for passage in passages)
     assert model.calls[0].facts["context"] == expected

@@ -10,8 +10,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.config import merge_configs
 from langchain_core.vectorstores import VectorStoreRetriever
 
-from oprag.context import FetchPlan
-from oprag.errors import InvalidOptionError
+from oprag.context import FetchPlan, check_option
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
@@ -23,13 +22,12 @@ def checked_k(k: Any) -> int | None:
     Raises:
         InvalidOptionError: It is not.
     """
-    if k is None or (type(k) is int and k >= 1):
-        return k
-    message = f"k={k!r} is not possible. It takes a whole number from 1 on."
-    raise InvalidOptionError(message, option="k", value=k)
+    check_option("k", k)
+    wanted: int | None = k
+    return wanted
 
 
-class Asking:
+class Fetch:
     """The questions that one retrieval puts to the wrapped retriever.
 
     `k` is passed on only to a vector store's retriever, as it is or inside
@@ -86,7 +84,7 @@ class Asking:
                 asked["fetch_k"] = k  # it cannot choose more than it looks at
         return asked
 
-    def again(self, found: int, *, used_all: bool) -> bool:
+    def wants_more(self, found: int, *, used_all: bool) -> bool:
         """Whether to ask once more, for more.
 
         Args:

@@ -1,0 +1,41 @@
+"""The components for LlamaIndex."""
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.schema import NodeWithScore
+
+from llamaindex_oprag import (
+    LongUnitRetriever,
+    OffsetTokenNodeParser,
+    OrderPreservingPostprocessor,
+    OrderPreservingRetriever,
+)
+from oprag.units import LongUnit
+
+
+def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
+    retriever = OrderPreservingRetriever(r, similarity_top_k=3, token_budget=1_000)
+    OrderPreservingRetriever(r, selection="recall", rescore="score", verbose=True)
+    retriever.similarity_top_k = None
+    postprocessor = OrderPreservingPostprocessor(top_n=3, position_keys="page")
+    postprocessor.top_n = 4
+    LongUnitRetriever(r, units=units, documents={"a": "text"}, similarity_top_k=2)
+    LongUnitRetriever(r, units=units, documents="folder", order="score")
+    OffsetTokenNodeParser(chunk_size=128, include_metadata=False)
+    return postprocessor.postprocess_nodes(retriever.retrieve("question"))
+
+
+def refused(r: BaseRetriever, units: list[LongUnit]) -> None:
+    OrderPreservingRetriever(r, token_bugdet=1)  # type: ignore[call-arg]
+    OrderPreservingRetriever(r, top_n=3)  # type: ignore[call-arg]
+    OrderPreservingRetriever(r, preset="recall")  # type: ignore[call-arg]
+    OrderPreservingRetriever(r, similarity_top_k="3")  # type: ignore[arg-type]
+    OrderPreservingRetriever(r, order="best")  # type: ignore[arg-type]
+    postprocessor = OrderPreservingPostprocessor(
+        token_bugdet=1  # type: ignore[call-arg]
+    )
+    OrderPreservingPostprocessor(similarity_top_k=3)  # type: ignore[call-arg]
+    OrderPreservingPostprocessor(merge="yes")  # type: ignore[arg-type]
+    postprocessor.token_bugdet = 1  # type: ignore[attr-defined]
+    postprocessor.token_budget = "1"  # type: ignore[assignment]
+    LongUnitRetriever(r, units=units, documents={}, k=3)  # type: ignore[call-arg]
+    OffsetTokenNodeParser(chunk_sise=128)  # type: ignore[call-arg]
