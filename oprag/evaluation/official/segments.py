@@ -103,10 +103,8 @@ class OfficialSegments(System):
     name: str
     splitting: Splitting
 
-    @property
-    def budgeted(self) -> bool:
-        """False: its limits are numbers of chunks."""
-        return False
+    budgeted = False
+    """Its limits are numbers of chunks."""
 
     def settings(self) -> dict[str, Any]:
         """Return the splitting and the limits."""

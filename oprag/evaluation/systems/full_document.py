@@ -36,10 +36,8 @@ class FullDocuments(System):
     window_overflow: WindowOverflow
     reserved: int
 
-    @property
-    def budgeted(self) -> bool:
-        """False: what is read is decided by the window."""
-        return False
+    budgeted = False
+    """What is read is decided by the window."""
 
     def settings(self) -> dict[str, Any]:
         """Return the overflow policy and what is kept for the reply."""

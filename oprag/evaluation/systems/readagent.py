@@ -152,10 +152,8 @@ class ReadAgent(System):
     pages: int
     """Pages that may be looked up."""
 
-    @property
-    def budgeted(self) -> bool:
-        """False: the model decides how much it looks up."""
-        return False
+    budgeted = False
+    """The model decides how much it looks up."""
 
     def settings(self) -> dict[str, Any]:
         """Return how documents are divided, and how many pages may be looked up."""
