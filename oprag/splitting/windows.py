@@ -22,9 +22,9 @@ from oprag.tokens import (
 _REACH = 200
 """Characters to look for a joint on each side of a cut; beyond, counting the whole
 window again is as cheap."""
-_FEW = 4
-"""Windows that are planned together after one that did not fit; twice as many after
-each time that all did."""
+_FEW = 16
+"""Windows that are planned together at first, and after one that did not fit; twice as
+many each time that all did."""
 
 
 class TextChunk(NamedTuple):
@@ -93,7 +93,7 @@ class _Windows(NamedTuple):
         """All windows in reading order."""
         chunks: list[TextChunk] = []
         opening = closing = ended = _Cut(0, 0, 0, 0)
-        most = self.tokenized.n_tokens  # all, as long as every window fits
+        most = _FEW
         while ended.position < len(self.text):
             for planned in self._grid(opening, most):
                 opening, closing = planned
