@@ -77,7 +77,7 @@ def put_in_order(
         [document.page_content for document in documents],
         [document.metadata for document in documents],
     )
-    arranged = arrange(map(_hit, documents), options, columns=columns)
+    arranged = arrange(lambda: hits_of(documents), options, columns=columns)
     results = arranged.results(rescored=rescore is not None)
     made = [
         _document(each, rescore) if type(each) is Rebuilt else each for each in results

@@ -71,7 +71,7 @@ def arrange(
         OpragError: As `oprag.context.arrange` does.
     """
     arranged = context.arrange(
-        (hit_of(node, rescore) for node in nodes),
+        lambda: [hit_of(node, rescore) for node in nodes],
         options,
         sent_text=sent_text,
         columns=_columns(nodes),

@@ -622,7 +622,7 @@ def test_metadata_that_the_model_is_shown_is_the_usual_case():
     texts = [each.node.text for each in found]
     options = ContextOptions(token_budget=10_000)
     columns = Columns(found, texts, metadatas, lambda count: heads[:count])
-    assert arranged(columns, (), options) is not None
+    assert arranged(columns, options, list) is not None
 
 
 def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget():
