@@ -87,7 +87,7 @@ def put_in_order(
 
 def _document(passage: Rebuilt, rescore: str | None) -> Document:
     first: Document = passage.objects[0]
-    if passage.text != first.page_content:
+    if passage.changed:
         metadata = passage.metadata(first.metadata)
         if rescore is not None:
             _write_score(metadata, rescore, passage.score)
@@ -97,8 +97,6 @@ def _document(passage: Rebuilt, rescore: str | None) -> Document:
         return first
     changes: dict[str, Any] = {"metadata": dict(first.metadata)}
     _write_score(changes["metadata"], rescore, passage.score)
-    if passage.changed:
-        changes["id"] = passage.new_id(_ID)
     # Of the same class, and in less time than a constructor takes.
     return first.model_copy(update=changes)
 

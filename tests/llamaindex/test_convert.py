@@ -76,6 +76,23 @@ def in_source(
     )
 
 
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
+    metadatas = [{"source": "a", "start_index": start} for start in (0, 6)]
+    found = with_scores(*(TextNode(text="ab ", metadata=each) for each in metadatas))
+
+    _, between, _ = order(
+        found,
+        selection="expand",
+        token_budget=100,
+        token_counter=len,
+        documents={"a": "ab ab ab "},
+    )
+    metadata = between.node.metadata
+    assert (metadata["char_start"], metadata["char_end"]) == (3, 6)
+    assert between.node_id not in {each.node_id for each in found}
+
+
 def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
     return [
         NodeWithScore(node=node, score=0.9 - i / 10) for i, node in enumerate(nodes)
