@@ -7,6 +7,7 @@ as it is goes out as the object that came in; none is ever written to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -78,10 +79,8 @@ def put_in_order(
         [document.metadata for document in documents],
     )
     arranged = arrange(lambda: hits_of(documents), options, columns=columns)
-    results = arranged.results(rescored=rescore is not None)
-    made = [
-        _document(each, rescore) if type(each) is Rebuilt else each for each in results
-    ]
+    make = partial(_document, rescore=rescore)
+    made = arranged.results(make, rescored=rescore is not None)
     return Ordered(made, arranged.used_all)
 
 

@@ -9,7 +9,7 @@ usual case (`columns.py`); what is right is said here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any
@@ -160,14 +160,19 @@ class _BySteps(Arranged):
     def passages(self) -> list[Passage]:
         return self.made
 
-    def results(self, *, rescored: bool = False) -> Iterator[Any]:
+    def results(
+        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+    ) -> list[Any]:
         texts = marked_texts(
             self.made, gap_mark=self.options.gap_mark, separator=self.options.separator
         )
         hits = {id(hit.source): hit for hit in self.hits}
         scores = falling_scores(len(texts)) if rescored else repeat(None)
-        for passage, text, score in zip(self.made, texts, scores, strict=False):
-            yield _result(passage, text, score, hits)
+        results = [
+            _result(passage, text, score, hits)
+            for passage, text, score in zip(self.made, texts, scores, strict=False)
+        ]
+        return [make(each) if type(each) is Rebuilt else each for each in results]
 
 
 def _result(

@@ -8,7 +8,7 @@ the tests hold what is found to the steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from operator import add, contains, itemgetter, sub
@@ -76,31 +76,37 @@ class InColumns(Arranged):
         """Return the passages."""
         return self.steps().passages()
 
-    def results(self, *, rescored: bool = False) -> Iterable[Any]:
-        """Yield one result per passage, for a framework."""
+    def results(
+        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+    ) -> list[Any]:
+        """Return one object of a framework per passage."""
         scores = falling_scores(len(self.runs)) if rescored else repeat(None)
         if len(self.runs) < sum(map(len, self.runs)):
-            return self._merged(scores)
+            return self._merged(make, scores)
         objects = [self.columns.objects[rank] for (rank,) in self.runs]
         if not rescored:
             return objects
         spans, unchanged = zip(self._spans()), repeat(object=False)
         rest = (repeat(None), repeat(()), unchanged)
-        return map(Rebuilt, zip(objects), objects, self.texts, spans, scores, *rest)
+        made = map(Rebuilt, zip(objects), objects, self.texts, spans, scores, *rest)
+        return list(map(make, made))
 
-    def _merged(self, scores: Iterable[float | None]) -> Iterator[Any]:
-        objects = self.columns.objects
+    def _merged(
+        self, make: Callable[[Rebuilt], Any], scores: Iterable[float | None]
+    ) -> list[Any]:
+        objects, made = self.columns.objects, []
         for run, text, span, score in zip(
             self.runs, self.texts, self._spans(), scores, strict=False
         ):
-            first = objects[run[0]]
-            if len(run) > 1:
-                parts = [objects[rank] for rank in run]
-                yield Rebuilt(parts, objects[min(run)], text, (span,), score)
-            elif score is None:
-                yield first
-            else:
-                yield Rebuilt((first,), first, text, (span,), score, changed=False)
+            if len(run) == 1 and score is None:
+                made.append(objects[run[0]])
+                continue
+            parts, best = [objects[rank] for rank in run], objects[min(run)]
+            changed = len(run) > 1
+            made.append(
+                make(Rebuilt(parts, best, text, (span,), score, changed=changed))
+            )
+        return made
 
     def _spans(self) -> Iterable[tuple[int, int]]:
         metadatas = self.columns.metadatas
