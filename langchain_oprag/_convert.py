@@ -7,6 +7,7 @@ as it is goes out as the object that came in; none is ever written to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -77,17 +78,15 @@ def put_in_order(
         [document.page_content for document in documents],
         [document.metadata for document in documents],
     )
-    arranged = arrange(map(_hit, documents), options, columns=columns)
-    results = arranged.results(rescored=rescore is not None)
-    made = [
-        _document(each, rescore) if type(each) is Rebuilt else each for each in results
-    ]
+    arranged = arrange(lambda: hits_of(documents), options, columns=columns)
+    make = partial(_document, rescore=rescore)
+    made = arranged.results(make, rescored=rescore is not None)
     return Ordered(made, arranged.used_all)
 
 
 def _document(passage: Rebuilt, rescore: str | None) -> Document:
     first: Document = passage.objects[0]
-    if passage.text != first.page_content:
+    if passage.changed:
         metadata = passage.metadata(first.metadata)
         if rescore is not None:
             _write_score(metadata, rescore, passage.score)
@@ -97,8 +96,6 @@ def _document(passage: Rebuilt, rescore: str | None) -> Document:
         return first
     changes: dict[str, Any] = {"metadata": dict(first.metadata)}
     _write_score(changes["metadata"], rescore, passage.score)
-    if passage.changed:
-        changes["id"] = passage.new_id(_ID)
     # Of the same class, and in less time than a constructor takes.
     return first.model_copy(update=changes)
 

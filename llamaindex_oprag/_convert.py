@@ -7,7 +7,7 @@ decided in `oprag.context`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -71,13 +71,13 @@ def arrange(
         OpragError: As `oprag.context.arrange` does.
     """
     arranged = context.arrange(
-        (hit_of(node, rescore) for node in nodes),
+        lambda: [hit_of(node, rescore) for node in nodes],
         options,
         sent_text=sent_text,
         columns=_columns(nodes),
     )
-    results = arranged.results(rescored=rescore is not None)
-    made = [_node(each, rescore) if type(each) is Rebuilt else each for each in results]
+    make = partial(_node, rescore=rescore)
+    made = arranged.results(make, rescored=rescore is not None)
     return Arranged(made, arranged.used_all)
 
 

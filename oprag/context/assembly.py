@@ -9,7 +9,7 @@ usual case (`columns.py`); what is right is said here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ def order_context(
 
 
 def arrange(
-    hits: Iterable[Hit],
+    hits: Sequence[Hit] | Callable[[], Sequence[Hit]],
     options: ContextOptions,
     *,
     sent_text: SentText | None = None,
@@ -120,8 +120,8 @@ def arrange(
     """Select the best hits, put them in order, and join them into passages.
 
     Args:
-        hits: Best first. Not changed. With `columns` they may be an iterator, which is
-            read only where they are needed.
+        hits: Best first, or a function that makes them, which is called only where
+            `columns` do not tell enough. Not changed.
         options: See `ContextOptions`.
         sent_text: What the framework sends for a chunk, if not just its text;
             the budget counts this.
@@ -134,28 +134,23 @@ def arrange(
         BudgetTooSmallError: See `fill_budget`.
         InvalidOptionError: See `ContextOptions.needed_budget`, `document_order`.
     """
-    if options.token_budget is not None:
-        options = options.counting_once()
-    if columns is None and sent_text is None:
-        hits = list(hits)
-        columns = Columns.of_hits(hits)
-    if columns is not None:
-        found = short_way.arranged(columns, hits, options)
-        if found is not None:
-            return found
-    return _assembled(list(hits), options, sent_text)
+
+    def steps() -> Arranged:
+        return _by_steps(hits() if callable(hits) else hits, options, sent_text)
+
+    found = None if columns is None else short_way.arranged(columns, options, steps)
+    return steps() if found is None else found
 
 
-def _assembled(
+def _by_steps(
     hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
 ) -> Arranged:
     chunks = prepared_chunks(hits, options)
     best = chunks if options.top_n is None else chunks[: options.top_n]
     budget = options.needed_budget()
     if budget is None:
-        return _Assembled(
-            finish(best, options), len(best) == len(chunks), hits, options
-        )
+        used_all = len(best) == len(chunks)
+        return _BySteps(finish(best, options), used_all, hits, options)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget)
     taken = filler.taken(listed, budget)
@@ -165,11 +160,11 @@ def _assembled(
         and options.selection != "segments"
         and len(best) == len(chunks)
     )
-    return _Assembled(filler.finished(taken), used_all, hits, options)
+    return _BySteps(filler.finished(taken), used_all, hits, options)
 
 
 @dataclass(frozen=True)
-class _Assembled(Arranged):
+class _BySteps(Arranged):
     made: list[Passage]
     used_all: bool
     hits: Sequence[Hit]
@@ -178,14 +173,19 @@ class _Assembled(Arranged):
     def passages(self) -> list[Passage]:
         return self.made
 
-    def results(self, *, rescored: bool = False) -> Iterator[Any]:
+    def results(
+        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+    ) -> list[Any]:
         texts = marked_texts(
             self.made, gap_mark=self.options.gap_mark, separator=self.options.separator
         )
         hits = {id(hit.source): hit for hit in self.hits}
         scores = falling_scores(len(texts)) if rescored else repeat(None)
-        for passage, text, score in zip(self.made, texts, scores, strict=False):
-            yield _result(passage, text, score, hits)
+        results = [
+            _result(passage, text, score, hits)
+            for passage, text, score in zip(self.made, texts, scores, strict=False)
+        ]
+        return [make(each) if type(each) is Rebuilt else each for each in results]
 
 
 def _result(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from oprag.chunk import Chunk, Passage
-from oprag.context.counting import SentText, context_counter
+from oprag.context.counting import ContextCounter, SentText
 from oprag.context.merging import merge_neighbours, single_passage
 from oprag.context.options import ContextOptions
 from oprag.context.selection import BY_POSITION, EXPANDING, fill_budget, too_small
@@ -55,12 +55,12 @@ class BudgetFiller:
         self._last: tuple[Sequence[Chunk], list[Passage]] | None = None
         self._join_cost = counter(joint)
         self._cost = _cost_function(counter, sent_text)
-        self._count = context_counter(
+        self._count = ContextCounter(
             counter,
             separator=options.separator,
             gap_mark=options.gap_mark,
             sent_text=sent_text,
-        )
+        ).count
 
     def listed(self, chunks: Sequence[Chunk], budget: int) -> list[Chunk]:
         """Put what may be read into the order in which it is taken.

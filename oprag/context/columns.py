@@ -8,13 +8,13 @@ the tests hold what is found to the steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from operator import add, contains, itemgetter, sub
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, Passage, Span
+from oprag.chunk import Passage
 from oprag.context.options import ContextOptions
 from oprag.context.results import Arranged, Rebuilt, falling_scores
 from oprag.metadata import (
@@ -26,7 +26,6 @@ from oprag.metadata import (
     TOKEN_COUNT,
     TOKEN_COUNTER,
 )
-from oprag.positions import read_documents
 from oprag.tokens import (
     SPACE_JOINT,
     NamedTokenCounter,
@@ -57,15 +56,6 @@ class Columns(NamedTuple):
     text is sent as it is. None where it cannot tell. Asked only when there is a
     budget, and it matters. Without `heads` nothing is sent before any text."""
 
-    @classmethod
-    def of_hits(cls, hits: Sequence[Hit]) -> Columns:
-        """Return the columns of hits that are made already."""
-        return cls(
-            [hit.source for hit in hits],
-            [hit.text for hit in hits],
-            [hit.metadata for hit in hits],
-        )
-
 
 @dataclass(frozen=True)
 class InColumns(Arranged):
@@ -79,54 +69,44 @@ class InColumns(Arranged):
     """See `Arranged`."""
     columns: Columns
     """What they are chosen from."""
-    merged: bool
-    """Whether chunks that touch are joined."""
-    hits: Iterable[Hit]
-    """The same, read only by `passages`."""
-    costs: Sequence[int | None] | None = None
-    """Tokens of the chunks as they are sent, by rank; None where none are counted."""
+    steps: Callable[[], Arranged]
+    """Makes the same with all its passages."""
 
     def passages(self) -> list[Passage]:
         """Return the passages."""
-        hits = list(self.hits)
-        documents = read_documents(hits)
-        costs = self.costs or [None] * len(hits)
-        made = []
-        for run, text, span in zip(self.runs, self.texts, self._spans(), strict=True):
-            chunks = tuple(
-                _chunk(hits[rank], rank, documents[rank], costs[rank]) for rank in run
-            )
-            passage = Passage(
-                text, chunks[0].document, chunks, (Span(*span),), exact=True
-            )
-            made.append(passage)
-        return made
+        return self.steps().passages()
 
-    def results(self, *, rescored: bool = False) -> Iterable[Any]:
-        """Yield one result per passage, for a framework."""
+    def results(
+        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+    ) -> list[Any]:
+        """Return one object of a framework per passage."""
         scores = falling_scores(len(self.runs)) if rescored else repeat(None)
-        if self.merged:
-            return self._merged(scores)
+        if len(self.runs) < sum(map(len, self.runs)):
+            return self._merged(make, scores)
         objects = [self.columns.objects[rank] for (rank,) in self.runs]
         if not rescored:
             return objects
         spans, unchanged = zip(self._spans()), repeat(object=False)
         rest = (repeat(None), repeat(()), unchanged)
-        return map(Rebuilt, zip(objects), objects, self.texts, spans, scores, *rest)
+        made = map(Rebuilt, zip(objects), objects, self.texts, spans, scores, *rest)
+        return list(map(make, made))
 
-    def _merged(self, scores: Iterable[float | None]) -> Iterator[Any]:
-        objects = self.columns.objects
+    def _merged(
+        self, make: Callable[[Rebuilt], Any], scores: Iterable[float | None]
+    ) -> list[Any]:
+        objects, made = self.columns.objects, []
         for run, text, span, score in zip(
             self.runs, self.texts, self._spans(), scores, strict=False
         ):
-            first = objects[run[0]]
-            if len(run) > 1:
-                parts = [objects[rank] for rank in run]
-                yield Rebuilt(parts, objects[min(run)], text, (span,), score)
-            elif score is None:
-                yield first
-            else:
-                yield Rebuilt((first,), first, text, (span,), score, changed=False)
+            if len(run) == 1 and score is None:
+                made.append(objects[run[0]])
+                continue
+            parts, best = [objects[rank] for rank in run], objects[min(run)]
+            changed = len(run) > 1
+            made.append(
+                make(Rebuilt(parts, best, text, (span,), score, changed=changed))
+            )
+        return made
 
     def _spans(self) -> Iterable[tuple[int, int]]:
         metadatas = self.columns.metadatas
@@ -137,13 +117,12 @@ class InColumns(Arranged):
         )
 
 
-def _chunk(hit: Hit, rank: int, document: tuple[str, str], cost: int | None) -> Chunk:
-    key, name = document
-    span = Span(hit.metadata[CHAR_START], hit.metadata[CHAR_END])
-    place = ((0, *span), span, None)
-    return Chunk(
-        *(hit.text, key, rank, *place, hit.score, cost, name, hit.metadata, hit.source)
-    )
+class _Kept(NamedTuple):
+    """The first fields of `InColumns`."""
+
+    runs: Sequence[Sequence[int]]
+    texts: Sequence[str]
+    used_all: bool
 
 
 class _Line(NamedTuple):
@@ -160,25 +139,26 @@ class _Line(NamedTuple):
 
 
 def arranged(
-    columns: Columns, hits: Iterable[Hit], options: ContextOptions
+    columns: Columns, options: ContextOptions, steps: Callable[[], Arranged]
 ) -> InColumns | None:
     """Select, order and join hits, if this is the usual case; else return None.
 
     Args:
         columns: Of the hits.
-        hits: Best first; not read here.
         options: See `ContextOptions`.
+        steps: What to do where passages are asked for.
     """
-    line = _laid_out(columns, options) if IN_USE and _usual(options) else None
+    kept = _kept(columns, options) if IN_USE and _usual(options) else None
+    return None if kept is None else InColumns(*kept, columns, steps)
+
+
+def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
+    texts, line = columns.texts, _laid_out(columns, options)
     if line is None:
         return None
-    every = InColumns(
-        (), (), used_all=True, columns=columns, merged=options.merge, hits=hits
-    )
-    count = len(columns.texts)
-    kept = count if options.top_n is None else min(options.top_n, count)
+    kept = len(texts) if options.top_n is None else min(options.top_n, len(texts))
     if options.token_budget is None:
-        return _joined(every, line, kept, options)
+        return _joined(texts, line, kept, options)
     counter = resolve_token_counter(options.token_counter)
     counts = _stored_counts(columns.metadatas[:kept], counter)
     if counts is None:
@@ -187,27 +167,25 @@ def arranged(
     heads = [] if columns.heads is None else columns.heads(min(kept + 1, len(counts)))
     if heads is None:
         return None
-    return _within_budget(every, line, counts, heads, options, counter=counter)
+    return _within_budget(texts, line, counts, heads, options, counter=counter)
 
 
 def _within_budget(
-    every: InColumns,
+    texts: Sequence[str],
     line: _Line,
     counts: Sequence[int],
     heads: Sequence[str],
     options: ContextOptions,
     *,
     counter: NamedTokenCounter,
-) -> InColumns | None:
+) -> _Kept | None:
     """Choose what fits the budget with what is sent before it."""
-    texts = every.columns.texts
     budget, join_cost = options.token_budget or 0, counter(options.separator)
     added = _added_by_heads(heads, texts, counts, counter) if any(heads) else []
-    costs = list(map(add, counts, added)) or counts
-    kept = _fitting(costs, budget, join_cost)
+    kept = _fitting(list(map(add, counts, added)) or counts, budget, join_cost)
     # White space that is not sent can leave room for more than were asked for.
     more = kept == len(added) < len(counts)
-    found = _joined(replace(every, costs=costs), line, kept, options)
+    found = _joined(texts, line, kept, options)
     if found is None or more or (added and not _merge_behind_heads(texts, found.runs)):
         return None
     needed = sum(counts[:kept]) + _glued(texts, found.runs, counter)
@@ -352,21 +330,20 @@ def _fitting(costs: Sequence[int], budget: int, join_cost: int) -> int:
 
 
 def _joined(
-    every: InColumns, line: _Line, kept: int, options: ContextOptions
-) -> InColumns | None:
+    texts: Sequence[str], line: _Line, kept: int, options: ContextOptions
+) -> _Kept | None:
     """What is kept, in order; merged, if at all, where chunks touch.
 
     None where nothing is kept, or a small gap would have to be filled.
     """
     if not kept:
         return None
-    texts, order = every.columns.texts, line.order
-    used_all = kept == len(texts)
+    order, used_all = line.order, kept == len(texts)
     if not used_all:
         order = [rank for rank in order if rank < kept]
     if not options.merge:
-        apart, joined = list(zip(order)), list(map(texts.__getitem__, order))
-        return replace(every, runs=apart, texts=joined, used_all=used_all)
+        apart = list(map(texts.__getitem__, order))
+        return _Kept(list(zip(order)), apart, used_all)
     gaps = line.gaps if used_all else _gaps(order, line.starts, line.ends)
     if any(0 < gap <= options.max_gap for gap in set(gaps)):
         return None
@@ -376,7 +353,7 @@ def _joined(
         "".join([texts[rank] for rank in run]) if len(run) > 1 else texts[run[0]]
         for run in runs
     ]
-    return replace(every, runs=runs, texts=joined, used_all=used_all)
+    return _Kept(runs, joined, used_all)
 
 
 def _glued(

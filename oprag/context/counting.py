@@ -19,38 +19,23 @@ SentText: TypeAlias = Callable[[Chunk, str], str]
 and the passage's text, that text with whatever the framework puts around it."""
 
 
-def context_counter(
-    counter: NamedTokenCounter,
-    *,
-    separator: str,
-    gap_mark: str | None = None,
-    sent_text: SentText | None = None,
-) -> Callable[[Sequence[Passage]], int]:
-    """A function that counts the tokens of passages as they are sent.
+class ContextCounter:
+    """Counts the tokens of passages as they are sent.
 
     Args:
         counter: The token counter.
         separator: What is put between the texts.
         gap_mark: What is put between passages of one document with a gap.
         sent_text: What is sent for a passage, if not just its text.
-
-    Returns:
-        A function from passages, whose chunks have their `token_count` as sent,
-        to tokens: exact, or, for a counter that is `subadditive`, at least as
-        many as there are.
     """
-    return _Context(counter, separator, gap_mark, sent_text).count
-
-
-class _Context:
-    """What `context_counter` knows of a context."""
 
     def __init__(
         self,
         counter: NamedTokenCounter,
+        *,
         separator: str,
-        gap_mark: str | None,
-        sent_text: SentText | None,
+        gap_mark: str | None = None,
+        sent_text: SentText | None = None,
     ) -> None:
         self._counter = counter
         self._separator = separator
@@ -67,7 +52,12 @@ class _Context:
         self._counted: dict[str, int] = {}
 
     def count(self, passages: Sequence[Passage]) -> int:
-        """Count the tokens of passages; see `context_counter`."""
+        """Count the tokens of passages, whose chunks have their `token_count` as sent.
+
+        Returns:
+            Exactly as many as there are, or, for a counter that is `subadditive`, at
+            least as many.
+        """
         if not self._known:
             return self._counted_whole(passages)
         texts = [passage.text for passage in passages]

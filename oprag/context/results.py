@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,15 +27,17 @@ class Arranged(ABC):
         """Return the passages. None for no hits."""
 
     @abstractmethod
-    def results(self, *, rescored: bool = False) -> Iterable[Any]:
-        """Yield one result per passage, for a framework.
+    def results(
+        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+    ) -> list[Any]:
+        """Return one object of a framework per passage.
 
         Args:
-            rescored: Whether the results get new scores, so that each is `Rebuilt`.
+            make: Makes an object for a passage that is no retrieved object as it was.
+            rescored: Whether the results get new scores, so that each is made.
 
-        Yields:
-            The retrieved object itself (`Hit.source`) where the passage is just that,
-            else what to make an object of.
+        Returns:
+            What was retrieved (`Hit.source`) or made.
         """
 
 

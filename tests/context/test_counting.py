@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from oprag import order_context, render
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.counting import context_counter
+from oprag.context.counting import ContextCounter
 from oprag.context.merging import merge_neighbours
 from oprag.tokens import NamedTokenCounter, joint_counter, resolve_token_counter
 from tests.effort import cases
@@ -86,7 +86,7 @@ def test_a_context_with_marks_and_merged_passages_is_counted_exactly(parts, gaps
     ]
     passages = merge_neighbours([c.with_tokens(counter(c.text)) for c in chunks])
 
-    count = context_counter(counter, separator="\n\n", gap_mark="[…]")
+    count = ContextCounter(counter, separator="\n\n", gap_mark="[…]").count
     assert count(passages) == counter(render(passages, gap_mark="[…]"))
 
 
@@ -151,7 +151,7 @@ def test_a_context_is_counted_as_it_is_rendered(name, gap_mark):
         for p in order_context(texts, metadatas)
     ]
 
-    count = context_counter(counter, separator="\n\n", gap_mark=gap_mark)
+    count = ContextCounter(counter, separator="\n\n", gap_mark=gap_mark).count
     rendered = counter(render(passages, gap_mark=gap_mark))
     assert count(passages) >= rendered
     if name == "cl100k_base":
@@ -163,9 +163,9 @@ def test_what_is_sent_around_a_text_counts():
     chunk = Chunk("text", "d", 0).with_tokens(counter("source: d\n\ntext"))
     passage = Passage("text", "d", (chunk,), (), exact=False)
 
-    count = context_counter(
+    count = ContextCounter(
         counter, separator="\n\n", sent_text=lambda _, text: f"source: d\n\n{text}"
-    )
+    ).count
     expected = counter("source: d\n\ntext\n\nsource: d\n\ntext")
     assert count([passage, passage]) == expected
 
@@ -193,5 +193,5 @@ def test_a_counter_that_nothing_is_known_of_counts_the_whole():
     passage = Passage("text", "d", (chunk,), (), exact=False)
     counter = resolve_token_counter(characters)
 
-    assert context_counter(counter, separator="--")([passage, passage]) == 10
+    assert ContextCounter(counter, separator="--").count([passage, passage]) == 10
     assert counted == ["text--text"]

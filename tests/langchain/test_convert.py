@@ -57,6 +57,23 @@ def test_a_gap_that_cannot_be_read_leaves_the_spans_apart():
     assert (merged.metadata["char_start"], merged.metadata["char_end"]) == (0, 51)
 
 
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
+    metadatas = [{"source": "a", "start_index": start} for start in (0, 6)]
+    found = [Document("ab ", id=str(i), metadata=m) for i, m in enumerate(metadatas)]
+
+    _, between, _ = OrderPreservingCompressor(
+        selection="expand",
+        token_budget=10,
+        token_counter=len,
+        documents={"a": "ab ab ab "},
+        separator="",
+    )(found)
+
+    assert (between.metadata["char_start"], between.metadata["char_end"]) == (3, 6)
+    assert between.id not in {"0", "1"}
+
+
 @pytest.mark.parametrize("documents", [{"a.txt": SOURCE}, {"a.txt": SOURCE}.get])
 def test_a_gap_is_filled_from_the_full_text(documents):
     compressor = OrderPreservingCompressor(merge=True, documents=documents)

@@ -50,7 +50,7 @@ def test_a_quarter_of_the_generated_cases_is_made_in_columns():
         columns = Columns(case.texts, case.texts, case.metadatas)
         try:
             options = ContextOptions.from_options(case.options)
-            made += arranged(columns, (), options) is not None
+            made += arranged(columns, options, list) is not None
         except OpragError:
             continue
 

@@ -76,6 +76,23 @@ def in_source(
     )
 
 
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
+    metadatas = [{"source": "a", "start_index": start} for start in (0, 6)]
+    found = with_scores(*(TextNode(text="ab ", metadata=each) for each in metadatas))
+
+    _, between, _ = order(
+        found,
+        selection="expand",
+        token_budget=100,
+        token_counter=len,
+        documents={"a": "ab ab ab "},
+    )
+    metadata = between.node.metadata
+    assert (metadata["char_start"], metadata["char_end"]) == (3, 6)
+    assert between.node_id not in {each.node_id for each in found}
+
+
 def with_scores(*nodes: BaseNode) -> list[NodeWithScore]:
     return [
         NodeWithScore(node=node, score=0.9 - i / 10) for i, node in enumerate(nodes)
@@ -622,7 +639,7 @@ def test_metadata_that_the_model_is_shown_is_the_usual_case():
     texts = [each.node.text for each in found]
     options = ContextOptions(token_budget=10_000)
     columns = Columns(found, texts, metadatas, lambda count: heads[:count])
-    assert arranged(columns, (), options) is not None
+    assert arranged(columns, options, list) is not None
 
 
 def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget():
