@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import quantiles
 from typing import Any, NamedTuple
 
 from benchmarks.speed.setup import Setup
@@ -30,8 +30,10 @@ GROUPS = {
 
 _ROOT = Path(__file__).resolve().parents[2]
 _WORKER = Path(__file__).with_name("_turns.py")
+_ROUNDS = 3
+"""Pairs of interpreters: where in memory one puts things makes some per cent."""
 _TOLERATED = 1.05
-"""Two interpreters on the same code differ by less than this."""
+"""Of code that is the same, three quarters of the turns differ by less than this."""
 
 
 class Compared(NamedTuple):
@@ -61,7 +63,7 @@ class Compared(NamedTuple):
 def compare(
     group: str, other: Path, setup: Setup, *, today: Path = _ROOT
 ) -> Iterator[Compared]:
-    """Measure one group in both checkouts; return its rows as they are done.
+    """Measure one group in both checkouts and return its rows.
 
     Both run the rows of today's benchmarks on the same text. They differ in what
     `oprag`, `langchain_oprag` and `llamaindex_oprag` are.
@@ -75,28 +77,32 @@ def compare(
     Raises:
         RuntimeError: A row failed in one of them; what it said stands on stderr.
     """
-    with (
-        _interpreter(today, group, setup) as mine,
-        _interpreter(other, group, setup) as theirs,
-    ):
-        for row in GROUPS[group]:
-            yield _compared(f"{group}.{row}", row, mine, theirs, setup)
+    ratios: dict[str, list[float]] = {row: [] for row in GROUPS[group]}
+    for _ in range(_ROUNDS):
+        with (
+            _interpreter(today, group, setup) as mine,
+            _interpreter(other, group, setup) as theirs,
+        ):
+            for row, found in ratios.items():
+                found.extend(_ratios(row, mine, theirs, setup))
+    for row, found in ratios.items():
+        low, middle, high = quantiles(found, n=4, method="inclusive")
+        yield Compared(f"{group}.{row}", middle, low, high, len(found))
 
 
-def _compared(
-    key: str, row: str, mine: _Interpreter, theirs: _Interpreter, setup: Setup
-) -> Compared:
+def _ratios(
+    row: str, mine: _Interpreter, theirs: _Interpreter, setup: Setup
+) -> Iterator[float]:
     # What is loaded the first time; and how often a turn repeats what is short.
     repeats = min(side.prepare(row) for side in (mine, theirs))
-    ratios: list[float] = []
-    end = time.monotonic() + setup.least_seconds
-    while len(ratios) < 2 * setup.repeats or time.monotonic() < end:
+    end = time.monotonic() + setup.least_seconds / _ROUNDS
+    turn = 0
+    while turn < setup.repeats or time.monotonic() < end:
+        turn += 1
         # Who runs second finds the machine as the first one left it: so by turns.
-        order = (mine, theirs) if len(ratios) % 2 else (theirs, mine)
+        order = (mine, theirs) if turn % 2 else (theirs, mine)
         taken = {side: side.run(row, repeats) for side in order}
-        ratios.append(taken[mine] / taken[theirs])
-    low, _, high = quantiles(ratios, n=4, method="inclusive")
-    return Compared(key, median(ratios), low, high, len(ratios))
+        yield taken[mine] / taken[theirs]
 
 
 class _Interpreter:

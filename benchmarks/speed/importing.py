@@ -50,6 +50,7 @@ def _run(
         wall, cpu, all_cpu = map(float, printed.split())
         alone[statement].wall.append(wall)
         alone[statement].cpu.append(cpu)
+        # When it was started an interpreter does not know, but what it took so far.
         whole[statement].wall.append(all_cpu)
         whole[statement].cpu.append(all_cpu)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 import threading
 import warnings
@@ -108,7 +109,7 @@ def files_of(name: str) -> tuple[str, ...]:
 def _traced() -> Iterator[dict[str, None]]:
     """Collect the files whose functions are called, in all threads started inside."""
     files: dict[str, None] = {}
-    prefixes = tuple(f"{ROOT / package}/" for package in PACKAGES)
+    prefixes = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
 
     def profile(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
