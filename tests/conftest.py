@@ -25,7 +25,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("oprag")
-settings.register_profile("fast", settings.get_profile("oprag"), max_examples=20)
+settings.register_profile("fast", settings.get_profile("oprag"), max_examples=10)
 
 
 def pytest_report_header() -> str:

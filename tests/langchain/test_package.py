@@ -43,6 +43,7 @@ def test_without_the_framework_the_error_names_the_extra():
     assert "pip install 'oprag[langchain]'" in said
 
 
+@pytest.mark.slow
 def test_without_the_splitters_package_all_else_works():
     said = run(
         *without("langchain_text_splitters"),

@@ -68,6 +68,7 @@ def cut_chain(replies: list[str], seed: int) -> tuple[CutChatModel, SelfRouteCha
     return model, SelfRouteChain(llm=model, retriever=retriever, documents=documents)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_phrasing_of_a_refusal_leaks_a_character(seed):
     for refusal in REFUSALS:
@@ -79,6 +80,7 @@ def test_no_phrasing_of_a_refusal_leaks_a_character(seed):
         assert len(model.calls) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_no_answer_that_mentions_the_word_is_lost_or_asked_twice(seed):
     for answer in ANSWERS:

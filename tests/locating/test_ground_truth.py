@@ -16,11 +16,12 @@ from tests.locating.langchain_settings import LANGCHAIN
 from tests.locating.llamaindex_settings import LLAMAINDEX
 from tests.locating.texts import licences, made_up, readmes, reference, share_repeated
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = LANGCHAIN + LLAMAINDEX
 SIZE = 20_000
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_on_prose_none_is_wrong_and_hardly_any_reported(setting):
     outcome = compare(reference(SIZE), setting)
@@ -57,7 +58,6 @@ def test_on_lines_that_repeat_none_is_wrong_and_hardly_any_reported(setting):
     assert outcome.share_reported <= 0.005
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_on_licences_that_repeat_none_is_wrong_and_hardly_any_reported(setting):
     text = licences(2 * SIZE, 0.9)
@@ -112,7 +112,6 @@ def test_of_a_sample_that_is_taken_for_all_none_is_wrong_either(setting):
     assert outcome.wrong == []
 
 
-@pytest.mark.slow
 def test_the_settings_overlap_and_do_not():
     overlapping = {
         setting.name

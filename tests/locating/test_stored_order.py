@@ -61,6 +61,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
 def test_none_is_placed_wrongly(setting):
     for text in (made_up(SIZE, 0.87), licences(SIZE, 0.9)):

@@ -99,6 +99,7 @@ def test_the_spans_are_those_of_nltk(language, text):
     assert punkt_sentence_spans(text, language) == nltk_spans(text, language)
 
 
+@pytest.mark.slow
 def test_the_spans_of_a_long_real_text_are_those_of_nltk():
     text = "\n\n".join(topics.values())
 
@@ -114,6 +115,7 @@ def nltk_spans(text, language="english"):
     return list(nltk_model(language).span_tokenize(text))
 
 
+@pytest.mark.slow
 def test_a_text_may_take_longer_than_nltk_allows_a_pattern(monkeypatch):
     redos = pytest.importorskip("nltk.redos", reason="older nltk sets no limit")
     text = "One two three. " * 100_000

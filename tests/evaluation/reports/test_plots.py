@@ -12,6 +12,7 @@ from oprag.evaluation.published import Published
 from oprag.evaluation.reports.plots import PLOT_NAMES, plots_of
 
 
+@pytest.mark.slow
 def test_images_are_whole_and_hold_no_date(reported):
     folder, _ = reported
     pngs, svgs = (sorted((folder / "plots").glob(f"*.{e}")) for e in ("png", "svg"))
