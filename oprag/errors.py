@@ -41,7 +41,6 @@
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
     ├── UnlocatedChunksWarning                a repair could not prove some places
     ├── ApproximateTokenCountWarning          no exact tokenizer could be loaded
-    ├── RoutingCostWarning                    routing costs more than the full documents
     └── DatasetCountWarning                   a set is not of the size the papers give
 
 Each error also is the builtin that a caller without knowledge of this package
@@ -83,7 +82,6 @@ __all__ = [
     "OpragError",
     "OpragWarning",
     "PositionError",
-    "RoutingCostWarning",
     "RoutingError",
     "RungFailedError",
     "SentenceDataError",
@@ -427,10 +425,6 @@ class UnlocatedChunksWarning(OpragWarning):
 
 class ApproximateTokenCountWarning(OpragWarning):
     """Tokens are estimated because no exact tokenizer could be loaded."""
-
-
-class RoutingCostWarning(OpragWarning):
-    """Routing costs more than sending the full documents at once would."""
 
 
 class DatasetCountWarning(OpragWarning):

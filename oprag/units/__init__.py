@@ -15,24 +15,15 @@ from oprag.units.long_prompts import (
     SHORT_PROMPT,
     format_examples,
 )
-from oprag.units.long_reading import (
-    Call,
-    LongReadDesk,
-    PromptLength,
-    Reading,
-    read_long,
-)
+from oprag.units.long_reading import Reading, read_long
 
 __all__ = [
     "DIRECT_PROMPT",
     "LONG_PROMPT",
     "PROMPT_VARIABLES",
     "SHORT_PROMPT",
-    "Call",
     "LiftedUnit",
-    "LongReadDesk",
     "LongUnit",
-    "PromptLength",
     "Reading",
     "UnitIndex",
     "document_names",
