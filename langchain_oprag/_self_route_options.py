@@ -26,6 +26,7 @@ from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.routing import (
     DEFAULT_RUNGS,
+    ROUTE_OPTIONS,
     DeclineRules,
     Rung,
     as_decline_rules,
@@ -40,11 +41,6 @@ _CONTEXT = (
     *("missing_position", "missing_document", "position_keys", "document_key"),
 )
 """Options that are `ContextOptions`'s."""
-_ROUTE = (
-    *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
-    "prices",
-)
-"""Options that the core checks for every Self-Route."""
 
 
 class SelfRouteOptions(BaseModel):
@@ -138,7 +134,7 @@ class SelfRouteOptions(BaseModel):
         ContextOptions.from_options({str(info.field_name): value})
         return value
 
-    @field_validator(*_ROUTE)
+    @field_validator(*ROUTE_OPTIONS)
     @classmethod
     def _check_route_option(cls, value: Any, info: ValidationInfo) -> Any:
         check_route_option(str(info.field_name), value)

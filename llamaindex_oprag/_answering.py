@@ -137,7 +137,8 @@ class Answering(ABC):
 
     def read(self, names: Sequence[str]) -> list[str]:
         """Read full texts."""
-        return [self.source.get(name) for name in names] if self.source else []
+        source = self.source
+        return [] if source is None else [source.get(name) for name in names]
 
     async def aread(self, names: Sequence[str]) -> list[str]:
         """Async version of `read`."""

@@ -20,6 +20,7 @@ from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.routing import (
+    ROUTE_OPTIONS,
     DeclineRules,
     RouteOptions,
     Rung,
@@ -30,10 +31,6 @@ from oprag.routing import (
 )
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
-_CHECKED_BY_CORE = (
-    *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
-    "prices",
-)
 _DECIDED_BY_RUNGS = ("token_budget", "top_n", "merge")
 
 
@@ -100,7 +97,7 @@ class SelfRouteOptions:
 
     def __post_init__(self) -> None:
         """Check everything, each by itself and together."""
-        for option in _CHECKED_BY_CORE:
+        for option in ROUTE_OPTIONS:
             check_route_option(option, getattr(self, option))
         rungs = check_route(
             self.rungs,

@@ -5,6 +5,7 @@ from oprag.routing.declining import DeclineDetector
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.ladder import DEFAULT_RUNGS, Rung, as_rungs
 from oprag.routing.options import (
+    ROUTE_OPTIONS,
     RouteOptions,
     check_route,
     check_route_option,
@@ -19,6 +20,7 @@ from oprag.routing.rung_context import (
 
 __all__ = [
     "DEFAULT_RUNGS",
+    "ROUTE_OPTIONS",
     "DeclineDetector",
     "DeclineRules",
     "Excerpt",

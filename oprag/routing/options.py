@@ -11,6 +11,12 @@ from oprag.context import ContextOptions, SentText
 from oprag.errors import InvalidOptionError
 from oprag.routing.ladder import Rung, as_rungs
 
+ROUTE_OPTIONS = (
+    *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
+    "prices",
+)
+"""Options of Self-Route that `check_route_option` checks."""
+
 _REMOVED = {
     "count_full_documents": "Leave it out: full documents are read only where a rung "
     "sends them, and usage says what every call took.",
@@ -44,8 +50,7 @@ def check_route_option(option: str, value: Any) -> None:
     """Make sure that an option has a value that is possible by itself.
 
     Args:
-        option: `max_documents`, `answer_tokens`, `max_context_tokens` (a number, or
-            one by rung), `window_overflow` or `prices`.
+        option: One of `ROUTE_OPTIONS`.
         value: What was given.
 
     Raises:

@@ -440,11 +440,7 @@ def test_work_grows_with_the_length_of_a_stream_and_no_faster(begun, pause):
     ],
 )
 def test_a_long_run_is_judged_as_a_longer_one(frame, length, run):
-    """What a run is shortened to, at any length, is judged as the run itself.
-
-    A run is as long as one that is never shortened up to 15 characters; beyond that
-    only whether it is whole repetitions may matter.
-    """
+    """At no length does it matter that a run was shortened."""
     text = frame.format(run * length)
     longer = frame.format(run * (length + 24))
 
