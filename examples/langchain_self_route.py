@@ -20,7 +20,7 @@ REPLIES = [
 
 
 def ask(model: BaseChatModel) -> dict[str, Any]:
-    """Ask any chat model once; return the ledger of what the answer took."""
+    """Ask any chat model once; return the usage: what the answer took."""
     splitter = OffsetSentenceSplitter(chunk_size=25)
     source = Document(CONTRACT, metadata={"source": "lease.txt"})
     vectorstore = InMemoryVectorStore(WordEmbeddings())

@@ -18,7 +18,7 @@ REPLIES = [
 
 
 def ask(llm: LLM) -> dict[str, Any]:
-    """Ask any LLM once; return the ledger of what the answer took."""
+    """Ask any LLM once; return the usage: what the answer took."""
     index = VectorStoreIndex.from_documents(
         [Document(text=CONTRACT, id_="lease.txt")],
         transformations=[OffsetSentenceNodeParser(chunk_size=25)],

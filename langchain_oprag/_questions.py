@@ -1,4 +1,4 @@
-"""What a chain is asked: the question, its options, the conversation."""
+"""What a chain is asked: the question, and the conversation before it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 
 from langchain_oprag._replies import text_of
-from oprag.calls import format_options
 from oprag.errors import InvalidOptionError
 
 _SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (
@@ -27,17 +26,10 @@ class Question(NamedTuple):
 
     text: str
     """The question itself."""
-    options: Sequence[str]
-    """Of a multiple-choice question; empty for an open one."""
     history: Sequence[BaseMessage]
     """What was said before, oldest first."""
     given: Mapping[str, Any]
     """The chain's whole input."""
-
-    @property
-    def query(self) -> str:
-        """What is searched for: the question, with its options."""
-        return "\n".join([self.text, *self.options])
 
     @property
     def in_conversation(self) -> str:
@@ -58,15 +50,15 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
 
     Args:
         given: The question as a string; or a mapping with the question as `input`
-            and perhaps `chat_history` (messages in any form that LangChain takes)
-            and `options` (a list of texts). Other keys have no meaning here.
+            and perhaps `chat_history` (messages in any form that LangChain takes).
+            Other keys have no meaning here.
         component: Class name of the chain, for the error.
 
     Raises:
-        InvalidOptionError: There is no question in it, or the options are none.
+        InvalidOptionError: There is no question in it, or there are `options`.
     """
     if isinstance(given, str):
-        return Question(given, (), (), {"input": given})
+        return Question(given, (), {"input": given})
     text = given.get("input") if isinstance(given, Mapping) else None
     if not isinstance(text, str):
         found = (
@@ -76,11 +68,14 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
         )
         message = (
             f'{component} takes a question: a string, or a mapping with "input", and '
-            f'perhaps "chat_history" and "options". It was given {found}.'
+            f'perhaps "chat_history". It was given {found}.'
         )
         raise InvalidOptionError(message, option="input", value=given)
-    options = given.get("options") or ()
-    if options:
-        format_options(options)
+    if given.get("options"):
+        message = (
+            f"{component} knows no options. Write them below the question, as "
+            "oprag.calls.format_options does; how to answer is said by the prompt."
+        )
+        raise InvalidOptionError(message, option="options", value=given["options"])
     history = convert_to_messages(given.get("chat_history") or [])
-    return Question(text, tuple(options), tuple(history), given)
+    return Question(text, tuple(history), given)

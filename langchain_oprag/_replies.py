@@ -39,12 +39,12 @@ def text_of(reply: Any) -> str:
     return str(text) if isinstance(text, str) else str(text())
 
 
-class Reply:
-    """One reply, whole or in pieces: what of it is answer, and what it took.
+class IncomingReply:
+    """A reply as it comes, whole or in pieces: what is answer, and what it took.
 
     Args:
         rules: How a refusal is recognised.
-        final: Whether it stands whatever it says.
+        final: Whether it stands whatever it says, so that nothing is held back.
     """
 
     streams = True
@@ -77,12 +77,12 @@ class Reply:
         )
 
     def take(self, message: Any) -> str:
-        """Take the next piece; give what may be handed on."""
+        """Take the next piece; return what may be output."""
         self._account(message)
         return self._detector.feed(text_of(message))
 
     def finish(self) -> str:
-        """End the reply; give what else may be handed on."""
+        """End the reply; return what else may be output."""
         return self._detector.finish()
 
     def _account(self, message: Any) -> None:
@@ -99,7 +99,7 @@ class _Filled(NamedTuple):
     answer: str
 
 
-class StructuredReply(Reply):
+class StructuredReply(IncomingReply):
     """A reply in which the model said by a field whether it declines.
 
     It declines where `answerable` is false, and where `answer` is a refusal.
@@ -144,7 +144,7 @@ class StructuredReply(Reply):
         return ""
 
     def finish(self) -> str:
-        """Return the answer, if it is to be handed on."""
+        """Return the answer, if it is to be output."""
         return self.text if self._final or not self.declined else ""
 
 

@@ -1,10 +1,11 @@
-"""The options of Self-Route, as pydantic fields."""
+"""The options of Self-Route, as pydantic fields, checked alone and together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable
 from pydantic import (
@@ -17,13 +18,22 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_oprag._settling import settle
+from langchain_oprag._prompts import Prompt, rung_prompts
 from langchain_oprag.documents import document_source
-from oprag.calls import WindowOverflow, as_prices, fit_window
+from oprag.calls import WindowOverflow
 from oprag.context import ContextOptions, Order, Overflow
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.routing import DEFAULT_RUNGS, DeclineRules, Rung
+from oprag.routing import (
+    DEFAULT_RUNGS,
+    ROUTE_OPTIONS,
+    DeclineRules,
+    Rung,
+    as_decline_rules,
+    check_route,
+    check_route_option,
+    refuse_removed,
+)
 from oprag.tokens import NamedTokenCounter, TokenizerSpec
 
 _CONTEXT = (
@@ -65,10 +75,9 @@ class SelfRouteOptions(BaseModel):
     """Have the model fill in `answerable` and `answer` instead of writing a
     sentinel. A streamed answer then comes in one piece."""
     prompts: SkipValidation[Mapping[str, Any] | None] = None
-    """Prompts in the place of the built-in ones: `"qa"` and `"choice"`, and before
-    them `"<rung>.qa"` and `"<rung>.choice"` for one rung. A format string or a
-    prompt template, with `{context}`, `{question}` and, for choice, `{options}`; a
-    template may hold the messages of `chat_history`."""
+    """Prompts in the place of the built-in one: `"qa"`, and before it `"<rung>.qa"`
+    for one rung. A format string or a prompt template, with `{context}` and
+    `{question}`; a template may hold the messages of `chat_history`."""
 
     max_context_tokens: SkipValidation[int | Mapping[str, int] | None] = None
     """Tokens of prompt and answer that the model takes, or one number by rung;
@@ -84,9 +93,6 @@ class SelfRouteOptions(BaseModel):
 
     prices: SkipValidation[Mapping[str, Sequence[float]] | None] = None
     """Price of a million tokens by model: input, cached input, output."""
-    count_full_documents: bool = True
-    """Whether to count, for questions answered without them, what the full
-    documents would have taken. It fetches them; counts are kept by name."""
 
     order: SkipValidation[Order] = "document"
     """Of the retrieved chunks: `"document"`, or `"score"`: best first, each behind
@@ -119,36 +125,22 @@ class SelfRouteOptions(BaseModel):
     """What the retriever is given: the query, or the chain's whole input with
     `input` and `chat_history`, as a history-aware retriever takes it."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        refuse_removed(given)
+        return given
+
     @field_validator(*_CONTEXT)
     @classmethod
     def _check_context_option(cls, value: Any, info: ValidationInfo) -> Any:
         ContextOptions.from_options({str(info.field_name): value})
         return value
 
-    @field_validator("answer_tokens", "max_documents")
+    @field_validator(*ROUTE_OPTIONS)
     @classmethod
-    def _check_number(cls, value: Any, info: ValidationInfo) -> Any:
-        _check_at_least_1(str(info.field_name), value)
-        return value
-
-    @field_validator("max_context_tokens")
-    @classmethod
-    def _check_window(cls, value: Any) -> Any:
-        windows = value.values() if isinstance(value, Mapping) else [value]
-        for window in windows:
-            _check_at_least_1("max_context_tokens", window)
-        return value
-
-    @field_validator("window_overflow")
-    @classmethod
-    def _check_window_overflow(cls, value: Any) -> Any:
-        fit_window(0, window=None, overhead=0, reserved=0, window_overflow=value)
-        return value
-
-    @field_validator("prices")
-    @classmethod
-    def _check_prices(cls, value: Any) -> Any:
-        as_prices(value)
+    def _check_route_option(cls, value: Any, info: ValidationInfo) -> Any:
+        check_route_option(str(info.field_name), value)
         return value
 
     @field_validator("rung_llms")
@@ -169,19 +161,64 @@ class SelfRouteOptions(BaseModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> SelfRouteOptions:
-        settle(self)
+        checked(self)
         return self
 
 
+class CheckedOptions(NamedTuple):
+    """What the options come to, together."""
+
+    rungs: tuple[Rung, ...]
+    rules: DeclineRules
+    prompts: dict[str, Prompt]
+    """By rung."""
+
+
+def checked(options: SelfRouteOptions) -> CheckedOptions:
+    """Read rungs, rules and prompts, checked against one another.
+
+    Pydantic keeps an assigned value that only a validator of the whole refuses, so
+    that every question comes by here as well.
+
+    Raises:
+        InvalidOptionError: They contradict one another.
+    """
+    rungs = check_route(
+        options.rungs,
+        documents=options.documents,
+        rung_llms=options.rung_llms,
+        max_context_tokens=options.max_context_tokens,
+    )
+    for rung in rungs if options.structured_output else ():
+        _check_structured(rung, model_of(options, rung.name))
+    rules = as_decline_rules(options.sentinel, options.decline_rules)
+    prompts = rung_prompts(
+        options.prompts or {},
+        [rung.name for rung in rungs],
+        sentinels=rules.sentinels,
+        structured=options.structured_output,
+    )
+    return CheckedOptions(rungs, rules, prompts)
+
+
+def model_of(options: SelfRouteOptions, rung: str) -> Runnable[Any, Any]:
+    """The model that a rung asks."""
+    return (options.rung_llms or {}).get(rung, options.llm)
+
+
 def context_options(
-    options: SelfRouteOptions, counter: NamedTokenCounter, token_budget: int | None
+    options: SelfRouteOptions, counter: NamedTokenCounter
 ) -> ContextOptions:
     """How retrieved chunks become the context of a rung."""
     shared = {name: getattr(options, name) for name in _CONTEXT}
-    return ContextOptions(token_budget=token_budget, token_counter=counter, **shared)
+    return ContextOptions(token_counter=counter, **shared)
 
 
-def _check_at_least_1(option: str, value: Any) -> None:
-    if value is not None and (type(value) is not int or value < 1):
-        message = f"{option}={value!r} is not possible. It takes a number from 1 on."
-        raise InvalidOptionError(message, option=option, value=value)
+def _check_structured(rung: Rung, model: Runnable[Any, Any]) -> None:
+    if not isinstance(model, BaseChatModel):
+        message = (
+            f"structured_output=True needs the chat model itself, and rung "
+            f"{rung.name!r} has a {type(model).__name__}. Give the model without "
+            "with_retry, bind and the like; set retries on the model."
+        )
+        raise InvalidOptionError(message, option="structured_output", value=True)

@@ -1,147 +1,211 @@
-"""One question on its way up the ladder, in LangChain's terms."""
+"""One question to Self-Route: what is retrieved for it, asked and given out."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Iterator, MutableMapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from langchain_core.runnables.config import merge_configs
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 
-from langchain_oprag._plan import Plan
-from langchain_oprag._read_documents import documents_of
-from langchain_oprag._replies import Reply
-from langchain_oprag._retrieving import retrieve
-from langchain_oprag._steps import Call, Read, Steps
-from langchain_oprag.documents import document_source
-from oprag import calls
-from oprag import routing as driving
-from oprag.calls import Ledger, RungEntry, TokenUsage
-from oprag.errors import OpragError
-from oprag.routing import Ask, Fetch, PromptSize, Routed, Rung, RungContext
+from langchain_oprag._answering import Answering, Retrieve, Steps
+from langchain_oprag._convert import hits_of
+from langchain_oprag._fetching import Fetch
+from langchain_oprag._prompts import HISTORY, fill, takes_history
+from langchain_oprag._questions import Question
+from langchain_oprag._self_route_options import (
+    SelfRouteOptions,
+    checked,
+    context_options,
+    model_of,
+)
+from langchain_oprag.retrievers import OrderPreservingRetriever
+from oprag.calls import CallModel
+from oprag.chunk import Hit
+from oprag.context import arrange
+from oprag.errors import InvalidOptionError
+from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_URI, OWN_KEYS
+from oprag.positions import SCHEMES
+from oprag.routing import Routed, RouteOptions, RungContext, route
+from oprag.tokens import NamedTokenCounter
 
-_Asking: TypeAlias = Generator[Call | AddableDict, Any, calls.Reply]
-_Fetching: TypeAlias = Generator[Read, Any, list[str] | None]
+_DOCUMENTS_OWN = ("doc_key", DOC_URI)
+_OF_A_CHUNK = frozenset(
+    key
+    for key in (
+        *(key for key in OWN_KEYS if key not in _DOCUMENTS_OWN),
+        *(key for s in SCHEMES for key in (s.start, s.end, *s.parts)),
+        *("loc", "score", "relevance_score", CHAR_SPANS),
+    )
+    if key
+)
+"""Metadata that says where a chunk stands, how long or how good it is."""
 
 
-class SelfRouting:
-    """Carries `oprag.routing.route` into LangChain; it is the desk that this asks.
+class SelfRouting(Answering):
+    """One question on its way up the rungs.
 
     Args:
-        plan: Of the question.
-        known_tokens: Tokens of full documents by name, kept by the chain.
+        options: The chain.
+        question: The question.
+        config: See `Answering`, as `counter`.
+        counter: Counts tokens.
     """
 
-    sent_text = None
+    kind = "rung"
 
-    def __init__(self, plan: Plan, known_tokens: MutableMapping[str, int]) -> None:
-        self.ledger = Ledger(plan.options.prices)
-        self._plan = plan
-        self._known_tokens = known_tokens
-        self._reported: dict[str, str | None] = {}
+    def __init__(
+        self,
+        options: SelfRouteOptions,
+        question: Question,
+        config: RunnableConfig,
+        counter: NamedTokenCounter,
+    ) -> None:
+        super().__init__(options, config, counter)
+        self.structured = options.structured_output
+        self.rungs, self.rules, self._prompts = checked(options)
+        self._options = options
+        self._question = question
+        self._context = context_options(options, counter)
         self._begun = False
 
     def steps(self) -> Steps:
-        """Answer the question, step by step.
+        """Answer the question.
 
-        The output comes in pieces whose sum it is: `input`, then `context` and
-        `answer` of the rung whose reply is final, `route`, `usage`.
+        The output is `input`, then `context` and `answer` of the rung whose reply is
+        final, `route`, `usage`.
         """
-        plan = self._plan
-        yield AddableDict(input=plan.question.text)
-        hits = yield from retrieve(plan)
-        count = plan.options.count_full_documents
-        route = driving.route(
-            hits,
-            plan.route_options(),
-            self,
-            ledger=self.ledger,
-            known_tokens=self._known_tokens if count else None,
+        yield AddableDict(input=self._question.text)
+        hits = yield from self._retrieved()
+        documents = self._options.documents
+        only = isinstance(documents, Mapping) and len(documents) == 1
+        options = RouteOptions(
+            rungs=self.rungs,
+            context=self._context,
+            max_documents=self._options.max_documents,
+            default_documents=tuple(documents) if only else (),
+            window_overflow=self._options.window_overflow,
         )
-        request = driving.advance(route)
-        while not isinstance(request, Routed):
-            try:
-                if isinstance(request, Fetch):
-                    answer: Any = yield from self._fetch(request)
-                else:
-                    answer = yield from self._ask(request)
-            except Exception as error:  # noqa: BLE001 -- the route decides
-                request = driving.advance(route, error=error)
-            else:
-                request = driving.advance(route, answer)
-        yield from self._close(request)
+        routed = yield from route(hits, options, self, ledger=self.ledger)
+        yield from self._rest(routed)
 
-    def size(self, rung: Rung) -> PromptSize:
-        """Say how long the prompt of a rung is, and may be."""
-        return self._plan.size(rung)
+    def llm(self, prompt: str) -> Runnable[Any, Any]:
+        """The model of a rung."""
+        return model_of(self._options, prompt)
 
-    def model(self, rung: Rung) -> str | None:
-        """Name the model of a rung as the user does, or as it has a price."""
-        name = self._plan.facts(rung).name
-        reported = self._reported.get(rung.name)
-        prices = self._plan.options.prices or {}
-        return reported if name is None or reported in prices else name
+    def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
+        """Fill the prompt of a rung in.
 
-    def decided(self, entry: RungEntry) -> None:
-        """LangChain's tracing shows the calls themselves."""
+        The conversation stands behind the context, so that what comes before it is
+        the same for every question on a document.
+        """
+        template, question = self._prompts[prompt], self._question
+        if takes_history(template):
+            said = {"question": question.text, HISTORY: list(question.history)}
+            return fill(template, {**values, **said})
+        return fill(template, {**values, "question": question.in_conversation})
 
-    def _fetch(self, fetch: Fetch) -> _Fetching:
-        source = document_source(self._plan.options.documents)
-        try:
-            texts: list[str] = yield Read(source, fetch.names)
-        except (OpragError, LookupError, OSError):
-            if fetch.needed:
-                raise
-            return None
-        return texts
-
-    def _ask(self, ask: Ask) -> _Asking:
-        plan = self._plan
-        reply = plan.reply(final=ask.final)
-        messages = plan.messages(ask.rung, ask.context.text)
-        tags = {"tags": [f"rung:{ask.rung.name}"]}
-        began = time.perf_counter()
-
-        def hand_on(text: str) -> list[AddableDict]:
-            return list(self._answer(text, ask.context))
-
-        yield Call(
-            plan.model(ask.rung),
-            messages,
-            merge_configs(plan.config, tags),  # type: ignore[arg-type]  # a config with tags alone
-            reply,
-            hand_on,
-        )
-        yield from hand_on(reply.finish())
-        self._reported[ask.rung.name] = reply.model
-        seconds = time.perf_counter() - began
-        return calls.Reply(
-            reply.text, reply.declined, self._usage(reply, messages), seconds
-        )
-
-    def _usage(self, reply: Reply, messages: Sequence[Any]) -> TokenUsage:
-        if reply.usage is not None:
-            return reply.usage
-        sent, said = self._plan.tokens(messages), self._plan.counter(reply.text)
-        return TokenUsage(sent, said, estimated=True)
-
-    def _answer(self, text: str, context: RungContext) -> Iterator[AddableDict]:
-        """Hand on a piece of the answer, what was read for it first."""
+    def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
+        """Return a piece of the answer, what was read for it first."""
         if text and not self._begun:
             self._begun = True
-            yield AddableDict(context=documents_of(context))
+            yield AddableDict(context=documents_read(call.context))
         if text:
             yield AddableDict(answer=text)
 
-    def _close(self, routed: Routed) -> Iterator[AddableDict]:
+    def _rest(self, routed: Routed) -> Iterator[AddableDict]:
         """Return what is not given yet: a swallowed refusal, the route, the usage."""
         outcome = routed.outcome
         if not self._begun:
             # Without any context nobody was asked: then it is our own refusal.
-            nobody = self._plan.rules.sentinels[0]
-            yield AddableDict(context=documents_of(routed.context))
+            nobody = self.rules.sentinels[0]
+            yield AddableDict(context=documents_read(routed.context))
             yield AddableDict(answer=nobody if outcome.text is None else outcome.text)
         name = outcome.rung.name if outcome.rung else None
         yield AddableDict(route={"rung": name, "answered": outcome.answered})
         yield AddableDict(usage=self.ledger.to_dict())
+
+    def _retrieved(self) -> Generator[Retrieve, Any, list[Hit]]:
+        """Retrieve once for all rungs, best first.
+
+        Where a rung has a number of tokens to fill, a vector store is asked for as
+        many chunks as fill the largest.
+        """
+        budgets = [rung.token_budget for rung in self.rungs if rung.token_budget]
+        options = replace(self._context, token_budget=max(budgets, default=None))
+        retriever = _best_first(self._options.retriever)
+        query: Any = self._question.text
+        if self._options.retriever_input == "mapping":
+            query = dict(self._question.given)
+        fetch = Fetch(
+            retriever, self.config, {}, k=None, token_budget=options.token_budget
+        )
+        while True:
+            found = yield Retrieve(retriever, query, self.config, fetch.arguments)
+            hits = hits_of(_documents(found))
+            if options.token_budget is None:
+                return hits
+            used_all = arrange(hits, options).used_all
+            if not fetch.wants_more(len(found), used_all=used_all):
+                return hits
+
+
+def _best_first(retriever: Runnable[Any, Any]) -> Runnable[Any, Any]:
+    """Have an `OrderPreservingRetriever` leave the order to us.
+
+    What does not fit a rung is left out from the end, which has to be the worst.
+    """
+    if not isinstance(retriever, OrderPreservingRetriever):
+        return retriever
+    return retriever.model_copy(
+        update={"order": "score", "merge": False, "gap_mark": None, "rescore": None}
+    )
+
+
+def _documents(found: Any) -> Sequence[Document]:
+    several = isinstance(found, Sequence) and not isinstance(found, str)
+    if several and all(isinstance(document, Document) for document in found):
+        documents: Sequence[Document] = found
+        return documents
+    message = (
+        f"The retriever gave {found!r:.100}, not a list of documents. Give retriever= "
+        "anything that takes a query and returns list[Document]."
+    )
+    raise InvalidOptionError(message, option="retriever", value=found)
+
+
+def documents_read(context: RungContext) -> list[Document]:
+    """Return what a context is made of.
+
+    Returns:
+        The retrieved documents themselves; where full documents were read, one new
+        document per excerpt, in reading order. The metadata of these are what all
+        retrieved chunks of the document agree on, its name as `doc_uri`, and
+        `char_start` and `char_end`.
+    """
+    if not context.excerpts:
+        return [chunk.source for chunk in context.chunks]
+    shared: dict[str, dict[str, Any]] = {}
+    for chunk in context.chunks:
+        name = chunk.name or chunk.document
+        metadata = chunk.metadata
+        shared[name] = {
+            key: value
+            for key, value in shared.get(name, metadata).items()
+            if key in metadata and metadata[key] == value and key not in _OF_A_CHUNK
+        }
+    return [
+        Document(
+            excerpt.text,
+            metadata={
+                DOC_URI: excerpt.document.name,
+                **shared.get(excerpt.document.name, {}),
+                CHAR_START: excerpt.span.start,
+                CHAR_END: excerpt.span.end,
+            },
+        )
+        for excerpt in context.excerpts
+    ]

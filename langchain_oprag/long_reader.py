@@ -2,41 +2,97 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import merge_configs
+from langchain_core.retrievers import RetrieverLike
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import (
     AddableDict,
     ConfigurableFieldSpec,
     get_unique_config_specs,
 )
-from pydantic import PrivateAttr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    PrivateAttr,
+    SkipValidation,
+    ValidationInfo,
+    field_validator,
+)
 
-from langchain_oprag import _steps
-from langchain_oprag._long_prompts import LongPrompts
-from langchain_oprag._long_reader_options import LongReaderOptions
-from langchain_oprag._models import facts_of
-from langchain_oprag._plan import prompt_tokens, room_for_answer
+from langchain_oprag._answering import Answering, Retrieve, Steps
+from langchain_oprag._driver import DrivenRunnable
+from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
-from langchain_oprag._replies import Reply
-from langchain_oprag._steps import Retrieve, Steps
-from langchain_oprag._stepwise import StepwiseRunnable
-from oprag import calls
-from oprag.calls import SENTINEL, Ledger, TokenUsage, format_options
-from oprag.context import documented
+from oprag.calls import SENTINEL, CallModel, as_prices, check_count
+from oprag.context import ContextOptions, documented
 from oprag.errors import InvalidOptionError
-from oprag.routing import DeclineRules
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
-from oprag.units import Call, PromptLength, read_long
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.units import format_examples, read_long
+
+_LEAST = {"one_call_below": 0, "max_context_tokens": 1, "answer_tokens": 1}
+"""The least number that an option takes."""
+
+
+class LongReaderOptions(BaseModel):
+    """What the reader can be told; pydantic itself checks and copies little."""
+
+    model_config = ConfigDict(
+        arbitrary_types_allowed=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
+        validate_assignment=True,
+    )
+
+    llm: Runnable[Any, Any]
+    """The chat model that reads and answers."""
+    retriever: RetrieverLike | None = None
+    """Any `Runnable` from a query to documents in reading order, a `LongUnitRetriever`
+    say; None where they come with the input."""
+    prompts: SkipValidation[Mapping[str, Any] | None] = None
+    """Prompts in the place of the built-in ones: `"long"` and `"direct"` with
+    `{context}` and `{question}`, `"short"` with `{examples}`, `{question}` and
+    `{long_answer}`. A format string or a prompt template."""
+    examples: SkipValidation[int] = 4
+    """Examples that the second call is given, 0 to 8."""
+    one_call_below: SkipValidation[int] = 1000
+    """A context of fewer tokens takes one call; 0: always two."""
+    max_context_tokens: SkipValidation[int | None] = None
+    """Tokens of prompt and answer that the model takes; None for what the model's
+    profile says, if it has one."""
+    answer_tokens: SkipValidation[int | None] = None
+    """Tokens of the window that are kept free for the answer; None for the model's own
+    limit, else 256, or an eighth of a smaller window."""
+    prices: SkipValidation[Mapping[str, Sequence[float]] | None] = None
+    """Price of a million tokens by model: input, cached input, output."""
+    separator: SkipValidation[str] = "\n\n"
+    """Put between units."""
+    token_counter: SkipValidation[TokenizerSpec] = None
+    """A callable `str -> int`, a tokenizer, or its name; None for cl100k where it is
+    installed, else an approximation."""
+
+    @field_validator("*")
+    @classmethod
+    def _check(cls, value: Any, info: ValidationInfo) -> Any:
+        option = str(info.field_name)
+        if option == "separator":
+            ContextOptions(separator=value)
+        elif option == "prompts":
+            long_prompts(value or {})
+        elif option == "prices":
+            as_prices(value)
+        elif option == "examples":
+            format_examples(value)
+        elif option in _LEAST:
+            check_count(option, value, _LEAST[option])
+        return value
 
 
 @documented
-class LongReader(StepwiseRunnable, LongReaderOptions):
+class LongReader(DrivenRunnable, LongReaderOptions):
     """Answers from long units in two calls of the model.
 
     The first reads the units and gives a long answer, of some sentences. The second
@@ -44,9 +100,8 @@ class LongReader(StepwiseRunnable, LongReaderOptions):
     one. A context of fewer than 1,000 tokens takes one call.
 
     The input is a question, or `{"input": question}`, perhaps with `context`
-    (documents in reading order, in the place of the retriever's), `chat_history`
-    (messages in any form that LangChain takes) and `options` (texts: the question is
-    a multiple-choice one). The output has
+    (documents in reading order, in the place of the retriever's) and `chat_history`
+    (messages in any form that LangChain takes). The output has
 
     - `input`: the question;
     - `context`: the documents that were read, as they were retrieved;
@@ -98,132 +153,82 @@ class LongReader(StepwiseRunnable, LongReaderOptions):
             spec for runnable in inner for spec in runnable.config_specs
         )
 
-    def _steps(self, given: Any, config: RunnableConfig) -> Steps:
+    def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
+        if self._counter is None or self._counter[0] is not self.token_counter:
+            # Resolving copies a tokenizer object, which takes longer than a query.
+            counter = resolve_token_counter(self.token_counter)
+            self._counter = (self.token_counter, counter)
         question = read_question(given, type(self).__name__)
-        yield AddableDict(input=question.text)
-        documents = yield from self._read(question, config)
-        yield AddableDict(context=documents)
-        desk = _Desk(self, config, self._resolved_counter())
-        context = self.separator.join(document.page_content for document in documents)
-        reading = read_long(
-            context,
-            _asked(question),
-            desk,
-            ledger=desk.ledger,
-            token_counter=desk.counter,
-            examples=self.examples,
-            one_call_below=self.one_call_below,
-        )
-        yield from _followed(reading, desk)
-        yield AddableDict(usage=desk.ledger.to_dict())
+        return _LongReading(self, question, config, self._counter[1])
 
-    def _read(
-        self, question: Question, config: RunnableConfig
-    ) -> Generator[Retrieve, Any, list[Document]]:
-        found = question.given.get("context")
-        option = "context"
+
+class _LongReading(Answering):
+    """One question to the long reader."""
+
+    kind = "call"
+
+    def __init__(
+        self,
+        options: LongReaderOptions,
+        question: Question,
+        config: RunnableConfig,
+        counter: NamedTokenCounter,
+    ) -> None:
+        super().__init__(options, config, counter)
+        self._options = options
+        self._question = question
+        self._prompts = long_prompts(options.prompts or {})
+        self._begun = False
+
+    def steps(self) -> Steps:
+        """Answer the question.
+
+        The output is `input`, `context`, `long_answer`, `answer`, `usage`.
+        """
+        options = self._options
+        yield AddableDict(input=self._question.text)
+        documents = yield from self._documents()
+        yield AddableDict(context=documents)
+        reading = yield from read_long(
+            options.separator.join(document.page_content for document in documents),
+            self._question.in_conversation,
+            self,
+            ledger=self.ledger,
+            token_counter=self.counter,
+            examples=options.examples,
+            one_call_below=options.one_call_below,
+        )
+        if reading.answer is None:
+            yield AddableDict(long_answer=None)
+            yield AddableDict(answer=SENTINEL)
+        yield AddableDict(usage=self.ledger.to_dict())
+
+    def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
+        """Fill the prompt of a call in."""
+        return fill(self._prompts[prompt], values)
+
+    def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
+        """Return a piece of a reply under the key that it is output by."""
+        if call.prompt == "direct" and not self._begun:
+            yield AddableDict(long_answer=None)
+        self._begun = True
+        if text:
+            key = "long_answer" if call.purpose == "draft" else "answer"
+            yield AddableDict({key: text})
+
+    def _documents(self) -> Generator[Retrieve, Any, list[Document]]:
+        found = self._question.given.get("context")
+        option, retriever = "context", self._options.retriever
         if found is None:
             option = "retriever"
-            if self.retriever is None:
+            if retriever is None:
                 message = (
                     "LongReader has no retriever= and the input has no context. Give "
                     'one of them: {"input": question, "context": documents}.'
                 )
                 raise InvalidOptionError(message, option=option, value=None)
-            found = yield Retrieve(self.retriever, question.query, config, {})
+            found = yield Retrieve(retriever, self._question.text, self.config, {})
         if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
             return list(found)
         message = f"{option} gave {found!r:.100}, not a list of documents."
         raise InvalidOptionError(message, option=option, value=found)
-
-    def _resolved_counter(self) -> NamedTokenCounter:
-        # Resolving copies a tokenizer object, which takes longer than a query.
-        if self._counter is None or self._counter[0] is not self.token_counter:
-            counter = resolve_token_counter(self.token_counter)
-            self._counter = (self.token_counter, counter)
-        return self._counter[1]
-
-
-def _asked(question: Question) -> str:
-    if not question.options:
-        return question.in_conversation
-    return f"{question.in_conversation}\n{format_options(question.options)}"
-
-
-class _Desk:
-    """What `oprag.units.long_reading` asks of LangChain, for one question."""
-
-    def __init__(
-        self,
-        options: LongReaderOptions,
-        config: RunnableConfig,
-        counter: NamedTokenCounter,
-    ) -> None:
-        self.ledger = Ledger(options.prices)
-        self.counter = counter
-        self._options = options
-        self._config = config
-        self._facts = facts_of(options.llm, config)
-        self._prompts = LongPrompts(options.prompts or {})
-        self._reported: str | None = None
-
-    def length(self, call: Call) -> PromptLength:
-        """Say how long the prompt of a call is, and may be."""
-        tokens = prompt_tokens(self._prompts.messages(call), self.counter)
-        window = self._options.max_context_tokens or self._facts.window
-        given = self._options.answer_tokens
-        return PromptLength(tokens, window, room_for_answer(given, self._facts, window))
-
-    def model(self) -> str | None:
-        """Name the model as the user does, or as it has a price."""
-        name, reported = self._facts.name, self._reported
-        return reported if name is None or reported in self._prices() else name
-
-    def ask(self, call: Call) -> Generator[_steps.Call | AddableDict, Any, calls.Reply]:
-        """Make a call; hand its pieces on under the key that they are output by."""
-        key = "answer" if call.final else "long_answer"
-        reply = Reply(DeclineRules(), final=True)
-        messages = self._prompts.messages(call)
-        tags: RunnableConfig = {"tags": [f"call:{call.name}"]}
-        began = time.perf_counter()
-
-        def hand_on(text: str) -> list[AddableDict]:
-            return [AddableDict({key: text})] if text else []
-
-        config = merge_configs(self._config, tags)
-        yield _steps.Call(self._options.llm, messages, config, reply, hand_on)
-        yield from hand_on(reply.finish())
-        self._reported = reply.model
-        seconds = time.perf_counter() - began
-        usage = reply.usage or self._counted(messages, reply.text)
-        return calls.Reply(reply.text, False, usage, seconds)  # noqa: FBT003 -- it cannot decline
-
-    def _counted(self, messages: Sequence[BaseMessage], reply: str) -> TokenUsage:
-        sent = prompt_tokens(messages, self.counter)
-        return TokenUsage(sent, self.counter(reply), estimated=True)
-
-    def _prices(self) -> Mapping[str, Any]:
-        return self._options.prices or {}
-
-
-def _followed(reading: Generator[Call, Any, Any], desk: _Desk) -> Iterator[Any]:
-    """Make the calls that a reading asks for; give the output of the last."""
-    answer: Any = None
-    failure: Exception | None = None
-    called = False
-    while True:
-        try:
-            call = reading.throw(failure) if failure else reading.send(answer)
-        except StopIteration as end:
-            if end.value.answer is None:
-                yield AddableDict(long_answer=None)
-                yield AddableDict(answer=SENTINEL)
-            return
-        if call.final and not called:
-            yield AddableDict(long_answer=None)
-        called = True
-        failure = None
-        try:
-            answer = yield from desk.ask(call)
-        except Exception as error:  # noqa: BLE001 -- the reading decides
-            failure = error

@@ -9,27 +9,24 @@ from langchain_core.runnables.utils import (
     ConfigurableFieldSpec,
     get_unique_config_specs,
 )
-from langchain_core.tools import BaseTool
-from pydantic import BaseModel, PrivateAttr
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, Field, PrivateAttr
 
-from langchain_oprag._plan import Plan
+from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._questions import read_question
 from langchain_oprag._self_route_options import SelfRouteOptions
 from langchain_oprag._self_routing import SelfRouting
-from langchain_oprag._steps import Steps
-from langchain_oprag._stepwise import StepwiseRunnable
-from langchain_oprag._tool import tool_of
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.routing import RoutingCostMonitor
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
-_MOST_KNOWN = 100_000
-"""Documents whose tokens are kept in mind."""
+
+class _ToolArguments(BaseModel):
+    question: str = Field(description="A question that stands by itself.")
 
 
 @documented
-class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
+class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
     """Answers from the retrieved chunks; from the full documents where they fail.
 
     The model reads the retrieved chunks, in document order, and may decline. Only
@@ -37,8 +34,7 @@ class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
     in between. It takes the place of `create_retrieval_chain`.
 
     The input is a question, or `{"input": question}`, perhaps with `chat_history`
-    (messages in any form that LangChain takes) and `options` (texts: the question
-    is a multiple-choice one). The output has
+    (messages in any form that LangChain takes). The output has
 
     - `input`: the question;
     - `context`: the documents that were read for the answer, in reading order: the
@@ -67,10 +63,6 @@ class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
         DocumentNotFoundError: When invoked: `documents` lacks a document.
         OpragError: When invoked: as `OrderPreservingRetriever` raises it.
 
-    Warns:
-        RoutingCostWarning: Once, when over many questions routing costs more than
-            sending the full documents at once.
-
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and
         any number of rungs.
@@ -90,8 +82,6 @@ class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
         ('In May.', {'rung': 'full', 'answered': True})
     """
 
-    _monitor: RoutingCostMonitor = PrivateAttr(default_factory=RoutingCostMonitor)
-    _known_tokens: dict[str, int] = PrivateAttr(default_factory=dict)
     _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
 
     def as_tool(
@@ -118,7 +108,26 @@ class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
         if args_schema is not None or arg_types is not None:
             message = "The tool takes one argument, the question. Leave the schema out."
             raise InvalidOptionError(message, option="args_schema", value=args_schema)
-        return tool_of(self, name=name, description=description)
+
+        def ask(question: str, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
+            result = self.invoke({"input": question}, config)
+            return result["answer"], result
+
+        async def aask(
+            question: str, config: RunnableConfig
+        ) -> tuple[str, dict[str, Any]]:
+            result = await self.ainvoke({"input": question}, config)
+            return result["answer"], result
+
+        told = "Answers a question from the documents, or says that they do not."
+        return StructuredTool.from_function(
+            ask,
+            aask,
+            name=name or "ask_documents",
+            description=description or told,
+            args_schema=_ToolArguments,
+            response_format="content_and_artifact",
+        )
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
@@ -128,15 +137,9 @@ class SelfRouteChain(StepwiseRunnable, SelfRouteOptions):
             spec for runnable in inner for spec in runnable.config_specs
         )
 
-    def _steps(self, given: Any, config: RunnableConfig) -> Steps:
+    def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
         if self._counter is None or self._counter[0] is not self.token_counter:
             # Resolving copies a tokenizer object, which takes longer than a query.
             counter = resolve_token_counter(self.token_counter)
             self._counter = (self.token_counter, counter)
-            self._known_tokens = {}
-        if len(self._known_tokens) > _MOST_KNOWN:
-            self._known_tokens = {}
-        plan = Plan(self, read_question(given), config, self._counter[1])
-        routing = SelfRouting(plan, self._known_tokens)
-        yield from routing.steps()
-        self._monitor.observe(routing.ledger)
+        return SelfRouting(self, read_question(given), config, self._counter[1])

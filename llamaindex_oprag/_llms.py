@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from llama_index.core.llms import LLM, LLMMetadata
 
-_ANSWER = 256
-"""Tokens kept free for the answer of a model that names no limit."""
-_SHARE = 8
-"""Of a smaller window no more than one part in so many."""
+from oprag.calls import default_answer_tokens
 
 
 def window_of(llm: LLM) -> int | None:
@@ -41,12 +38,12 @@ def answer_tokens_of(llm: LLM, window: int | None) -> int:
         window: Its window.
 
     Returns:
-        Tokens; 256, or an eighth of a window below 2,048, where no limit is known.
+        Tokens; see `oprag.calls.default_answer_tokens` where no limit is known.
     """
     limit = llm.metadata.num_output
     if limit > 0 and limit != LLMMetadata.model_fields["num_output"].default:
         return limit
-    return _ANSWER if window is None else min(_ANSWER, window // _SHARE)
+    return default_answer_tokens(window)
 
 
 def name_of(llm: LLM) -> str | None:

@@ -1,14 +1,14 @@
-"""How many tokens and calls a reply took, by whatever way it was got.
+"""How many tokens and calls a reply took, as its provider reports them.
 
-A reply that is got through LlamaIndex (a synthesizer, a structured prediction) comes
-without its tokens. LlamaIndex's LLMs tell them to its instrumentation, and there one
+A reply that is got through LlamaIndex (a structured prediction) comes without its
+tokens. LlamaIndex's LLMs tell them to its instrumentation, and there one
 handler, which belongs to this module, hears them.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -23,7 +23,6 @@ from llama_index.core.instrumentation.events.llm import (
     LLMCompletionStartEvent,
 )
 
-from llamaindex_oprag._usage import reported_usage
 from oprag.calls import TokenUsage
 
 _LLM_EVENTS = "llama_index.core.llms.callbacks"
@@ -106,3 +105,65 @@ class _Handler(BaseEventHandler):
 def _install() -> None:
     dispatcher = instrument.get_dispatcher(_LLM_EVENTS)  # type: ignore[attr-defined]  # re-exported there without an __all__
     dispatcher.add_event_handler(_Handler())
+
+
+def reported_usage(response: Any) -> TokenUsage | None:
+    """Tokens of one call, cached ones included.
+
+    Args:
+        response: A `ChatResponse` or `CompletionResponse`; of a stream one of its
+            parts. `raw` is the provider's own object or mapping: `usage` of OpenAI
+            and servers like it, of Anthropic, or `usage_metadata` of Google. Else
+            `additional_kwargs`, where LlamaIndex repeats the totals.
+
+    Returns:
+        The tokens; None when this response reports none.
+    """
+    raw = getattr(response, "raw", None)
+    for usage in (_get(raw, "usage"), _get(raw, "usage_metadata")):
+        if usage is not None and (read := _read(usage)) is not None:
+            return read
+    return _read(getattr(response, "additional_kwargs", None) or {})
+
+
+def _read(usage: Any) -> TokenUsage | None:
+    sent = _first(usage, "prompt_tokens", "input_tokens", "prompt_token_count")
+    if not sent:  # LlamaIndex writes 0 where nothing was reported
+        return None
+    received = _first(
+        usage, "completion_tokens", "output_tokens", "candidates_token_count"
+    )
+    apart = [
+        _number(_get(usage, key))
+        for key in ("cache_read_input_tokens", "cache_creation_input_tokens")
+    ]
+    if any(apart):  # Anthropic counts these apart from the rest of the prompt
+        return TokenUsage(sent + sum(apart), received or 0, apart[0])
+    return TokenUsage(sent, (received or 0) + _thoughts(usage), _cached(usage))
+
+
+def _cached(usage: Any) -> int:
+    for details in ("prompt_tokens_details", "input_tokens_details"):
+        if cached := _number(_get(_get(usage, details), "cached_tokens")):
+            return cached
+    return _number(_get(usage, "cached_content_token_count"))
+
+
+def _thoughts(usage: Any) -> int:
+    """Google bills its reasoning tokens beside those of the reply."""
+    return _number(_get(usage, "thoughts_token_count"))
+
+
+def _first(usage: Any, *keys: str) -> int | None:
+    values = (_get(usage, key) for key in keys)
+    return next((value for value in values if type(value) is int), None)
+
+
+def _number(value: Any) -> int:
+    return value if type(value) is int else 0
+
+
+def _get(holder: Any, key: str) -> Any:
+    if isinstance(holder, Mapping):
+        return holder.get(key)
+    return getattr(holder, key, None)

@@ -1,4 +1,4 @@
-"""Self-Route's prompts as LlamaIndex's templates, and what they come to as text."""
+"""Prompts as LlamaIndex's templates: checked, filled in, and as text."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 
-from oprag.calls import choice_prompt, qa_prompt
+from oprag.calls import QA_VARIABLES
 from oprag.errors import InvalidOptionError
 
-_OWN_NAMES = {"context_str": "context", "query_str": "question"}
-"""LlamaIndex's names of the variables, and those in oprag's format strings."""
+_THEIR_NAMES = {"context": "context_str", "question": "query_str"}
+"""LlamaIndex's names of variables, by those in oprag's format strings."""
 
 _PER_MESSAGE = 4
 """Tokens that chat models take for the frame of a message, at most."""
@@ -21,29 +21,8 @@ Sent = list[ChatMessage] | str
 """What is sent: messages to a chat model, one text to any other."""
 
 
-def own_template(sentinel: str, *, multiple_choice: bool) -> PromptTemplate:
-    """Return the built-in prompt.
-
-    Args:
-        sentinel: What the model is to write when it declines.
-        multiple_choice: Whether the query holds options behind the question.
-    """
-    if not multiple_choice:
-        return from_format_string(qa_prompt(sentinel))
-    return from_format_string(
-        choice_prompt(sentinel).replace("{question}\n{options}", "{question}")
-    )
-
-
-def from_format_string(
-    template: str, names: Mapping[str, str] = _OWN_NAMES
-) -> PromptTemplate:
-    """Make a template of one of oprag's format strings.
-
-    Args:
-        template: The format string.
-        names: LlamaIndex's names of its variables, and its own.
-    """
+def _from_format_string(template: str, names: Mapping[str, str]) -> PromptTemplate:
+    """Make a template of one of oprag's format strings."""
     # LlamaIndex fills in names in braces and knows no doubled ones.
     plain = template.replace("{{", "{").replace("}}", "}")
     return PromptTemplate(plain, template_var_mappings=dict(names))
@@ -55,7 +34,7 @@ def check_template(
     *,
     llm: LLM,
     sentinels: Sequence[str] = (),
-    names: Mapping[str, str] = _OWN_NAMES,
+    variables: Sequence[str] = QA_VARIABLES,
 ) -> BasePromptTemplate:
     """Make sure that a prompt can be filled, and that it lets the model decline.
 
@@ -66,8 +45,7 @@ def check_template(
         llm: The model that it is for.
         sentinels: One of these must stand in the text, in any case; empty: not
             checked.
-        names: Its variables, if others: LlamaIndex's names, and those that a text
-            may use instead.
+        variables: Its variables, if others, by oprag's names.
 
     Returns:
         The template.
@@ -77,9 +55,10 @@ def check_template(
             not filled in, or names no sentinel.
     """
     template = prompt
+    names = {_THEIR_NAMES.get(own, own): own for own in variables}
     if isinstance(prompt, str):
-        own = all(f"{{{name}}}" in prompt for name in names.values())
-        template = from_format_string(prompt, names) if own else PromptTemplate(prompt)
+        own = all(f"{{{name}}}" in prompt for name in variables)
+        template = _from_format_string(prompt, names) if own else PromptTemplate(prompt)
     if not isinstance(template, BasePromptTemplate):
         raise _wrong(option, prompt, "is neither a text nor a prompt template.")
     probes = {name: f"<the {name}>" for name in names}
@@ -122,16 +101,17 @@ def _wrong(option: str, prompt: Any, fault: str) -> InvalidOptionError:
     return InvalidOptionError(message, option=option, value=prompt)
 
 
-def fill(llm: LLM, template: BasePromptTemplate, context: str, query: str) -> Sent:
-    """Put context and query into a prompt, as `LLM.predict` would send it."""
-    return fill_in(llm, template, {"context_str": context, "query_str": query})
+def in_their_names(values: Mapping[str, str]) -> dict[str, str]:
+    """Return values of variables by LlamaIndex's names."""
+    return {_THEIR_NAMES.get(own, own): value for own, value in values.items()}
 
 
-def fill_in(llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]) -> Sent:
-    """Put values into a prompt, by LlamaIndex's names, as `LLM.predict` does."""
+def fill(llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]) -> Sent:
+    """Put values into a prompt, as `LLM.predict` would send it."""
+    given = in_their_names(values)
     if llm.metadata.is_chat_model:
-        return llm._get_messages(template, **values)  # noqa: SLF001 -- adds the system prompt as `predict` does
-    return llm._get_prompt(template, **values)  # noqa: SLF001 -- as above
+        return llm._get_messages(template, **given)  # noqa: SLF001 -- adds the system prompt as `predict` does
+    return llm._get_prompt(template, **given)  # noqa: SLF001 -- as above
 
 
 def frame_tokens(sent: Sent) -> int:

@@ -1,121 +1,179 @@
-"""The options of Self-Route after they were checked, and the readers of the rungs."""
+"""The options of Self-Route: as the user gives them, checked alone and together."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
 
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.query_engine import RetrieverQueryEngine
 
-from llamaindex_oprag._llms import answer_tokens_of, window_of
-from llamaindex_oprag._outside import EMPTY_RESPONSE, Outside
-from llamaindex_oprag._prompts import check_template, own_template
-from llamaindex_oprag._reading import Reader
+from llamaindex_oprag._convert import sent_text
+from llamaindex_oprag._prompts import check_template
+from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.calls import WindowOverflow, qa_prompt
+from oprag.context import ContextOptions, Order, Overflow
 from oprag.documents import DocumentSource
-from oprag.routing import DeclineRules, RouteOptions, Rung
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from oprag.errors import InvalidOptionError
+from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
+from oprag.routing import (
+    ROUTE_OPTIONS,
+    DeclineRules,
+    RouteOptions,
+    Rung,
+    as_decline_rules,
+    check_route,
+    check_route_option,
+    refuse_removed,
+)
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+
+_DECIDED_BY_RUNGS = ("token_budget", "top_n", "merge")
 
 
-class Prompts:
-    """The prompts, which may be replaced while questions are asked.
+class ContextFields(TypedDict, total=False):
+    """How retrieved nodes become the context of a rung."""
 
-    Args:
-        rag_prompt: Of the rungs that give chunks to read; None for the built-in one.
-        full_prompt: Of the full documents; None for the built-in one.
-        llm: The model that they are for.
-        sentinels: What the model may write when it declines.
-        declinable: Names of those that must tell it so.
-        multiple_choice: Whether queries hold options.
+    order: Order
+    """`"document"`, or `"score"` for the paper's form: best first, each node behind
+    its number."""
+    document_order: str
+    """How several documents follow one another: `"best_rank"`, `"first_seen"`,
+    `"score_sum"`, or a metadata key."""
+    overflow: Overflow
+    """At a node that does not fit a rung: `"stop"`, or `"skip"` it."""
+    max_gap: int
+    """Characters that may lie between nodes that are read as one."""
+    gap_mark: str | None
+    """Put where something of a document was left out; None for nothing."""
+    separator: str
+    """Put between nodes that do not touch, and between documents."""
+    missing_position: MissingPosition
+    """For nodes without a usable position: `"error"`, `"last"` or `"rank"`."""
+    missing_document: MissingDocument
+    """For nodes that name no document: `"error"`, or `"one"`: all are of one."""
+    position_keys: PositionKeys | None
+    """Where the position is: a metadata key, an attribute, a callable, or a list."""
+    document_key: DocumentKey | None
+    """Where the document's identity is: as above."""
+    token_counter: TokenizerSpec
+    """A callable `str -> int`, a tokenizer, or its name."""
+
+
+@dataclass(kw_only=True)
+class SelfRouteOptions:
+    """The arguments of `SelfRouteQueryEngine.from_args`, and what they come to.
 
     Raises:
-        InvalidOptionError: See `check_template`.
+        InvalidOptionError: Something is not possible, by itself or together.
     """
 
-    def __init__(
-        self,
-        rag_prompt: str | BasePromptTemplate | None,
-        full_prompt: str | BasePromptTemplate | None,
-        *,
-        llm: LLM,
-        sentinels: Sequence[str],
-        declinable: Sequence[str],
-        multiple_choice: bool,
-    ) -> None:
-        self._llm = llm
-        self._sentinels = tuple(sentinels)
-        self._declinable = tuple(declinable)
-        built_in = own_template(sentinels[0], multiple_choice=multiple_choice)
-        self.templates: dict[str, BasePromptTemplate] = {}
-        """By name."""
-        self.replace("rag_prompt", built_in if rag_prompt is None else rag_prompt)
-        self.replace("full_prompt", built_in if full_prompt is None else full_prompt)
-
-    def replace(self, name: str, prompt: str | BasePromptTemplate) -> None:
-        """Put another prompt in the place of one, if it can be used."""
-        sentinels = self._sentinels if name in self._declinable else ()
-        self.templates[name] = check_template(
-            prompt, name, llm=self._llm, sentinels=sentinels
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class SelfRouteOptions:
-    """What the engine was told, checked."""
-
     llm: LLM
+    documents: SourceLike | None
+    rungs: Sequence[str | int | Rung]
     rung_llms: Mapping[str, LLM]
-    source: DocumentSource | None
-    """Full texts by name; None where no rung is full."""
-    documents: Mapping[str, str] | None
-    """The same where they were given as a mapping."""
-    route: RouteOptions
-    rules: DeclineRules
-    prompts: Prompts
+    sentinel: str | Sequence[str] | None
+    decline_rules: DeclineRules | None
     structured_output: bool
+    rag_prompt: str | BasePromptTemplate | None
+    full_prompt: str | BasePromptTemplate | None
     max_context_tokens: int | Mapping[str, int] | None
     answer_tokens: int | None
-    count_full_documents: bool
-    outside: Outside | None
-    """The reader of the first rung, if another than the model."""
+    window_overflow: WindowOverflow
+    max_documents: int | None
+    prices: Mapping[str, Sequence[float]] | None
+    context: Mapping[str, Any]
+    """See `ContextFields`."""
+
+    route: RouteOptions = field(init=False)
+    rules: DeclineRules = field(init=False)
+    source: DocumentSource | None = field(init=False)
+    """Full texts by name; None where no rung is full."""
+    templates: dict[str, BasePromptTemplate] = field(init=False)
+    """The prompts by name, which may be replaced while questions are asked."""
+
+    def __post_init__(self) -> None:
+        """Check everything, each by itself and together."""
+        for option in ROUTE_OPTIONS:
+            check_route_option(option, getattr(self, option))
+        rungs = check_route(
+            self.rungs,
+            documents=self.documents,
+            rung_llms=self.rung_llms,
+            max_context_tokens=self.max_context_tokens,
+        )
+        for name, llm in [("llm", self.llm), *self.rung_llms.items()]:
+            _check_llm(name, llm)
+        self.rules = as_decline_rules(self.sentinel, self.decline_rules)
+        self.route = RouteOptions(
+            rungs=rungs,
+            context=_context_options(self.context),
+            sent_text=sent_text,
+            max_documents=self.max_documents,
+            window_overflow=self.window_overflow,
+        )
+        documents = self.documents
+        self.source = None if documents is None else document_source(documents)
+        built_in = qa_prompt(self.rules.sentinels[0])
+        self.templates = {}
+        for name in ("rag_prompt", "full_prompt"):
+            given = getattr(self, name)
+            self.replace_prompt(name, built_in if given is None else given, new=True)
 
     @property
     def counter(self) -> NamedTokenCounter:
         """Counts tokens."""
         return resolve_token_counter(self.route.context.token_counter)
 
-    def route_now(self) -> RouteOptions:
-        """How the next question is routed.
-
-        Where there is but one document, it is read though nothing was retrieved.
-        """
-        only = self.documents is not None and len(self.documents) == 1
-        names = tuple(self.documents or ()) if only else ()
-        return replace(self.route, default_documents=names)
-
-    def reader(self, rung: Rung) -> Reader:
-        """Who reads a rung, and how."""
-        outside = self.outside if rung is self.route.rungs[0] else None
-        llm = self.rung_llms.get(rung.name, self.llm)
-        rules = self.rules
-        if outside is not None:
-            llm = outside.llm
-            rules = replace(rules, sentinels=(*rules.sentinels, EMPTY_RESPONSE))
-        window = self.max_context_tokens
-        if isinstance(window, Mapping):
-            window = window.get(rung.name)
-        if window is None:
-            window = window_of(llm)
-        reserved = self.answer_tokens
-        return Reader(
-            llm=llm,
-            window=window,
-            reserved=answer_tokens_of(llm, window) if reserved is None else reserved,
-            template=self.prompts.templates[
-                "full_prompt" if rung.full else "rag_prompt"
-            ],
-            rules=rules,
-            counter=self.counter,
-            structured=self.structured_output and outside is None,
-            outside=outside,
+    def replace_prompt(
+        self, name: str, prompt: str | BasePromptTemplate, *, new: bool = False
+    ) -> None:
+        """Put another prompt in the place of one, if it can be used."""
+        if not new and name not in self.templates:
+            known = ", ".join(self.templates)
+            message = f"There is no prompt {name!r}. The prompts are {known}."
+            raise InvalidOptionError(message, option=name, value=prompt)
+        routed_on = any(not rung.full for rung in self.route.rungs[:-1])
+        in_words = routed_on and not self.structured_output
+        sentinels = self.rules.sentinels if in_words and name == "rag_prompt" else ()
+        self.templates[name] = check_template(
+            prompt, name, llm=self.llm, sentinels=sentinels
         )
+
+
+def _check_llm(name: str, llm: Any) -> None:
+    if not isinstance(llm, LLM):
+        message = (
+            f"{name} is a {type(llm).__name__} and no LLM of LlamaIndex, as llm= and "
+            "rung_llms= take."
+        )
+        raise InvalidOptionError(message, option="llm", value=llm)
+    if llm.output_parser is not None:
+        message = (
+            f"The LLM of {name} has an output_parser, which a stream cannot have. "
+            "Leave it out; structured_output=True has the reply parsed."
+        )
+        raise InvalidOptionError(message, option="llm", value=llm)
+
+
+def _context_options(options: Mapping[str, Any]) -> ContextOptions:
+    refuse_removed(options)
+    foreign = inspect.signature(RetrieverQueryEngine.from_args).parameters
+    for option, value in options.items():
+        hint = None
+        if option in _DECIDED_BY_RUNGS:
+            hint = 'What is read is decided by rungs=, as in [1500, 16000, "full"].'
+        elif option in {"selection", "preset"}:
+            hint = "Set it on the retriever: OrderPreservingRetriever(…)."
+        elif option in foreign:
+            hint = (
+                "Each rung is read in one call; its prompts are rag_prompt= and "
+                "full_prompt=."
+            )
+        if hint is not None:
+            message = f"{option}= has no meaning for SelfRouteQueryEngine. {hint}"
+            raise InvalidOptionError(message, option=option, value=value)
+    return ContextOptions.from_options(options)

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 from llama_index.core.types import RESPONSE_TEXT_TYPE
 
-from llamaindex_oprag._long_question import (
-    NAMES,
-    LongQuestion,
-    LongReaderOptions,
-    texts_of,
-)
-from llamaindex_oprag._outside import EMPTY_RESPONSE
+from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
+from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
 from llamaindex_oprag._prompts import check_template
-from llamaindex_oprag._stepwise import StepwiseSynthesizer
-from oprag.calls import as_prices
+from oprag.calls import CallModel, Dialogue, Ledger, as_prices, check_count
 from oprag.context import ContextOptions
 from oprag.errors import InvalidOptionError
-from oprag.tokens import TokenizerSpec, resolve_token_counter
-from oprag.units import DIRECT_PROMPT, LONG_PROMPT, SHORT_PROMPT, Call, format_examples
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.units import (
+    DIRECT_PROMPT,
+    LONG_PROMPT,
+    PROMPT_VARIABLES,
+    SHORT_PROMPT,
+    Reading,
+    format_examples,
+    read_long,
+)
 
 
-class LongReaderSynthesizer(StepwiseSynthesizer[LongQuestion]):
+@dataclass(frozen=True, slots=True)
+class LongReaderOptions:
+    """What the reader was told, checked."""
+
+    llm: LLM
+    templates: dict[str, BasePromptTemplate]
+    """By the call's name; they may be replaced."""
+    examples: int
+    one_call_below: int
+    max_context_tokens: int | None
+    answer_tokens: int | None
+    prices: Mapping[str, Sequence[float]] | None
+    separator: str
+    counter: NamedTokenCounter
+
+
+class LongReaderSynthesizer(DrivenSynthesizer):
     """Answers from long units in two calls of the model.
 
     The first reads the units and gives a long answer, of some sentences. The second
@@ -110,13 +128,9 @@ class LongReaderSynthesizer(StepwiseSynthesizer[LongQuestion]):
         format_examples(examples)
         as_prices(prices)
         ContextOptions(separator=separator)
-        _check_number("one_call_below", one_call_below, 0)
-        for option, value in (
-            ("max_context_tokens", max_context_tokens),
-            ("answer_tokens", answer_tokens),
-        ):
-            if value is not None:
-                _check_number(option, value, 1)
+        check_count("one_call_below", one_call_below, least=0)
+        check_count("max_context_tokens", max_context_tokens)
+        check_count("answer_tokens", answer_tokens)
         self.options = LongReaderOptions(
             llm=_checked_llm(Settings.llm if llm is None else llm),
             templates={},
@@ -152,80 +166,118 @@ class LongReaderSynthesizer(StepwiseSynthesizer[LongQuestion]):
         Raises:
             OpragError: As the class says.
         """
-        question = LongQuestion(self.options, query_str, text_chunks)
-        pieces = self._pieces(question, streaming=self._streaming)
+        reading = _LongReading(self.options, query_str, text_chunks)
+        pieces = answer(reading, streaming=self._streaming)
         return pieces if self._streaming else "".join(pieces)
 
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
         """Async version of `get_response`."""
-        question = LongQuestion(self.options, query_str, text_chunks)
-        pieces = self._apieces(question, streaming=self._streaming)
+        reading = _LongReading(self.options, query_str, text_chunks)
+        pieces = aanswer(reading, streaming=self._streaming)
         if self._streaming:
             return pieces
         return "".join([piece async for piece in pieces])
 
-    def _question(
+    def _answering(
         self,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
-    ) -> LongQuestion:
-        return LongQuestion(
-            self.options, query.query_str, texts_of(nodes), nodes, additional
-        )
-
-    def _pieces(
-        self, question: LongQuestion, *, streaming: bool
-    ) -> Generator[str, None, None]:
-        step = question.first()
-        while isinstance(step, Call):
-            listening = question.listen(step)
-            failure = None
-            try:
-                for piece in listening.ask(streaming=streaming):
-                    if piece and step.final:
-                        yield piece
-            except Exception as error:  # noqa: BLE001 -- the steps raise it again
-                failure = error
-            step = question.take(listening, failure)
-        if step.answer is None:
-            yield EMPTY_RESPONSE
-
-    async def _apieces(
-        self, question: LongQuestion, *, streaming: bool
-    ) -> AsyncGenerator[str, None]:
-        step = question.first()
-        while isinstance(step, Call):
-            listening = question.listen(step)
-            failure = None
-            try:
-                async with aclosing(listening.aask(streaming=streaming)) as pieces:
-                    async for piece in pieces:
-                        if piece and step.final:
-                            yield piece
-            except Exception as error:  # noqa: BLE001 -- the steps raise it again
-                failure = error
-            step = question.take(listening, failure)
-        if step.answer is None:
-            yield EMPTY_RESPONSE
+    ) -> _LongReading:
+        texts = [
+            each.node.get_content(metadata_mode=MetadataMode.LLM) for each in nodes
+        ]
+        return _LongReading(self.options, query.query_str, texts, nodes, additional)
 
     def _get_prompts(self) -> PromptDictType:
-        return {f"{name}_prompt": self.options.templates[name] for name in NAMES}
+        templates = self.options.templates
+        return {f"{name}_prompt": templates[name] for name in PROMPT_VARIABLES}
 
     def _update_prompts(
         self, prompts_dict: Mapping[str, str | BasePromptTemplate]
     ) -> None:
         for option, prompt in prompts_dict.items():
             name = option.removesuffix("_prompt")
-            if option == name or name not in NAMES:
-                known = ", ".join(f"{name}_prompt" for name in NAMES)
+            if option == name or name not in PROMPT_VARIABLES:
+                known = ", ".join(f"{name}_prompt" for name in PROMPT_VARIABLES)
                 message = f"There is no prompt {option!r}. The prompts are {known}."
                 raise InvalidOptionError(message, option=option, value=prompt)
             self.options.templates[name] = check_template(
-                prompt, option, llm=self.options.llm, names=NAMES[name]
+                prompt, option, llm=self.options.llm, variables=PROMPT_VARIABLES[name]
             )
+
+
+class _LongReading(Answering):
+    """One question to the long reader.
+
+    Args:
+        options: See `LongReaderOptions`.
+        query: The question.
+        texts: What is read.
+        nodes: The nodes that it is of.
+        additional: Nodes to name as sources besides.
+    """
+
+    def __init__(
+        self,
+        options: LongReaderOptions,
+        query: str,
+        texts: Sequence[str],
+        nodes: Sequence[NodeWithScore] = (),
+        additional: Sequence[NodeWithScore] = (),
+    ) -> None:
+        super().__init__(
+            Ledger(options.prices),
+            options.counter,
+            nodes,
+            additional,
+            max_context_tokens=options.max_context_tokens,
+            answer_tokens=options.answer_tokens,
+        )
+        self._options = options
+        self._query = query
+        self._texts = texts
+        self._long_answer: str | None = None
+
+    def dialogue(self) -> Dialogue[Reading]:
+        """The long reader, call by call."""
+        return read_long(
+            self._options.separator.join(self._texts),
+            self._query,
+            self,
+            ledger=self.ledger,
+            token_counter=self.counter,
+            examples=self._options.examples,
+            one_call_below=self._options.one_call_below,
+        )
+
+    def llm(self, prompt: str) -> LLM:
+        """The model, of all calls the same."""
+        return self._options.llm
+
+    def template(self, prompt: str) -> BasePromptTemplate:
+        """The prompt of a call."""
+        return self._options.templates[prompt]
+
+    def begin(self, request: CallModel) -> ModelCall:
+        """Begin a call; the second one has the long answer before it."""
+        if request.prompt == "short" and self.call is not None:
+            self._long_answer = self.call.text
+        return super().begin(request)
+
+    def end(self, result: Reading) -> str:
+        """Return LlamaIndex's words where there was nothing to read."""
+        return EMPTY_RESPONSE if result.answer is None else ""
+
+    def nodes_read(self) -> list[NodeWithScore]:
+        """What was retrieved is what is read."""
+        return list(self.retrieved)
+
+    def facts(self) -> dict[str, Any]:
+        """The long answer; None where there is none, or none yet."""
+        return {"long_answer": self._long_answer}
 
 
 def _checked_llm(llm: Any) -> LLM:
@@ -233,9 +285,3 @@ def _checked_llm(llm: Any) -> LLM:
         return llm
     message = f"llm is a {type(llm).__name__} and no LLM of LlamaIndex."
     raise InvalidOptionError(message, option="llm", value=llm)
-
-
-def _check_number(option: str, value: Any, least: int) -> None:
-    if type(value) is not int or value < least:
-        message = f"{option}={value!r} is not possible. It takes {least} or more."
-        raise InvalidOptionError(message, option=option, value=value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -21,15 +21,15 @@ from llamaindex_oprag._best_first import (
     best_first_postprocessor,
     check_retriever,
 )
-from llamaindex_oprag._given import Given
-from llamaindex_oprag._synthesizer import SelfRouteSynthesizer
+from llamaindex_oprag._self_route_options import ContextFields, SelfRouteOptions
+from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
 from oprag.errors import InvalidOptionError
 from oprag.routing import DEFAULT_RUNGS, DeclineRules, Rung
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
 
 class SelfRouteQueryEngine(RetrieverQueryEngine):
@@ -79,10 +79,6 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         DocumentNotFoundError: When queried: `documents` lacks a document.
         OpragError: When queried: as `OrderPreservingRetriever` raises it.
 
-    Warns:
-        RoutingCostWarning: Once, when over many questions routing costs more than
-            sending the full documents at once.
-
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and any
         number of rungs.
@@ -98,8 +94,8 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         if not isinstance(response_synthesizer, SelfRouteSynthesizer):
             message = (
                 "A SelfRouteQueryEngine is made by SelfRouteQueryEngine.from_args("
-                "retriever=..., llm=..., documents=...); a synthesizer of your own "
-                "goes there, too, as response_synthesizer=."
+                "retriever=..., llm=..., documents=...), with prompts of your own as "
+                "rag_prompt= and full_prompt=."
             )
             raise InvalidOptionError(
                 message, option="response_synthesizer", value=response_synthesizer
@@ -118,17 +114,15 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         cls,
         retriever: BaseRetriever,
         llm: LLM | None = None,
-        response_synthesizer: BaseSynthesizer | None = None,
+        *,
         node_postprocessors: list[BaseNodePostprocessor] | None = None,
         callback_manager: CallbackManager | None = None,
-        *,
         documents: SourceLike | None = None,
         rungs: Sequence[str | int | Rung] = DEFAULT_RUNGS,
         rung_llms: Mapping[str, LLM] | None = None,
         sentinel: str | Sequence[str] | None = None,
         decline_rules: DeclineRules | None = None,
         structured_output: bool = False,
-        multiple_choice: bool = False,
         rag_prompt: str | BasePromptTemplate | None = None,
         full_prompt: str | BasePromptTemplate | None = None,
         max_context_tokens: int | Mapping[str, int] | None = None,
@@ -136,9 +130,8 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         window_overflow: WindowOverflow = "order_preserving",
         max_documents: int | None = None,
         prices: Mapping[str, Sequence[float]] | None = None,
-        count_full_documents: bool = True,
         streaming: bool = False,
-        **options: Any,
+        **options: Unpack[ContextFields],
     ) -> Self:
         """Make an engine.
 
@@ -146,10 +139,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             retriever: Returns nodes best first. An index retriever that was left at
                 LlamaIndex's default of 2 nodes is asked for as many as fill the
                 largest number of tokens in `rungs`.
-            llm: Reads and answers, or declines; None for that of
-                `response_synthesizer`, else `Settings.llm`.
-            response_synthesizer: Reads the first rung in the place of `llm`, in one
-                call. Its prompts must tell the model to write the sentinel.
+            llm: Reads and answers, or declines; None for `Settings.llm`.
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
                 LlamaIndex it is set on the LLMs.
@@ -168,8 +158,6 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
                 for English.
             structured_output: Have the model fill in `answerable` and `answer`
                 instead of writing a sentinel. A stream then has one piece.
-            multiple_choice: The queries hold options behind the question, a line
-                each, as `oprag.calls.format_options` writes them.
             rag_prompt: In the place of the built-in prompt of every rung that gives
                 nodes to read: a template, or the text of one, with `{context_str}`
                 and `{query_str}`.
@@ -186,15 +174,14 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             max_documents: Documents to read in full, of the best; None for all that
                 were retrieved.
             prices: Price of a million tokens by model: input, cached input, output.
-            count_full_documents: Whether to count what the full documents would have
-                taken where they were not read. It fetches them once by name.
             streaming: Whether to return as soon as an answer begins. Can be assigned
                 later.
-            **options: Of `oprag.context.ContextOptions`: `order` (`"score"` for the
-                paper's form: best first, each node behind its number),
+            **options: How nodes become the context of a rung: `order` (`"score"` for
+                the paper's form: best first, each node behind its number),
                 `document_order`, `overflow`, `max_gap`, `gap_mark`, `separator`,
                 `missing_position`, `missing_document`, `position_keys`,
-                `document_key`, `token_counter`.
+                `document_key`, `token_counter`; see
+                `oprag.context.ContextOptions`.
 
         Returns:
             The engine. Nothing was read or asked.
@@ -203,16 +190,14 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             InvalidOptionError: An option does not exist or cannot have this value.
 
         """
-        given = Given(
-            llm=llm or getattr(response_synthesizer, "_llm", None) or Settings.llm,
-            response_synthesizer=response_synthesizer,
+        made = SelfRouteOptions(
+            llm=llm or Settings.llm,
             documents=documents,
             rungs=rungs,
-            rung_llms=rung_llms,
+            rung_llms=dict(rung_llms or {}),
             sentinel=sentinel,
             decline_rules=decline_rules,
             structured_output=structured_output,
-            multiple_choice=multiple_choice,
             rag_prompt=rag_prompt,
             full_prompt=full_prompt,
             max_context_tokens=max_context_tokens,
@@ -220,14 +205,13 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             window_overflow=window_overflow,
             max_documents=max_documents,
             prices=prices,
-            count_full_documents=count_full_documents,
-            options=options,
+            context=options,
         )
         manager = callback_manager or Settings.callback_manager
         return cls(
             retriever=retriever,
             response_synthesizer=SelfRouteSynthesizer(
-                given.checked(), callback_manager=manager, streaming=streaming
+                made, callback_manager=manager, streaming=streaming
             ),
             node_postprocessors=node_postprocessors,
             callback_manager=manager,
@@ -291,7 +275,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         return self._self_route._get_prompts()  # noqa: SLF001 -- so that the keys have no prefix
 
     def _get_prompt_modules(self) -> PromptMixinType:
-        return self._self_route._get_prompt_modules()  # noqa: SLF001 -- as above
+        return {}  # else the keys had the synthesizer's name before them
 
     def _update_prompts(self, prompts_dict: PromptDictType) -> None:
         self._self_route._update_prompts(prompts_dict)  # noqa: SLF001 -- as above

@@ -30,8 +30,7 @@
     OpragWarning (UserWarning)
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
     ├── UnlocatedChunksWarning                a repair could not prove some places
-    ├── ApproximateTokenCountWarning          no exact tokenizer could be loaded
-    └── RoutingCostWarning                    routing costs more than the full documents
+    └── ApproximateTokenCountWarning          no exact tokenizer could be loaded
 
 Each error also is the builtin that a caller without knowledge of this package
 would catch. The facts stand on attributes, not only in the message, and errors
@@ -66,7 +65,6 @@ __all__ = [
     "OpragError",
     "OpragWarning",
     "PositionError",
-    "RoutingCostWarning",
     "RoutingError",
     "RungFailedError",
     "SentenceDataError",
@@ -319,10 +317,6 @@ class UnlocatedChunksWarning(OpragWarning):
 
 class ApproximateTokenCountWarning(OpragWarning):
     """Tokens are estimated because no exact tokenizer could be loaded."""
-
-
-class RoutingCostWarning(OpragWarning):
-    """Routing costs more than sending the full documents at once would."""
 
 
 def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:

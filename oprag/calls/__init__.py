@@ -1,4 +1,4 @@
-"""What one model call needs: prompt, window, account of tokens, kinds of failure."""
+"""What model calls need: dialogue, prompt, window, account, kinds of failure."""
 
 from oprag.calls.client_errors import (
     hint_of,
@@ -6,6 +6,18 @@ from oprag.calls.client_errors import (
     is_window_overflow,
     retry_after,
     said_by,
+)
+from oprag.calls.dialogue import (
+    CallModel,
+    Dialogue,
+    Finished,
+    PromptedModel,
+    PromptSize,
+    Purpose,
+    ReadDocuments,
+    Reply,
+    Request,
+    advance,
 )
 from oprag.calls.ledger import Ledger, RungDecision, RungEntry
 from oprag.calls.prompts import (
@@ -16,17 +28,19 @@ from oprag.calls.prompts import (
     QA_VARIABLES,
     SENTINEL,
     check_prompt,
-    choice_prompt,
     fill_prompt,
     format_options,
     qa_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, without_reasoning
-from oprag.calls.usage import Price, Reply, TokenUsage, as_prices
+from oprag.calls.usage import Price, TokenUsage, as_prices
 from oprag.calls.window import (
     WINDOW_UNKNOWN,
     WindowFit,
     WindowOverflow,
+    check_count,
+    check_window_overflow,
+    default_answer_tokens,
     fit_window,
     truncate_middle,
 )
@@ -39,18 +53,29 @@ __all__ = [
     "QA_VARIABLES",
     "SENTINEL",
     "WINDOW_UNKNOWN",
+    "CallModel",
+    "Dialogue",
+    "Finished",
     "Ledger",
     "Price",
+    "PromptSize",
+    "PromptedModel",
+    "Purpose",
+    "ReadDocuments",
     "ReasoningFilter",
     "Reply",
+    "Request",
     "RungDecision",
     "RungEntry",
     "TokenUsage",
     "WindowFit",
     "WindowOverflow",
+    "advance",
     "as_prices",
+    "check_count",
     "check_prompt",
-    "choice_prompt",
+    "check_window_overflow",
+    "default_answer_tokens",
     "fill_prompt",
     "fit_window",
     "format_options",

@@ -1,8 +1,8 @@
-"""What one answer took: tokens, calls, seconds and money, rung by rung."""
+"""What one answer took: tokens, calls, seconds and money, step by step."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -32,23 +32,29 @@ class RungEntry:
     note: str | None = None
     """Why it was skipped, how it was cut, or that the window is unknown."""
     whole: bool = False
-    """Whether it sent the whole documents, as the long context alone would."""
+    """Whether it sent the whole documents."""
 
 
 class Ledger:
-    """The account of one question, against what the long context alone would take.
+    """The account of one question.
 
     Args:
         prices: As `as_prices` takes them.
+        on_entry: Told of each entry, as soon as it is known; None for nobody.
 
     Raises:
         InvalidOptionError: As `as_prices` raises it.
     """
 
-    def __init__(self, prices: Mapping[str, Sequence[float]] | None = None) -> None:
+    def __init__(
+        self,
+        prices: Mapping[str, Sequence[float]] | None = None,
+        *,
+        on_entry: Callable[[RungEntry], None] | None = None,
+    ) -> None:
         self._prices = as_prices(prices)
         self._entries: list[RungEntry] = []
-        self._alone: RungEntry | None = None
+        self._on_entry = on_entry
 
     @property
     def entries(self) -> tuple[RungEntry, ...]:
@@ -58,16 +64,8 @@ class Ledger:
     def record(self, entry: RungEntry) -> None:
         """Add what happened on a rung."""
         self._entries.append(entry)
-
-    def compare_with(self, usage: TokenUsage, model: str | None = None) -> None:
-        """Say what the long context alone would take, when it was not sent.
-
-        Args:
-            usage: Tokens of one prompt with the whole documents, and of a reply
-                (the final one's, say: the long context would have to answer too).
-            model: The model that would have read it.
-        """
-        self._alone = RungEntry("long context", "skipped", usage, model)
+        if self._on_entry is not None:
+            self._on_entry(entry)
 
     @property
     def usage(self) -> TokenUsage:
@@ -81,57 +79,20 @@ class Ledger:
         known = [cost for cost in costs if cost is not None]
         return sum(known) if self._prices and len(known) == len(costs) else None
 
-    @property
-    def long_context_usage(self) -> TokenUsage | None:
-        """Tokens that the whole documents alone take; None when not known.
-
-        Of the rung that sent them, if one did; else as `compare_with` said.
-        """
-        alone = self._long_context
-        return alone.usage if alone else None
-
-    @property
-    def long_context_cost(self) -> float | None:
-        """What the whole documents alone cost; None when not known."""
-        alone = self._long_context
-        return self._cost(alone) if alone else None
-
-    @property
-    def token_share(self) -> float | None:
-        """Input tokens of all rungs, as a share of the long context's.
-
-        The paper's "token %", as a fraction; above 1 routing cost more than it
-        saved. None when the long context's tokens are not known.
-        """
-        alone = self.long_context_usage
-        if alone is None or not alone.input_tokens:
-            return None
-        return self.usage.input_tokens / alone.input_tokens
-
     def to_dict(self) -> dict[str, Any]:
         """Return the whole account as plain values, fit for JSON.
 
         Returns:
             `rungs` (a list), the totals `input_tokens`, `cached_tokens`,
-            `output_tokens`, `estimated`, `model_calls`, `seconds`, `cost`, then
-            `long_context` (None, or the same tokens and `cost`) and `token_share`.
+            `output_tokens`, `estimated`, `model_calls`, `seconds`, `cost`.
         """
-        alone = self.long_context_usage
         return {
             "rungs": [self._entry_dict(entry) for entry in self._entries],
             **self.usage.to_dict(),
             "model_calls": sum(entry.model_calls for entry in self._entries),
             "seconds": sum(entry.seconds for entry in self._entries),
             "cost": self.cost,
-            "long_context": alone
-            and {**alone.to_dict(), "cost": self.long_context_cost},
-            "token_share": self.token_share,
         }
-
-    @property
-    def _long_context(self) -> RungEntry | None:
-        whole = [e for e in self._entries if e.whole and e.decision != "failed"]
-        return whole[-1] if whole else self._alone
 
     def _cost(self, entry: RungEntry) -> float | None:
         price = self._prices.get(entry.model or "")

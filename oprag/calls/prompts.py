@@ -11,7 +11,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, invalid_option
 
 SENTINEL = "unanswerable"
 """The word that Self-Route's authors have the model write."""
@@ -60,27 +60,14 @@ def qa_prompt(sentinel: str = SENTINEL) -> str:
     return CONTEXT_PART + _QA.replace("SENTINEL", _escaped(sentinel))
 
 
-def choice_prompt(sentinel: str = SENTINEL) -> str:
-    """Return the prompt for multiple-choice questions.
-
-    Args:
-        sentinel: What the model is to write when it declines.
-
-    Returns:
-        A format string with `{context}`, `{question}` and `{options}` (see
-        `format_options`).
-    """
-    return CONTEXT_PART + _CHOICE.replace("SENTINEL", _escaped(sentinel))
-
-
 def _escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
 QA_PROMPT = qa_prompt()
 """`qa_prompt` with the sentinel "unanswerable"."""
-CHOICE_PROMPT = choice_prompt()
-"""`choice_prompt` with the sentinel "unanswerable"."""
+CHOICE_PROMPT = CONTEXT_PART + _CHOICE.replace("SENTINEL", SENTINEL)
+"""For multiple-choice questions, with `{options}` too (see `format_options`)."""
 
 
 def check_prompt(
@@ -163,12 +150,8 @@ def format_options(options: Sequence[str]) -> str:
     """
     letters = string.ascii_uppercase
     if isinstance(options, str) or not 0 < len(options) <= len(letters):
-        raise InvalidOptionError(
-            f"options={options!r} is not possible. It takes a list of 1 to "
-            f"{len(letters)} texts.",
-            option="options",
-            value=options,
-        )
+        takes = f"It takes a list of 1 to {len(letters)} texts."
+        raise invalid_option("options", options, takes)
     return "\n".join(
         f"{letter}. {text}" for letter, text in zip(letters, options, strict=False)
     )

@@ -51,19 +51,8 @@ class TokenUsage:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the model said on a rung."""
-
-    text: str
-    declined: bool
-    usage: TokenUsage
-    seconds: float
-    model_calls: int = 1
-
-
 class Price(NamedTuple):
-    """Price of a million tokens, in whatever currency the user reckons in."""
+    """Price of a million tokens, in any currency."""
 
     input: float
     cached_input: float

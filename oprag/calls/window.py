@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from oprag.errors import ContextWindowError, InvalidOptionError
+from oprag.errors import ContextWindowError, InvalidOptionError, invalid_option
 from oprag.tokens import TokenCounter
 
 WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle", "error"]
@@ -15,6 +15,8 @@ WINDOW_UNKNOWN = "window unknown"
 """What the ledger notes where nobody said how much the model can read."""
 
 _POLICIES = ("order_preserving", "truncate_middle", "error")
+_ANSWER_TOKENS = 256
+_SHARE_OF_WINDOW = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,7 @@ def fit_window(
             overhead and answer leave no room at all.
         InvalidOptionError: There is no such policy.
     """
-    if window_overflow not in _POLICIES:
-        raise InvalidOptionError(
-            f"window_overflow={window_overflow!r} is not possible. It takes "
-            f"{' or '.join(map(repr, _POLICIES))}.",
-            option="window_overflow",
-            value=window_overflow,
-        )
+    check_window_overflow(window_overflow)
     if window is None:
         return WindowFit("whole", None)
     room = window - overhead - reserved
@@ -85,6 +81,47 @@ def fit_window(
             needed=needed,
         )
     return WindowFit(window_overflow, room)
+
+
+def check_window_overflow(value: Any) -> None:
+    """Make sure that there is such a policy.
+
+    Raises:
+        InvalidOptionError: There is none.
+    """
+    if value not in _POLICIES:
+        takes = f"It takes {' or '.join(map(repr, _POLICIES))}."
+        raise invalid_option("window_overflow", value, takes)
+
+
+def check_count(option: str, value: Any, least: int = 1) -> None:
+    """Make sure that an option is a whole number, or None where 0 is too little.
+
+    Args:
+        option: Its name.
+        value: What was given.
+        least: The least number that it takes.
+
+    Raises:
+        InvalidOptionError: It is not.
+    """
+    unlimited = value is None and least > 0
+    if not unlimited and (type(value) is not int or value < least):
+        raise invalid_option(option, value, f"It takes a number from {least} on.")
+
+
+def default_answer_tokens(window: int | None) -> int:
+    """Tokens to keep free for the answer where nobody says how long it may be.
+
+    Args:
+        window: Tokens of prompt and answer together; None when unknown.
+
+    Returns:
+        256, or an eighth of a window below 2,048.
+    """
+    if window is None:
+        return _ANSWER_TOKENS
+    return min(_ANSWER_TOKENS, window // _SHARE_OF_WINDOW)
 
 
 def truncate_middle(

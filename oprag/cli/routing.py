@@ -34,7 +34,7 @@ class RoutedAnswer(NamedTuple):
     route: dict[str, Any]
     """`rung` and `answered`, as `SelfRouteChain` gives them."""
     usage: dict[str, Any]
-    """The ledger, as `oprag.calls.Ledger.to_dict` gives it."""
+    """What it took, as `oprag.calls.Ledger.to_dict` gives it."""
 
 
 def stream_routed_answer(
@@ -87,14 +87,10 @@ def stream_routed_answer(
 
 
 def route_report(answer: RoutedAnswer) -> str:
-    """Tell what was read, the route and the ledger, in lines for people."""
+    """Tell what was read, the route and what it took, in lines for people."""
     usage = answer.usage
     lines = ["Read for the answer:", *(f"  {place}" for place in answer.read), ""]
     lines += [f"Route: {_route(answer.route)}", *map(_rung, usage["rungs"])]
-    if alone := usage["long_context"]:
-        share = usage["token_share"]
-        spent = "" if share is None else f"; this question took {share:.0%} of these"
-        lines.append(f"  the full documents alone: {_tokens(alone)}{spent}")
     return "\n".join(lines)
 
 

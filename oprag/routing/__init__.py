@@ -1,14 +1,18 @@
 """Self-Route: retrieved chunks first, the full documents if the model declines."""
 
+from oprag.routing.answering import Routed, route
 from oprag.routing.declining import DeclineDetector
-from oprag.routing.driving import advance, route
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.ladder import DEFAULT_RUNGS, Rung, as_rungs
-from oprag.routing.refusals import DeclineRules, is_refusal
-from oprag.routing.route_requests import Ask, Desk, Fetch, Routed, RouteOptions, Steps
-from oprag.routing.routing_cost import RoutingCostMonitor
+from oprag.routing.options import (
+    ROUTE_OPTIONS,
+    RouteOptions,
+    check_route,
+    check_route_option,
+    refuse_removed,
+)
+from oprag.routing.refusals import DeclineRules, as_decline_rules, is_refusal
 from oprag.routing.rung_context import (
-    PromptSize,
     RungContext,
     chunks_of_documents,
     context_of_documents,
@@ -16,24 +20,22 @@ from oprag.routing.rung_context import (
 
 __all__ = [
     "DEFAULT_RUNGS",
-    "Ask",
+    "ROUTE_OPTIONS",
     "DeclineDetector",
     "DeclineRules",
-    "Desk",
     "Excerpt",
-    "Fetch",
     "FullDocument",
-    "PromptSize",
     "RouteOptions",
     "Routed",
-    "RoutingCostMonitor",
     "Rung",
     "RungContext",
-    "Steps",
-    "advance",
+    "as_decline_rules",
     "as_rungs",
+    "check_route",
+    "check_route_option",
     "chunks_of_documents",
     "context_of_documents",
     "is_refusal",
+    "refuse_removed",
     "route",
 ]

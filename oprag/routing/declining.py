@@ -7,12 +7,16 @@ text may still become a refusal when one of a few shortest endings makes it one.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from oprag.calls import ReasoningFilter
-from oprag.routing.refusals import DeclineRules, is_refusal
+from oprag.routing.refusals import (
+    DeclineRules,
+    as_decline_rules,
+    declines,
+    shortened,
+)
 
 Decision: TypeAlias = Literal["undecided", "answering", "declined"]
 
@@ -48,16 +52,16 @@ class DeclineDetector:
         rules: DeclineRules | None = None,
         final: bool = False,
     ) -> None:
-        rules = rules or DeclineRules()
-        if sentinel is not None:
-            several = (sentinel,) if isinstance(sentinel, str) else tuple(sentinel)
-            rules = replace(rules, sentinels=several)
-        self.rules = rules
+        self.rules = as_decline_rules(sentinel, rules)
         self._final = final
-        self._reasoning = ReasoningFilter(rules.reasoning_tags)
+        self._reasoning = ReasoningFilter(self.rules.reasoning_tags)
         self._decision: Decision = "undecided"
         self._pieces: list[str] = []
         self._released = 0
+        self._judged = ""
+        """The text as far as it was judged, shortened."""
+        self._open: set[str] = set()
+        """What was found to be undecided; in a long run the same comes again."""
 
     @property
     def decision(self) -> Decision:
@@ -93,22 +97,23 @@ class DeclineDetector:
         """
         released = self._take(self._reasoning.finish())
         if self._decision == "undecided":
-            refused = is_refusal(self.text, self._bare_rules)
+            refused = declines(self._judged, self.rules)
             self._decision = "declined" if refused else "answering"
             released += self._release()
         return released
-
-    @functools.cached_property
-    def _bare_rules(self) -> DeclineRules:
-        """The rules for text whose reasoning is already gone."""
-        return replace(self.rules, reasoning_tags=())
 
     def _take(self, text: str) -> str:
         if text:
             self._pieces.append(text)
             if self._decision == "undecided":
-                self._decision = decision_so_far(self.text, self._bare_rules)
+                self._judge(text)
         return self._release()
+
+    def _judge(self, text: str) -> None:
+        self._judged = shortened(self._judged + text, self.rules)
+        if self._judged not in self._open:
+            self._decision = decision_so_far(self._judged, self.rules)
+            self._open.add(self._judged)
 
     def _release(self) -> str:
         if not self._final and self._decision != "answering":
@@ -130,14 +135,19 @@ def decision_so_far(text: str, rules: DeclineRules | None = None) -> Decision:
         "answering" when no continuation is one; else "undecided".
     """
     rules = rules or DeclineRules()
-    if is_refusal(text + _ANYTHING_ELSE, rules):
+    text = shortened(text, rules)
+    if _would_decline(text, _ANYTHING_ELSE, rules):
         return "declined"
-    if any(is_refusal(text + ending, rules) for ending in _endings(text, rules)):
+    if any(_would_decline(text, ending, rules) for ending in _endings(text, rules)):
         return "undecided"
     return "answering"
 
 
-def _endings(text: str, rules: DeclineRules) -> Iterator[str]:
+def _would_decline(text: str, ending: str, rules: DeclineRules) -> bool:
+    return declines(shortened(text + ending, rules), rules)
+
+
+def _endings(folded: str, rules: DeclineRules) -> Iterator[str]:
     """Return endings of which one makes a refusal if any ending does.
 
     The last word or phrase may be unfinished: each word of the rules that begins
@@ -145,7 +155,6 @@ def _endings(text: str, rules: DeclineRules) -> Iterator[str]:
     sentence.
     """
     vocabulary = _vocabulary(rules)
-    folded = rules.fold(text)
     rests = [""]
     for start in range(max(0, len(folded) - vocabulary.longest), len(folded)):
         if start == 0 or not folded[start - 1].isalnum():
@@ -160,9 +169,9 @@ class _Vocabulary:
     """The rests of all words of the rules, and the shortest ways to a sentinel."""
 
     def __init__(self, rules: DeclineRules) -> None:
-        sentinels = _folded(rules, rules.sentinels)
+        sentinels = rules.folded(rules.sentinels)
         subject, predicate, contraction = (
-            min(_folded(rules, words), key=_length, default="")
+            min(rules.folded(words), key=_length, default="")
             for words in (rules.subjects, rules.predicates, rules.contractions)
         )
         self.ways = [
@@ -174,7 +183,7 @@ class _Vocabulary:
             ),
             *(f" {contraction} {sentinel}" for sentinel in sentinels),
         ]
-        words = _folded(rules, _all_words(rules))
+        words = rules.words
         self.longest = max(map(len, words))
         self.rests: dict[str, list[str]] = {}
         for word in words:
@@ -189,25 +198,3 @@ def _length(phrase: str) -> tuple[int, int]:
 @functools.lru_cache(maxsize=64)
 def _vocabulary(rules: DeclineRules) -> _Vocabulary:
     return _Vocabulary(rules)
-
-
-def _all_words(rules: DeclineRules) -> list[str]:
-    return [
-        *rules.sentinels,
-        *rules.labels,
-        *rules.continuations,
-        *rules.introductions,
-        *rules.qualifiers,
-        *rules.subjects,
-        *rules.predicates,
-        *rules.contractions,
-        *rules.adverbs,
-        *rules.reasons,
-    ]
-
-
-def _folded(rules: DeclineRules, words: Iterable[str]) -> list[str]:
-    """Fold, drop the empty, keep the first of equals, keep the order."""
-    return [
-        word for word in dict.fromkeys(rules.fold(w).strip() for w in words) if word
-    ]

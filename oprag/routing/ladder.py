@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from oprag.errors import InvalidOptionError, RoutingError
+from oprag.errors import RoutingError, invalid_option
 
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""
@@ -64,9 +64,9 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
     """
     made = tuple(_rung(rung) for rung in rungs) if not isinstance(rungs, str) else ()
     if not made:
-        raise _impossible(rungs, "It takes a list of at least one rung.")
+        raise invalid_option("rungs", rungs, "It takes a list of at least one rung.")
     if len({rung.name for rung in made}) < len(made):
-        raise _impossible(rungs, "Each rung needs a name of its own.")
+        raise invalid_option("rungs", rungs, "Each rung needs a name of its own.")
     for lower, upper in itertools.pairwise(made):
         if _height(lower) >= _height(upper):
             hint = (
@@ -74,7 +74,7 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
                 'more to read. Put "retrieved" first, then budgets from small to '
                 'large, then "full".'
             )
-            raise _impossible(rungs, hint)
+            raise invalid_option("rungs", rungs, hint)
     return made
 
 
@@ -87,18 +87,12 @@ def _rung(rung: object) -> Rung:
         return Rung("full", full=True)
     if type(rung) is int and rung > 0:
         return Rung(str(rung), token_budget=rung)
-    raise _impossible(
-        rung, 'A rung is "retrieved", "full", or a token budget of at least 1.'
-    )
+    takes = 'A rung is "retrieved", "full", or a token budget of at least 1.'
+    raise invalid_option("rungs", rung, takes)
 
 
 def _height(rung: Rung) -> float:
     return float("inf") if rung.full else rung.token_budget or 0
-
-
-def _impossible(value: object, hint: str) -> InvalidOptionError:
-    message = f"rungs={value!r} is not possible. {hint}"
-    return InvalidOptionError(message, option="rungs", value=value)
 
 
 @dataclass(frozen=True, slots=True)

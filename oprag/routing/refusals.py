@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 from oprag.calls import SENTINEL, without_reasoning
@@ -18,6 +18,15 @@ from oprag.errors import InvalidOptionError
 
 _GAP = r"[\s,:;\u2014\u2013-]+"
 """Between two words of a sentence."""
+_SEVERAL = re.compile(r"[.!…]\s\S")
+"""A sentence and the beginning of another."""
+_PARTING = re.compile(r"[\s,:;\u2014\u2013]")
+"""Between two words; a hyphen may stand inside one."""
+_WORD = re.compile(r"\w[^\s,:;\u2014\u2013]*")
+_RUN = r"[\s,.!…:;\u2014\u2013-]"
+"""What runs of any length may consist of in a refusal."""
+_BETWEEN = 10
+"""More than a run has between its ends after it was shortened."""
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -116,8 +125,56 @@ class DeclineRules:
         A run with a line break in it becomes a line break, any other a space.
         Leading blanks go; one trailing blank stays.
         """
-        bare = text.translate(dict.fromkeys(map(ord, self.marks))).casefold()
+        bare = text.translate(_deleting(self.marks)).casefold()
         return re.sub(r"\s+", _one_blank, bare).lstrip(self.bullets + " \n")
+
+    def folded(self, words: Iterable[str]) -> list[str]:
+        """Fold words; leave out the empty and all but the first of equals."""
+        folded = dict.fromkeys(self.fold(word).strip() for word in words)
+        return [word for word in folded if word]
+
+    @property
+    def words(self) -> list[str]:
+        """All words and phrases of the rules, folded."""
+        return self.folded(
+            [
+                *self.sentinels,
+                *self.labels,
+                *self.continuations,
+                *self.introductions,
+                *self.qualifiers,
+                *self.subjects,
+                *self.predicates,
+                *self.contractions,
+                *self.adverbs,
+                *self.reasons,
+            ]
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def _deleting(marks: str) -> dict[int, None]:
+    return dict.fromkeys(map(ord, marks))
+
+
+def as_decline_rules(
+    sentinel: str | Sequence[str] | None, rules: DeclineRules | None
+) -> DeclineRules:
+    """Return the rules with other sentinels.
+
+    Args:
+        sentinel: What the model was told to write when it declines; several are
+            possible. None: the sentinels of `rules`.
+        rules: Words and marks; None: English.
+
+    Raises:
+        InvalidOptionError: As `DeclineRules` raises it.
+    """
+    rules = rules or DeclineRules()
+    if sentinel is None:
+        return rules
+    several = (sentinel,) if isinstance(sentinel, str) else tuple(sentinel)
+    return replace(rules, sentinels=several)
 
 
 def _one_blank(run: re.Match[str]) -> str:
@@ -148,29 +205,69 @@ def is_refusal(text: str | None, rules: DeclineRules | None = None) -> bool:
         True for a refusal.
     """
     rules = rules or DeclineRules()
-    folded = rules.fold(without_reasoning(text or "", rules.reasoning_tags))
+    bare = without_reasoning(text or "", rules.reasoning_tags)
+    return declines(shortened(bare, rules), rules)
+
+
+def shortened(text: str, rules: DeclineRules) -> str:
+    """Fold a text, and shorten its long runs of blanks and punctuation.
+
+    The result is judged as the text would be, also with more text behind it. So a
+    reply can be judged while it comes and each character is looked at a few times
+    only, however long a run grows.
+
+    Args:
+        text: Without its reasoning block; or a result of this with more behind it.
+        rules: Words and marks.
+    """
+    pattern, edge = _grammar(rules).long_run
+    return pattern.sub(lambda run: _short_run(run[0], edge), rules.fold(text))
+
+
+def _short_run(run: str, edge: int) -> str:
+    """Keep both ends of a run, and of what is between what the rules ask for.
+
+    That is: whether it holds the end of a sentence with something behind it, marks
+    that end one, and marks that do not. A comma is neither, but it parts words.
+    """
+    head, between, tail = run[:edge], run[edge:-edge], run[-edge:]
+    if len(set(between)) == 1 or not _PARTING.search(run):
+        return head + "".join(dict.fromkeys(between)) + tail
+    ends, inside = (
+        re.search(r"[.!…]", between),
+        re.search(r"[:;\u2014\u2013-]", between),
+    )
+    several = ". ." if _SEVERAL.search(run) else ""
+    kept = [several, *(found[0] for found in (ends, inside) if found)]
+    return f"{head},{','.join(kept)},{tail}"
+
+
+def declines(text: str, rules: DeclineRules) -> bool:
+    """Say whether a text is a refusal that `shortened` returned."""
     grammar = _grammar(rules)
-    if not folded or grammar.lead.match(folded):
+    if not text or grammar.lead.match(text):
         return True
     # Cheap checks first: answers are long and would be searched in vain.
-    if len(re.findall(r"\w[^\s,:;\u2014\u2013]*", folded)) > rules.max_words:
+    if len(_WORD.findall(text)) > rules.max_words:
         return False
-    several = re.search(r"[.!…]\s\S|\?", folded)
-    return not several and bool(grammar.sentence.match(folded))
+    several = _SEVERAL.search(text) or "?" in text
+    return not several and bool(grammar.sentence.match(text))
 
 
 class _Grammar(NamedTuple):
     lead: re.Pattern[str]
     sentence: re.Pattern[str]
+    long_run: tuple[re.Pattern[str], int]
+    """Runs that are shortened, and how much of them is kept at either end."""
 
 
 @functools.lru_cache(maxsize=64)
 def _grammar(rules: DeclineRules) -> _Grammar:
-    """Compile the rules. Both patterns are for `match` on folded text."""
+    """Compile the rules. The patterns are for folded text."""
 
     def any_of(*lists: Iterable[str]) -> str:
-        words = {rules.fold(word).strip() for words in lists for word in words}
-        longest_first = sorted(words - {""}, key=lambda word: (-len(word), word))
+        words = {word for words in lists for word in rules.folded(words)}
+        longest_first = sorted(words, key=lambda word: (-len(word), word))
         escaped = [re.escape(word).replace(r"\ ", r"\s") for word in longest_first]
         return f"(?:{'|'.join(escaped)})" if escaped else r"(?!)"
 
@@ -191,4 +288,9 @@ def _grammar(rules: DeclineRules) -> _Grammar:
         rf"(?:[\s,.!…]*\Z|\s?[:;\u2014\u2013-]"
         rf"|{_GAP}{any_of(rules.continuations, rules.reasons)}(?!\w))"
     )
-    return _Grammar(re.compile(lead), re.compile(sentence))
+    edge = 3 + max(
+        (len(run) for word in rules.words for run in re.findall(f"{_RUN}+", word)),
+        default=0,
+    )
+    long_run = re.compile(f"{_RUN}{{{2 * edge + _BETWEEN},}}")
+    return _Grammar(re.compile(lead), re.compile(sentence), (long_run, edge))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from oprag.calls import WINDOW_UNKNOWN, WindowOverflow, fit_window
+from oprag.calls import WINDOW_UNKNOWN, PromptSize, WindowOverflow
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import (
     ContextOptions,
@@ -36,38 +36,6 @@ class RungContext:
     """What was left out, or that the window is unknown."""
     whole: bool = False
     """Whether it is the whole documents."""
-
-
-@dataclass(frozen=True, slots=True)
-class PromptSize:
-    """How long the prompt of a rung is, and how long it may be."""
-
-    tokens: Callable[[str], int]
-    """Tokens of the whole prompt with a given context in it."""
-    window: int | None
-    """Tokens of prompt and answer together that the model takes; None: unknown."""
-    reserved: int = 0
-    """Tokens kept free for the answer."""
-
-    def room(self) -> int | None:
-        """Tokens that a context may take; None when the window is unknown.
-
-        Raises:
-            ContextWindowError: The prompt alone leaves no room.
-        """
-        if self.window is None:
-            return None
-        overhead = self.tokens("")
-        fit = fit_window(
-            0, window=self.window, overhead=overhead, reserved=self.reserved
-        )
-        return fit.room
-
-    def excess(self, context: str) -> int:
-        """Tokens by which the prompt with this context is too long; 0 if it fits."""
-        if self.window is None:
-            return 0
-        return max(0, self.tokens(context) + self.reserved - self.window)
 
 
 def context_of_chunks(
@@ -211,7 +179,7 @@ def context_of_documents(
         sorted(chunks, key=lambda chunk: chunk.rank),
         window=size.window,
         reserved=size.reserved,
-        prompt_tokens=size.tokens,
+        prompt_tokens=size.with_context,
         window_overflow=window_overflow,
         token_counter=counter,
         separator=options.separator,

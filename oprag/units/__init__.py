@@ -8,13 +8,7 @@ from oprag.units.long_prompts import (
     SHORT_PROMPT,
     format_examples,
 )
-from oprag.units.long_reading import (
-    Call,
-    LongReadDesk,
-    PromptLength,
-    Reading,
-    read_long,
-)
+from oprag.units.long_reading import Reading, read_long
 from oprag.units.unit_index import (
     FoundUnit,
     UnitIndex,
@@ -28,11 +22,8 @@ __all__ = [
     "LONG_PROMPT",
     "PROMPT_VARIABLES",
     "SHORT_PROMPT",
-    "Call",
     "FoundUnit",
-    "LongReadDesk",
     "LongUnit",
-    "PromptLength",
     "Reading",
     "UnitIndex",
     "document_names",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from oprag.calls import CONTEXT_PART
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 
 LONG_PROMPT = (
     CONTEXT_PART
@@ -117,11 +117,8 @@ def format_examples(number: int) -> str:
         InvalidOptionError: There are not as many.
     """
     if type(number) is not int or not 0 <= number <= len(EXAMPLES):
-        message = (
-            f"examples={number!r} is not possible. It takes a whole number from 0 to "
-            f"{len(EXAMPLES)}."
-        )
-        raise InvalidOptionError(message, option="examples", value=number)
+        takes = f"It takes a whole number from 0 to {len(EXAMPLES)}."
+        raise invalid_option("examples", number, takes)
     return "".join(
         f"Question: {example.question}\n"
         f"Long answer: {example.long_answer}\n"

@@ -1,37 +1,24 @@
-"""The long reader for one question, as calls of a model that an adapter carries out.
-
-`read_long` decides everything and does no I/O, so that sync and async code, streaming
-or not, take the same steps. It is a generator: it yields what to send, is sent the
-reply, and returns how it ended. A model's error is thrown into it.
-"""
+"""The long reader for one question, as a dialogue that a driver carries out."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Any
 
-from oprag.calls import WINDOW_UNKNOWN, Ledger, Reply, RungEntry, is_window_overflow
+from oprag.calls import (
+    WINDOW_UNKNOWN,
+    CallModel,
+    Dialogue,
+    Ledger,
+    PromptedModel,
+    Purpose,
+    RungEntry,
+    is_window_overflow,
+)
 from oprag.errors import ContextWindowError, LongReadingError, OpragError
 from oprag.tokens import TokenCounter
 from oprag.units.long_prompts import format_examples
-
-CallName: TypeAlias = Literal["long", "short", "direct"]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What to send to the model. The answer is a `Reply`."""
-
-    name: CallName
-    """`"long"`: the units; `"short"`: the long answer; `"direct"`: a short context."""
-    values: Mapping[str, str]
-    """What the prompt of that name is filled with."""
-
-    @property
-    def final(self) -> bool:
-        """Whether its reply is the answer."""
-        return self.name != "long"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +31,23 @@ class Reading:
     """What it was taken from; None when there was one call or none."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLength:
-    """How long a prompt is, and may be."""
-
-    tokens: int
-    """Of the whole prompt."""
-    window: int | None
-    """Of prompt and answer together; None when not known."""
-    reserved: int
-    """Kept free for the answer."""
-
-
-class LongReadDesk(Protocol):
-    """What an adapter knows about its model and prompts. No I/O."""
-
-    def length(self, call: Call) -> PromptLength:
-        """Say how long the prompt of a call is, and may be."""
-
-    def model(self) -> str | None:
-        """Name the model; None when unknown."""
-
-
 def read_long(
     context: str,
     question: str,
-    desk: LongReadDesk,
+    model: PromptedModel,
     *,
     ledger: Ledger,
     token_counter: TokenCounter,
     examples: int = 4,
     one_call_below: int = 1000,
-) -> Generator[Call, Reply, Reading]:
+) -> Dialogue[Reading]:
     """Answer one question from long units.
 
     Args:
         context: What is read; blank when nothing was retrieved.
         question: The question.
-        desk: Model and prompts.
+        model: Its prompts are `"long"` (of the units), `"short"` (of the long answer)
+            and `"direct"` (of a short context); see `PROMPT_VARIABLES`.
         ledger: An empty one; it is written call by call.
         token_counter: Counts the context.
         examples: Examples that the second call is given, 0 to 8.
@@ -103,90 +69,97 @@ def read_long(
     """
     if not context.strip():
         return Reading(None, None)
-    run = _Run(desk, ledger)
+    calls = _Calls(model, ledger)
     asked = {"context": context, "question": question}
     if token_counter(context) < one_call_below:
-        reply = yield from run.call(Call("direct", asked))
+        reply = yield from calls.made("direct", asked)
         return Reading(reply, None)
-    run.long_answer = yield from run.call(Call("long", asked))
+    long_answer = yield from calls.made("long", asked)
     values = {
         "examples": format_examples(examples),
         "question": question,
-        "long_answer": run.long_answer.strip(),
+        "long_answer": long_answer.strip(),
     }
-    reply = yield from run.call(Call("short", values))
-    return Reading(reply, run.long_answer)
+    calls.long_answer = long_answer
+    reply = yield from calls.made("short", values)
+    return Reading(reply, long_answer)
 
 
-class _Run:
-    """The state of one question."""
+class _Calls:
+    """The calls of one question."""
 
-    def __init__(self, desk: LongReadDesk, ledger: Ledger) -> None:
+    def __init__(self, model: PromptedModel, ledger: Ledger) -> None:
         self.long_answer: str | None = None
-        self._desk = desk
+        self._model = model
         self._ledger = ledger
 
-    def call(self, call: Call) -> Generator[Call, Reply, str]:
-        """Have a call made; give its text."""
-        note = self._checked(call)
+    def made(
+        self, prompt: str, values: Mapping[str, str]
+    ) -> Generator[CallModel, Any, str]:
+        """Have a call made; return the text of its reply."""
+        note = self._checked(prompt, values)
         try:
-            reply = yield call
+            purpose: Purpose = "draft" if prompt == "long" else "answer"
+            reply = yield CallModel(prompt, values, purpose)
         except Exception as error:  # models share no error class; all go up again
-            entry = RungEntry(call.name, "failed", model=self._desk.model())
+            entry = RungEntry(prompt, "failed", model=self._model.model(prompt))
             self._ledger.record(replace(entry, model_calls=1, note=note))
             if isinstance(error, OpragError):
                 raise
-            failed = self._failed(call, f"failed: {type(error).__name__}: {error}")
+            failed = self._failed(prompt, f"failed: {type(error).__name__}: {error}")
             if is_window_overflow(error):
                 failed.__cause__ = error
-                raise self._too_long(call) from failed
+                raise self._too_long(prompt, values) from failed
             raise failed from error
         entry = RungEntry(
-            call.name,
+            prompt,
             "answered" if reply.text.strip() else "failed",
             reply.usage,
-            self._desk.model(),
+            self._model.model(prompt),
             reply.model_calls,
             reply.seconds,
             note,
         )
         self._ledger.record(entry)
         if entry.decision == "failed":
-            raise self._failed(call, "gave an empty reply")
-        return reply.text
+            raise self._failed(prompt, "gave an empty reply")
+        text: str = reply.text
+        return text
 
-    def _checked(self, call: Call) -> str | None:
-        """Refuse a prompt that does not fit; give the note for the ledger."""
-        length = self._desk.length(call)
-        if length.window is None:
+    def _checked(self, prompt: str, values: Mapping[str, str]) -> str | None:
+        """Refuse a prompt that does not fit; return the note for the ledger."""
+        size = self._model.size(prompt)
+        if size.window is None:
             return WINDOW_UNKNOWN
-        needed = length.tokens + length.reserved
-        if needed <= length.window:
+        tokens = size.tokens(values)
+        needed = tokens + size.reserved
+        if needed <= size.window:
             return None
         message = (
-            f"The prompt of the {call.name!r} call takes {length.tokens} tokens, and "
-            f"with the {length.reserved} kept for the answer that is more than the "
-            f"window of {length.window}. Units are read whole: retrieve fewer, group "
-            "with a smaller max_tokens, or use a model with a larger window."
+            f"The prompt of the {prompt!r} call takes {tokens} tokens, and with the "
+            f"{size.reserved} kept for the answer that is more than the window of "
+            f"{size.window}. Units are read whole: retrieve fewer, group with a "
+            "smaller max_tokens, or use a model with a larger window."
         )
-        raise ContextWindowError(message, window=length.window, needed=needed)
+        raise ContextWindowError(message, window=size.window, needed=needed)
 
-    def _too_long(self, call: Call) -> ContextWindowError:
-        length = self._desk.length(call)
+    def _too_long(self, prompt: str, values: Mapping[str, str]) -> ContextWindowError:
+        size = self._model.size(prompt)
+        needed = size.tokens(values)
         message = (
-            f"The provider refused the prompt of the {call.name!r} call, which counts "
-            f"{length.tokens} tokens here, as too long. Units are read whole: retrieve "
+            f"The provider refused the prompt of the {prompt!r} call, which counts "
+            f"{needed} tokens here, as too long. Units are read whole: retrieve "
             "fewer, group with a smaller max_tokens, or use a model with a larger "
             "window."
         )
-        return ContextWindowError(message, window=length.window, needed=length.tokens)
+        return ContextWindowError(message, window=size.window, needed=needed)
 
-    def _failed(self, call: Call, how: str) -> LongReadingError:
+    def _failed(self, prompt: str, how: str) -> LongReadingError:
         kept = "" if self.long_answer is None else "The long answer is long_answer; "
         return LongReadingError(
-            f"The model {how}, on the {call.name!r} call of the long reader. The "
+            f"The model {how}, on the {prompt!r} call of the long reader. The "
             f"question is not answered; {kept}what was spent is in usage.",
-            call=call.name,
+            call=prompt,
             long_answer=self.long_answer,
             usage=self._ledger.to_dict(),
         )

@@ -10,7 +10,6 @@ from oprag.calls import (
     QA_PROMPT,
     QA_VARIABLES,
     check_prompt,
-    choice_prompt,
     fill_prompt,
     format_options,
     qa_prompt,
@@ -58,8 +57,8 @@ def test_braces_in_documents_are_text(prompt, variables):
 
 def test_the_sentinel_is_written_into_the_prompts():
     assert "{not here}" in fill_prompt(qa_prompt("{not here}"), context="", question="")
-    assert "unanswerable" not in choice_prompt("NONE").casefold()
-    assert "NONE" in choice_prompt("NONE")
+    assert "unanswerable" not in qa_prompt("NONE").casefold()
+    assert "NONE" in qa_prompt("NONE")
 
 
 def test_prompts_say_from_the_text_only():

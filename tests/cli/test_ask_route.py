@@ -21,7 +21,6 @@ from tests.support.openai_server import (
 QUESTION = "Who pays for repairs?"
 SENTENCES = [f"On day {day} of the month the caretaker sweeps." for day in range(30)]
 LEASE = f"Repairs are paid by the landlord. {' '.join(SENTENCES)} The end is here.\n"
-SHARE = "this question took 125% of these"
 
 
 @pytest.fixture
@@ -51,13 +50,10 @@ def test_an_answer_from_the_passages_takes_one_request_without_the_document(ask)
     assert said == "The landlord."
     assert read.startswith("Read for the answer:\n  ")
     assert "lease.md, characters " in read
-    lines = route.splitlines()
-    assert lines[:2] == [
+    assert route.splitlines() == [
         "Route: retrieved",
         "  retrieved: answered, 200 tokens in, 3 out (reported), 1 model call",
     ]
-    assert lines[2].startswith("  the full documents alone: ")
-    assert "(estimated); this question took " in lines[2]
     assert LEASE not in request.prompt
     assert request.streaming
 
@@ -76,13 +72,11 @@ def test_passages_that_are_declined_are_followed_by_the_full_document(ask):
     assert read.endswith(f"lease.md, characters 0-{len(LEASE)}")
     assert LEASE not in first.prompt
     assert LEASE in second.prompt
-    # (100 + 400) / 400 = 125 %
     call = "(reported), 1 model call"
     assert route.splitlines() == [
         "Route: full (the retrieved passages did not hold the answer)",
         f"  retrieved: declined, 100 tokens in, 2 out {call}",
         f"  full: answered, 400 tokens in, 3 out {call} (window unknown)",
-        f"  the full documents alone: 400 tokens in, 3 out (reported); {SHARE}",
     ]
 
 

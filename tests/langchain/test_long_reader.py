@@ -220,12 +220,11 @@ class TestInput:
         assert result["context"] == [unit]
         assert "The only text." in model.sent
 
-    def test_options_and_conversation_stand_in_the_question(self):
+    def test_the_conversation_stands_before_the_question(self):
         model = RecordingChatModel()
         LongReader(llm=model, one_call_below=0).invoke(
             {
-                "input": "And of what?",
-                "options": ["stone", "wood"],
+                "input": "And of what?\nA. stone\nB. wood",
                 "chat_history": [("human", "Who built the bridge?"), ("ai", "Ann.")],
                 "context": [Document("It is of stone.")],
             }
@@ -280,7 +279,7 @@ class TestPrompts:
             ({"long": "{context} {question} {titles}"}, "titles"),
             ({"short": "{question} {long_answer}"}, "examples"),
             ({"short": ChatPromptTemplate.from_template("{question}")}, "long_answer"),
-            ({"direct": ChatPromptTemplate.from_template("{x}")}, "nothing fills in"),
+            ({"direct": ChatPromptTemplate.from_template("{x}")}, "variables x"),
             ({"direct": 5}, "format string"),
         ],
     )

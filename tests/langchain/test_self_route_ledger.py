@@ -1,15 +1,11 @@
-"""The ledger says what the server reported, and what the long context would take."""
-
-import warnings
+"""The account says what the server reported; nothing is read for it."""
 
 import pytest
 from langchain_core.messages import AIMessage
 
-from oprag.errors import RoutingCostWarning
 from tests.langchain.recording import RecordingChatModel
 from tests.langchain.routes import (
     BOOK,
-    QUESTION,
     REFUSAL,
     WAYS,
     ask,
@@ -50,9 +46,6 @@ async def test_every_way_of_asking_gives_the_same_answer_route_and_ledger(
     assert usage["cost"] == pytest.approx(
         (1600 + 50 + 96 + 1200 + 3200 + 40) / 1_000_000
     )
-    # The second rung is the long context alone.
-    assert usage["long_context"]["input_tokens"] == 7000
-    assert usage["token_share"] == pytest.approx(7900 / 7000)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -82,61 +75,19 @@ async def test_what_is_not_reported_is_counted_and_marked(scripted_server, way):
     assert rung["estimated"] is True
 
 
-async def test_a_question_answered_early_is_compared_with_the_full_documents(
-    scripted_server,
+@pytest.mark.parametrize("way", WAYS)
+async def test_full_documents_are_not_read_where_the_first_rung_answered(
+    scripted_server, way
 ):
-    answered = scripted_server(["In 1912."])
-    routed = scripted_server([REFUSAL, "In 1912."])
-    chain = chain_of(answered, prices={"cheap": (1.0, 1.0, 1.0)})
+    server = scripted_server(["In 1912.", REFUSAL, "In 1912."])
+    read = []
+    chain = chain_of(server, documents=lambda name: read.append(name) or BOOK)
 
-    usage = (await ask(chain))["usage"]
-    sent = (await ask(chain_of(routed)))["usage"]["rungs"][1]
+    assert (await ask(chain, way=way))["route"]["rung"] == "retrieved"
+    assert read == []
 
-    # The same as what the full rung really takes, and 7 for the format.
-    assert usage["long_context"] == {
-        "input_tokens": sent["input_tokens"] + 7,
-        "cached_tokens": 0,
-        "output_tokens": 2,
-        "estimated": True,
-        "cost": pytest.approx((sent["input_tokens"] + 7 + 2) / 1_000_000),
-    }
-    assert usage["token_share"] < 0.5
-
-
-async def test_it_is_compared_with_no_more_than_the_window_takes(scripted_server):
-    server = scripted_server(["In 1912."])
-
-    usage = (await ask(chain_of(server, max_context_tokens=300, answer_tokens=20)))[
-        "usage"
-    ]
-
-    assert usage["long_context"]["input_tokens"] == 280
-
-
-async def test_a_document_is_fetched_for_the_account_once(scripted_server):
-    server = scripted_server(["In 1912."] * 3)
-    fetched = []
-    chain = chain_of(server, documents=lambda name: fetched.append(name) or BOOK)
-
-    for way in ("invoke", "astream", "batch"):
-        assert (await ask(chain, way=way))["usage"]["long_context"]
-
-    assert fetched == ["book.txt"]
-
-
-async def test_it_is_not_fetched_where_that_is_not_wanted(scripted_server):
-    server = scripted_server(["In 1912."])
-    fetched = []
-    chain = chain_of(
-        server,
-        documents=lambda name: fetched.append(name) or BOOK,
-        count_full_documents=False,
-    )
-
-    usage = (await ask(chain))["usage"]
-
-    assert fetched == []
-    assert usage["long_context"] is None
+    assert (await ask(chain, way=way))["route"]["rung"] == "full"
+    assert read == ["book.txt"]
 
 
 class NamedModel(RecordingChatModel):
@@ -168,19 +119,3 @@ async def test_time_is_kept_of_every_call(scripted_server):
     first, second = (rung["seconds"] for rung in usage["rungs"])
     assert first >= 0.1 > second
     assert usage["seconds"] == pytest.approx(first + second)
-
-
-async def test_routing_that_costs_more_than_it_saves_is_warned_of_once(scripted_server):
-    server = scripted_server(
-        lambda request: "In 1912." if BOOK in request.prompt else REFUSAL
-    )
-    chain = chain_of(server)
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for number in range(22):
-            chain.invoke(f"{QUESTION} {number}")
-
-    ours = [w for w in caught if issubclass(w.category, RoutingCostWarning)]
-    assert len(ours) == 1
-    assert "20 questions" in str(ours[0].message)

@@ -1,4 +1,4 @@
-"""What the model is told: the prompts, the options, the conversation, the prefix."""
+"""What the model is told: the prompts, the conversation, the prefix."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 
-from tests.langchain.corpus import ListRetriever
+from oprag.errors import InvalidOptionError
 from tests.langchain.routes import (
     BOOK,
     QUESTION,
@@ -22,7 +22,6 @@ from tests.support.openai_server import scripted_server
 
 __all__ = ["scripted_server"]
 
-OPTIONS = ["In 1911.", "In 1912."]
 CONVERSATION = [
     HumanMessage("Who built the bridge?"),
     AIMessage("Ann."),
@@ -76,25 +75,6 @@ async def test_the_text_comes_first_and_one_message_carries_all(scripted_server)
     assert message["content"].rstrip().endswith(f"Question: {QUESTION}\nAnswer:")
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_options_make_it_a_multiple_choice_question(scripted_server, way):
-    server = scripted_server([REFUSAL, "B"])
-    retriever = ListRetriever(documents=list(RETRIEVED))
-
-    result = await ask(
-        chain_of(server, retriever=retriever),
-        {"input": QUESTION, "options": OPTIONS},
-        way,
-    )
-
-    for request in server.requests:
-        assert "A. In 1911.\nB. In 1912." in request.prompt
-        assert "letter" in request.prompt
-    assert retriever.queries == [f"{QUESTION}\nIn 1911.\nIn 1912."]
-    assert result["answer"] == "B"
-    assert result["input"] == QUESTION
-
-
 @pytest.mark.parametrize(
     "history",
     [
@@ -140,19 +120,6 @@ async def test_prompts_can_be_replaced_for_all_rungs_and_for_one(scripted_server
     assert first.startswith("ALL ")
     assert first.endswith(f" | {QUESTION} | or write unanswerable")
     assert second == f"FULL {BOOK} | {QUESTION}"
-
-
-async def test_the_prompt_for_choice_is_another(scripted_server):
-    server = scripted_server(["B"])
-    prompts = {"choice": "{context} {question} {options} unanswerable"}
-
-    await ask(
-        chain_of(server, prompts=prompts), {"input": QUESTION, "options": OPTIONS}
-    )
-
-    assert server.requests[0].prompt.endswith(
-        f"{QUESTION} A. In 1911.\nB. In 1912. unanswerable"
-    )
 
 
 async def test_a_prompt_template_says_who_says_what(scripted_server):
@@ -203,7 +170,7 @@ async def test_a_template_without_a_place_for_it_gets_the_conversation_as_text(
     [
         ({"qa": "{context} unanswerable"}, r"lacks \{question\}"),
         ({"qa": "{question} unanswerable"}, r"lacks \{context\}"),
-        ({"choice": "{context} {question} unanswerable"}, r"lacks \{options\}"),
+        ({"choice": "{context} {question} unanswerable"}, "no 'choice'"),
         ({"qa": "{context} {question} {more} unanswerable"}, r"\{more\}"),
         ({"qa": "{context} {question}"}, "'unanswerable'"),
         ({"retrieved.qa": "{context} {question}"}, "'unanswerable'"),
@@ -259,11 +226,15 @@ async def test_a_prompt_assigned_later_is_checked_as_well(scripted_server):
         chain.prompts = {"qa": "{context} unanswerable"}
 
 
-async def test_options_that_are_none_are_refused(scripted_server):
-    with pytest.raises(ValueError, match="options="):
-        await ask(
-            chain_of(scripted_server([])), {"input": QUESTION, "options": "In 1912."}
-        )
+@pytest.mark.parametrize("way", WAYS)
+async def test_options_in_the_input_are_refused_with_what_to_write(
+    scripted_server, way
+):
+    given = {"input": QUESTION, "options": ["In 1911.", "In 1912."]}
+    with pytest.raises(
+        InvalidOptionError, match=r"below the question, as .*format_opt"
+    ):
+        await ask(chain_of(scripted_server([])), given, way)
 
 
 async def test_braces_in_the_text_stay_as_they_are(scripted_server):

@@ -109,8 +109,6 @@ class TestTheLedger:
         assert asked.usage["model_calls"] == 2
         # (36 + 388) fresh at 2, (64 + 512) cached at 1, 10 out at 4, per million
         assert asked.usage["cost"] == pytest.approx((848 + 576 + 40) / 1e6)
-        assert asked.usage["long_context"]["input_tokens"] == 900
-        assert asked.usage["token_share"] == pytest.approx(1000 / 900)
 
     async def test_a_server_that_reports_nothing_is_counted_and_marked(self, way):
         replies = [Reply("The landlord.", reports_usage=False)]
@@ -122,27 +120,20 @@ class TestTheLedger:
         assert rung["input_tokens"] == count_words(server.requests[0].prompt)
         assert rung["output_tokens"] == 2
 
-    async def test_what_the_document_alone_would_have_taken(self, way):
-        with ScriptedServer(["The landlord."]) as server:
-            asked = await ask(server, way)
+    async def test_full_documents_are_not_read_where_the_first_rung_answered(self, way):
+        read: list[str] = []
 
-        full = asked.usage["long_context"]
-        assert full["estimated"] is True
-        # The prompt without its three clauses, the frame of its one message, the text.
-        prompt = count_words(server.requests[0].prompt)
-        clauses = sum(words_of(node.get_content()) for node in asked.nodes)
-        assert full["input_tokens"] == prompt - clauses + 8 + count_words(TEXT)
-        assert full["output_tokens"] == 2
+        def find(name: str) -> str:
+            read.append(name)
+            return TEXT
 
-    async def test_that_is_not_counted_when_nobody_wants_it(self, way):
-        fetched: list[str] = []
-        with ScriptedServer(["The landlord."]) as server:
-            asked = await ask(
-                server, way, count_full_documents=False, documents=fetched.append
-            )
+        with ScriptedServer(["The landlord.", REFUSAL, "In May."]) as server:
+            engine = engine_over(server, documents=find)
+            first = await ask_engine(engine, way)
+            assert (first.answer, read) == ("The landlord.", [])
+            second = await ask_engine(engine, way)
 
-        assert asked.usage["long_context"] is None
-        assert fetched == []
+        assert (second.answer, read) == ("In May.", ["lease.txt"])
 
     async def test_a_source_that_fails_does_not_cost_the_answer(self, way):
         def unreachable(_: str) -> str:
@@ -152,7 +143,6 @@ class TestTheLedger:
             asked = await ask(server, way, documents=unreachable)
 
         assert asked.answer == "The landlord."
-        assert asked.usage["long_context"] is None
 
 
 class TestRungs:
@@ -199,7 +189,6 @@ class TestRungs:
 
         assert asked.route == {"rung": "full", "answered": True}
         assert TEXT in server.requests[0].prompt
-        assert asked.usage["token_share"] == 1
 
     async def test_the_chunks_alone_need_no_documents(self, way):
         with ScriptedServer([REFUSAL]) as server:
@@ -207,7 +196,6 @@ class TestRungs:
 
         assert asked.answer == REFUSAL
         assert asked.route == {"rung": "retrieved", "answered": False}
-        assert asked.usage["long_context"] is None
 
     async def test_rungs_of_ones_own_have_their_names(self, way):
         with ScriptedServer([REFUSAL, "In May."]) as server:
@@ -348,15 +336,14 @@ class TestQueries:
         assert all("heating" in node.get_content() for node in asked.nodes)
         assert "Question: What is due?" in server.requests[0].prompt
 
-    async def test_multiple_choice(self, way):
+    async def test_options_may_stand_below_the_question(self, way):
         question = "Who pays?\nA. The tenant\nB. The landlord"
         with ScriptedServer(["unanswerable", "B"]) as server:
-            asked = await ask(server, way, question, multiple_choice=True)
+            asked = await ask(server, way, question)
 
         assert asked.answer == "B"
         for request in server.requests:
             assert f"Question: {question}\nAnswer:" in request.prompt
-            assert "letter" in request.prompt
 
     async def test_braces_and_sentinels_in_a_document_are_text(self, way):
         text = "Write unanswerable. {query_str} {context_str} " + TEXT

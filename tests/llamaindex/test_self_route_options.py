@@ -13,15 +13,14 @@ from llama_index.core import Settings
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
 
-from llamaindex_oprag._usage import reported_usage
+from llamaindex_oprag._metering import reported_usage
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
-from oprag.errors import InvalidOptionError, RoutingCostWarning, RoutingError
+from oprag.errors import InvalidOptionError, RoutingError
 from oprag.routing import DeclineRules
-from tests.llamaindex.corpus import QUESTION, TEXT, index
+from tests.llamaindex.corpus import QUESTION, index
 from tests.llamaindex.self_routing import (
     DOCUMENTS,
-    REFUSAL,
     ask_engine,
     engine_over,
     scripted_llm,
@@ -183,36 +182,19 @@ def test_a_structured_prompt_need_not_name_the_sentinel():
         assert before.output_parser is None  # LlamaIndex's programs set one
 
 
-def test_it_warns_once_when_routing_costs_more_than_it_saves():
-    def decline(request: Any) -> str:
-        return "yes" if TEXT in request.prompt else REFUSAL
+@pytest.mark.parametrize(
+    ("option", "instead"),
+    [
+        ("count_full_documents", "Leave it out: full documents are read only where"),
+        ("multiple_choice", "Write the options below the question"),
+        ("response_synthesizer", "llm= and rung_llms= read, with the prompts"),
+    ],
+)
+def test_an_option_that_there_is_no_more_says_what_to_write(option, instead):
+    with pytest.raises(InvalidOptionError, match=instead) as caught:
+        make(**{option: True})
 
-    with ScriptedServer(decline) as server:
-        engine = engine_over(server, k=30)
-        for _ in range(19):
-            engine.query(QUESTION)
-        with pytest.warns(RoutingCostWarning, match="Over 20 questions"):
-            engine.query(QUESTION)
-        engine.query(QUESTION)  # a second warning would be an error here
-
-
-def test_documents_are_counted_once_for_the_account():
-    read: list[str] = []
-
-    def find(name: str) -> str:
-        read.append(name)
-        return DOCUMENTS[name]
-
-    with ScriptedServer(["yes", "yes"]) as server:
-        engine = engine_over(server, documents=find)
-        first: Any = engine.query("One?")
-        second: Any = engine.query("And two words?")
-
-    assert read == ["lease.txt"]
-    long = [
-        r.metadata["usage"]["long_context"]["input_tokens"] for r in (first, second)
-    ]
-    assert long[1] == long[0] + 2
+    assert caught.value.option == option
 
 
 @pytest.mark.slow

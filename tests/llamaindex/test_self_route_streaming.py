@@ -196,7 +196,6 @@ def cut(text: str, seed: int) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::oprag.errors.RoutingCostWarning")
 @pytest.mark.parametrize("samples", [REFUSALS, ANSWERS], ids=["refusals", "answers"])
 async def test_no_cut_of_a_stream_changes_anything(samples):
     """No character of a refusal is shown, none of an answer lost; no call too many."""
@@ -207,7 +206,7 @@ async def test_no_cut_of_a_stream_changes_anything(samples):
         return Reply(deltas=cut(text, current["seed"]))
 
     with ScriptedServer(answer) as server:
-        engine = engine_over(server, streaming=True, count_full_documents=False)
+        engine = engine_over(server, streaming=True)
         for seed, text in enumerate(samples):
             current.update(text=text, seed=seed)
             before = len(server.requests)

@@ -156,12 +156,6 @@ class TestKnownWindow:
         assert count_words(first.prompt) < 150
         assert TEXT in second.prompt
 
-    async def test_the_long_context_alone_would_be_cut_as_well(self, way):
-        with ScriptedServer(["yes"]) as server:
-            asked = await ask(server, way, max_context_tokens=300, answer_tokens=10)
-
-        assert asked.usage["long_context"]["input_tokens"] == 290
-
 
 def test_a_class_of_ones_own_is_believed():
     class Own(CustomLLM):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import random
 from collections.abc import Iterable
@@ -395,3 +396,54 @@ def test_without_tags_reasoning_is_text_as_any_other():
 
     assert not is_refusal("<think>well</think>unanswerable", rules)
     assert ReasoningFilter(()).feed("<think>") == "<think>"
+
+
+@dataclasses.dataclass(frozen=True)
+class CountingRules(DeclineRules):
+    """Rules that note how many characters are looked at."""
+
+    looked_at: list[int] = dataclasses.field(default_factory=list, hash=False)
+
+    def fold(self, text: str) -> str:
+        self.looked_at.append(len(text))
+        return super().fold(text)
+
+
+@pytest.mark.parametrize("pause", ["-", "- ", ",-", "*", ".-", "!", "\n"])
+@pytest.mark.parametrize("begun", ["The ", "It is", "Sorry, it is unanswerable", ""])
+def test_work_grows_with_the_length_of_a_stream_and_no_faster(begun, pause):
+    """Long runs of punctuation leave the verdict open: 16,000 dashes, one by one."""
+
+    def looked_at(length: int) -> int:
+        rules = CountingRules()
+        detector = DeclineDetector(rules=rules)
+        for character in begun + (pause * length)[:length]:
+            detector.feed(character)
+        detector.finish()
+        return sum(rules.looked_at)
+
+    looked_at(1)  # the words of the rules are read once
+    assert looked_at(8000) < 4 * looked_at(4000)
+
+
+@pytest.mark.parametrize(
+    "run", ["-", ",", "- ", ".", "!", ". ", ", -", "!.", "-.", "…"]
+)
+@pytest.mark.parametrize("length", [3, 4, 5, 6, 7, 8, 15, 16, 17, 18, 30, 31])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "the{}question is unanswerable",
+        "it is{}unanswerable",
+        "it is unanswerable{}",
+        "it is unanswerable{}the",
+        "unanswerable{}",
+        "sorry{}it is unanswerable because",
+    ],
+)
+def test_a_long_run_is_judged_as_a_longer_one(frame, length, run):
+    """At no length does it matter that a run was shortened."""
+    text = frame.format(run * length)
+    longer = frame.format(run * (length + 24))
+
+    assert is_refusal(text) == is_refusal(longer)

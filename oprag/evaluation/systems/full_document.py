@@ -12,7 +12,7 @@ from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
 from oprag.evaluation.splittings import Splitting
-from oprag.evaluation.systems.desk import prompt_size
+from oprag.evaluation.systems.dialogue import BenchModel
 from oprag.evaluation.systems.reading import read
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.routing import FullDocument, chunks_of_documents, context_of_documents
@@ -60,7 +60,7 @@ class FullDocuments(System):
     def context(self, question: Question, bench: Bench) -> Context:
         """Return what is read; no model is asked."""
         options = ContextOptions(token_counter=bench.counter)
-        size = prompt_size(question, bench, self.reserved)
+        size = BenchModel(question, bench, self.reserved).size("full")
         documents = [FullDocument(d.doc_id, d.text) for d in bench.documents(question)]
         chunks: list[Chunk] = []
         whole = options.separator.join(document.text for document in documents)

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from oprag.calls import Ledger, fill_prompt
 from oprag.context import Order
 from oprag.errors import BudgetTooSmallError, InvalidOptionError
-from oprag.evaluation.asking import choice_question, read_reply
+from oprag.evaluation.asking import answer_call, choice_question, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
+from oprag.evaluation.models import Call
 from oprag.evaluation.splittings import Splitting
+from oprag.evaluation.systems.dialogue import BenchModel
 from oprag.evaluation.systems.full_document import REPLY_TOKENS
-from oprag.evaluation.systems.long_desk import LongReadingDesk
 from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.units import (
+    DIRECT_PROMPT,
+    LONG_PROMPT,
+    SHORT_PROMPT,
     FoundUnit,
     LongUnit,
     UnitIndex,
@@ -88,24 +94,19 @@ class LongRag(System):
             LongReadingError: A reply was empty.
         """
         context = self.context(question, budget, bench)
-        desk = LongReadingDesk(question, bench, self.reserved)
-        steps = read_long(
+        ledger = Ledger()
+        model = BenchModel(
+            question, bench, self.reserved, functools.partial(_call, question, bench)
+        )
+        reading_long = read_long(
             context.text,
             choice_question(question, bench.answer_style),
-            desk,
-            ledger=desk.ledger,
+            model,
+            ledger=ledger,
             token_counter=bench.counter,
             examples=self.examples,
         )
-        reply = None
-        try:
-            request = next(steps)
-            while True:
-                reply = await desk.reply(request)
-                request = steps.send(reply)
-        except StopIteration:
-            pass
-        text = "" if reply is None else reply.text
+        text = (await model.carry_out(reading_long)).answer or ""
         reading = read_reply(text, question, bench.answer_style)
         return Attempt(
             prediction=reading.prediction,
@@ -113,8 +114,8 @@ class LongRag(System):
             reply=text,
             pieces=context.pieces,
             context_tokens=context.tokens,
-            usage={"answer": desk.ledger.usage},
-            calls={"answer": len(desk.ledger.entries)},
+            usage={"answer": ledger.usage},
+            calls={"answer": len(ledger.entries)},
         )
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
@@ -159,6 +160,24 @@ class LongRag(System):
         ranked = bench.ranked(question, Splitting("tokens", self.chunk_size))
         hits = [hit for hit in ranked if hit.metadata["doc_uri"] in grouped]
         return UnitIndex(units).find(hits[:_SEARCHED])
+
+
+def _call(
+    question: Question, bench: Bench, prompt: str, values: Mapping[str, str]
+) -> Call:
+    """The call of one of the long reader's prompts.
+
+    With options the call that gives the final answer is a multiple-choice question.
+    """
+    if prompt == "long":
+        facts = {**values, "options": question.options}
+        return Call("long_answer", fill_prompt(LONG_PROMPT, **values), facts)
+    if question.options:
+        key = "context" if prompt == "direct" else "long_answer"
+        return answer_call(question, values[key], bench.answer_style)
+    if prompt == "direct":
+        return Call("answer", fill_prompt(DIRECT_PROMPT, **values), values)
+    return Call("short_answer", fill_prompt(SHORT_PROMPT, **values), values)
 
 
 def _fitting(

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import Ledger, Reply, WindowOverflow
+from oprag.calls import Ledger, WindowOverflow
+from oprag.chunk import Hit
 from oprag.context import ContextOptions, Order
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.asking import answer_call, read_reply
+from oprag.evaluation.asking import read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.systems.desk import QuestionDesk
+from oprag.evaluation.systems.dialogue import BenchModel
 from oprag.evaluation.systems.full_document import REPLY_TOKENS, pieces_of
 from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.routing import (
-    Ask,
-    Fetch,
-    Routed,
     RouteOptions,
     Rung,
     RungContext,
-    advance,
     as_rungs,
+    chunks_of_documents,
     route,
 )
 
@@ -33,7 +32,7 @@ class SelfRoute(System):
     """Asks with the best chunks, and climbs while the model declines.
 
     The steps, the fit to the window and the account are the core's
-    (`oprag.routing.driving`). The last rung's reply is final.
+    (`oprag.routing.route`). The last rung's reply is final.
     """
 
     name: str
@@ -77,10 +76,19 @@ class SelfRoute(System):
             ContextWindowError: See `oprag.routing.route`.
         """
         ledger = Ledger()
-        routed = await self._routed(question, self._rungs(budget), ledger, bench)
+        options = RouteOptions(
+            rungs=self._rungs(budget),
+            context=ContextOptions(order=self.order, token_counter=bench.counter),
+            default_documents=tuple(question.doc_ids or bench.dataset.documents),
+            window_overflow=self.window_overflow,
+        )
+        hits = bench.ranked(question, self.splitting)[: self.k]
+        model = BenchModel(question, bench, self.reserved)
+        steps = route(hits, options, model, ledger=ledger)
+        routed = await model.carry_out(steps)
         outcome = routed.outcome
         reading = read_reply(outcome.text or "", question, bench.answer_style)
-        alone = ledger.long_context_usage
+        asked = outcome.rung is not None
         return Attempt(
             prediction=reading.prediction,
             answered=outcome.answered,
@@ -88,7 +96,11 @@ class SelfRoute(System):
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
             route="" if outcome.rung is None else outcome.rung.name,
-            long_context_tokens=None if alone is None else alone.input_tokens,
+            long_context_tokens=_long_context_tokens(
+                hits, options, model, ledger, bench
+            )
+            if asked
+            else None,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
         )
@@ -101,43 +113,34 @@ class SelfRoute(System):
             for rung in self.rungs
         )
 
-    async def _routed(
-        self,
-        question: Question,
-        rungs: tuple[Rung, ...],
-        ledger: Ledger,
-        bench: Bench,
-    ) -> Routed:
-        options = RouteOptions(
-            rungs=rungs,
-            context=ContextOptions(order=self.order, token_counter=bench.counter),
-            default_documents=tuple(question.doc_ids or bench.dataset.documents),
-            window_overflow=self.window_overflow,
-        )
-        steps = route(
-            bench.ranked(question, self.splitting)[: self.k],
-            options,
-            QuestionDesk(question, bench, self.reserved),
-            ledger=ledger,
-            known_tokens=bench.kept("tokens of full documents", dict[str, int]),
-        )
-        request = advance(steps)
-        while not isinstance(request, Routed):
-            if isinstance(request, Fetch):
-                texts = [bench.dataset.document(n).text for n in request.names]
-                request = advance(steps, texts)
-            else:
-                request = advance(steps, await _reply(request, question, bench))
-        return request
 
+def _long_context_tokens(
+    hits: Sequence[Hit],
+    options: RouteOptions,
+    model: BenchModel,
+    ledger: Ledger,
+    bench: Bench,
+) -> int | None:
+    """Input tokens of the full documents alone; None where no rung has them.
 
-async def _reply(request: Ask, question: Question, bench: Bench) -> Reply:
-    style = bench.answer_style
-    call = answer_call(question, request.context.text, style)
-    completion = await bench.model.complete(call)
-    declined = not read_reply(completion.text, question, style).answered
-    # Seconds differ from run to run, and no answer holds them.
-    return Reply(completion.text, declined, completion.usage, seconds=0.0)
+    Of the call that sent them whole, if there was one, else as they are counted here.
+    """
+    whole = [entry for entry in ledger.entries if entry.whole]
+    if whole:
+        return whole[-1].usage.input_tokens
+    full = next((rung for rung in options.rungs if rung.full), None)
+    if full is None:
+        return None
+    chunks = chunks_of_documents(hits, options.context)
+    names = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
+    known = bench.kept("tokens of full documents", dict[str, int])
+    size = model.size(full.name)
+    tokens = size.with_context("")
+    for name in names or options.default_documents:
+        if name not in known:
+            known[name] = bench.counter(bench.dataset.document(name).text)
+        tokens += known[name]
+    return tokens if size.window is None else min(tokens, size.window - size.reserved)
 
 
 def _pieces(context: RungContext) -> tuple[Piece, ...]:

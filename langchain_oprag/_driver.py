@@ -1,10 +1,13 @@
-"""A `Runnable` made of steps: sync, async, in batches and in streams."""
+"""LangChain's driver: carries out what a question asks for, however it is invoked.
+
+Sync and async, whole and streamed, for every method whose dialogue the core writes.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from typing import Any, TypeAlias
 
 from langchain_core.callbacks import (
@@ -14,19 +17,81 @@ from langchain_core.callbacks import (
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.utils import AddableDict
 
-from langchain_oprag._steps import Steps, acarry_out, carry_out
+from langchain_oprag._answering import Answering, Step, Steps
+from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
 
 ChainInput: TypeAlias = str | dict[str, Any]
-"""A question, or `{"input": …}`, perhaps with `chat_history` and `options`."""
+"""A question, or `{"input": …}`, perhaps with `chat_history`."""
 
 
-class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
-    """A runnable whose output comes from steps, the same in every way of asking."""
+def carry_out(answering: Answering, *, streaming: bool) -> Iterator[AddableDict]:
+    """Do what a question asks for; give the pieces of the output."""
+    steps = answering.steps()
+    result, failure = None, None
+    with contextlib.closing(steps):
+        while (step := _next(steps, result, failure)) is not None:
+            result, failure = None, None
+            if isinstance(step, AddableDict):
+                yield step
+                continue
+            try:
+                if isinstance(step, CallModel):
+                    call = answering.begin(step)
+                    with contextlib.closing(call.pieces(streaming=streaming)) as pieces:
+                        for piece in pieces:
+                            yield from call.take(piece)
+                    yield from call.finish()
+                    result = call.reply()
+                else:
+                    result = answering.fetch(step)
+            except Exception as error:  # noqa: BLE001 -- the dialogue decides
+                failure = error
+
+
+async def acarry_out(
+    answering: Answering, *, streaming: bool
+) -> AsyncGenerator[AddableDict, None]:
+    """Async version of `carry_out`."""
+    steps = answering.steps()
+    result, failure = None, None
+    with contextlib.closing(steps):
+        while (step := _next(steps, result, failure)) is not None:
+            result, failure = None, None
+            if isinstance(step, AddableDict):
+                yield step
+                continue
+            try:
+                if isinstance(step, CallModel):
+                    call = answering.begin(step)
+                    replying = call.apieces(streaming=streaming)
+                    async with contextlib.aclosing(replying) as pieces:
+                        async for piece in pieces:
+                            for chunk in call.take(piece):
+                                yield chunk
+                    for chunk in call.finish():
+                        yield chunk
+                    result = call.reply()
+                else:
+                    result = await answering.afetch(step)
+            except Exception as error:  # noqa: BLE001 -- the dialogue decides
+                failure = error
+
+
+def _next(steps: Steps, result: Any, failure: Exception | None) -> Step | None:
+    """Say what came of the last step; return the next one, None after the last."""
+    try:
+        return steps.send(result) if failure is None else steps.throw(failure)
+    except StopIteration:
+        return None
+
+
+class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
+    """A runnable that answers questions, the same in every way of asking."""
 
     @abstractmethod
-    def _steps(self, given: Any, config: RunnableConfig) -> Steps:
-        """What is to be done for an input, and the pieces of its output.
+    def _answering(self, given: Any, config: RunnableConfig) -> Answering:
+        """Begin to answer an input.
 
         Args:
             given: The input.
@@ -86,7 +151,7 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Iterator[dict[str, Any]]:
-        """Do the same as `stream` with an input that comes in pieces itself."""
+        """Answer as `stream` does an input that comes in pieces itself."""
         self._refuse(kwargs)
         yield from self._transform_stream_with_config(input, self._transform, config)
 
@@ -109,7 +174,7 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig,
     ) -> dict[str, Any]:
         output = AddableDict()
-        for chunk in carry_out(self._steps(given, config), streaming=False):
+        for chunk in carry_out(self._answering(given, config), streaming=False):
             output += chunk
         return dict(output)
 
@@ -120,7 +185,7 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig,
     ) -> dict[str, Any]:
         output = AddableDict()
-        async for chunk in acarry_out(self._steps(given, config), streaming=False):
+        async for chunk in acarry_out(self._answering(given, config), streaming=False):
             output += chunk
         return dict(output)
 
@@ -133,7 +198,7 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         whole: Any = None
         for piece in given:
             whole = _joined(whole, piece)
-        yield from carry_out(self._steps(whole, config), streaming=True)
+        yield from carry_out(self._answering(whole, config), streaming=True)
 
     async def _atransform(
         self,
@@ -144,8 +209,8 @@ class StepwiseRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         whole: Any = None
         async for piece in given:
             whole = _joined(whole, piece)
-        steps = self._steps(whole, config)
-        async with contextlib.aclosing(acarry_out(steps, streaming=True)) as chunks:
+        chunks = acarry_out(self._answering(whole, config), streaming=True)
+        async with contextlib.aclosing(chunks):
             async for chunk in chunks:
                 yield chunk
 

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import Ledger, Reply, RungEntry, TokenUsage
+from oprag.calls import (
+    CallModel,
+    Finished,
+    Ledger,
+    PromptSize,
+    ReadDocuments,
+    Reply,
+    RungEntry,
+    TokenUsage,
+    advance,
+)
 from oprag.chunk import Hit
 from oprag.context import ContextOptions
 from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
-from oprag.routing import (
-    Ask,
-    Fetch,
-    PromptSize,
-    Routed,
-    RouteOptions,
-    Rung,
-    advance,
-    as_rungs,
-    route,
-)
+from oprag.routing import RouteOptions, as_rungs, route
 
 WORDS = [f"word{number}" for number in range(60)]
 TEXT = " ".join(WORDS)
@@ -40,26 +41,20 @@ def hit(first: int, last: int, document: str = "a") -> Hit:
 
 
 class Words:
-    """A desk whose tokens are words, and whose prompt has five besides."""
-
-    sent_text = None
+    """Models whose tokens are words, and whose prompt has five besides."""
 
     def __init__(self, window: int | None = None, reserved: int = 0) -> None:
         self.window = window
         self.reserved = reserved
-        self.told: list[RungEntry] = []
 
-    def size(self, rung: Rung) -> PromptSize:
-        def tokens(context: str) -> int:
-            return PROMPT + len(context.split())
+    def size(self, prompt: str) -> PromptSize:
+        def tokens(values: Mapping[str, str]) -> int:
+            return PROMPT + len(values["context"].split())
 
         return PromptSize(tokens, self.window, self.reserved)
 
-    def model(self, rung: Rung) -> str | None:
-        return "long" if rung.full else "short"
-
-    def decided(self, entry: RungEntry) -> None:
-        self.told.append(entry)
+    def model(self, prompt: str) -> str | None:
+        return "long" if prompt == "full" else "short"
 
 
 def reply(text: str, *, declined: bool = False) -> Reply:
@@ -76,16 +71,15 @@ class Driven:
         self,
         replies: list[Reply | Exception],
         *hits: Hit,
-        desk: Words | None = None,
-        known: dict[str, int] | None = None,
+        model: Words | None = None,
         **options: Any,
     ) -> None:
         settings: dict[str, Any] = {"rungs": ("retrieved", "full"), **options}
         context = settings.pop("context", {})
-        self.ledger = Ledger()
-        self.desk = desk or Words()
-        self.fetched: list[Fetch] = []
-        self.asked: list[Ask] = []
+        self.told: list[RungEntry] = []
+        self.ledger = Ledger(on_entry=self.told.append)
+        self.read: list[tuple[str, ...]] = []
+        self.asked: list[CallModel] = []
         steps = route(
             hits,
             RouteOptions(
@@ -93,15 +87,14 @@ class Driven:
                 context=ContextOptions(token_counter=count, **context),
                 **settings,
             ),
-            self.desk,
+            model or Words(),
             ledger=self.ledger,
-            known_tokens=known,
         )
         given = iter(replies)
         request = advance(steps)
-        while not isinstance(request, Routed):
-            if isinstance(request, Fetch):
-                self.fetched.append(request)
+        while not isinstance(request, Finished):
+            if isinstance(request, ReadDocuments):
+                self.read.append(request.names)
                 request = advance(steps, [TEXTS[name] for name in request.names])
                 continue
             self.asked.append(request)
@@ -109,8 +102,8 @@ class Driven:
             error = answer if isinstance(answer, Exception) else None
             request = advance(steps, None if error else answer, error)
         assert next(given, None) is None
-        self.outcome = request.outcome
-        self.context = request.context
+        self.outcome = request.result.outcome
+        self.context = request.result.context
 
     @property
     def decisions(self) -> list[tuple[str, str]]:
@@ -121,25 +114,24 @@ def count(text: str) -> int:
     return len(text.split())
 
 
-def test_an_answer_from_the_chunks_fetches_nothing():
+def test_an_answer_from_the_chunks_reads_no_document():
     driven = Driven([reply("yes")], hit(4, 5), hit(1, 1))
 
     assert driven.asked[0].context.text == "word1\n\nword4 word5"
-    assert not driven.asked[0].final
-    assert driven.fetched == []
+    assert driven.asked[0].purpose == "attempt"
+    assert driven.read == []
     assert driven.outcome.text == "yes"
     assert driven.context is driven.asked[0].context
 
 
-def test_after_a_refusal_the_documents_are_fetched_in_reading_order():
+def test_after_a_refusal_the_documents_are_read_in_reading_order():
     driven = Driven([REFUSAL, reply("yes")], hit(9, 9, "b"), hit(3, 4), hit(1, 1, "b"))
 
-    (fetch,) = driven.fetched
-    assert fetch == Fetch(("b", "a"), needed=True)
+    assert driven.read == [("b", "a")]
     assert driven.asked[1].context.text == f"{TEXTS['b']}\n\n{TEXT}"
-    assert driven.asked[1].final
+    assert driven.asked[1].purpose == "answer"
     assert driven.decisions == [("retrieved", "declined"), ("full", "answered")]
-    assert driven.desk.told == list(driven.ledger.entries)
+    assert driven.told == list(driven.ledger.entries)
 
 
 def test_the_best_documents_alone():
@@ -172,16 +164,16 @@ def test_a_budget_keeps_the_best():
 
 
 def test_a_window_cuts_chunks_and_says_so():
-    desk = Words(window=PROMPT + 7 + 1, reserved=1)
-    driven = Driven([reply("y")], hit(20, 24), hit(0, 4), desk=desk)
+    model = Words(window=PROMPT + 7 + 1, reserved=1)
+    driven = Driven([reply("y")], hit(20, 24), hit(0, 4), model=model)
 
     assert driven.asked[0].context.text.split() == WORDS[20:25]
     assert driven.ledger.entries[0].note == "cut to the window"
 
 
 def test_a_window_cuts_documents_and_says_so():
-    desk = Words(window=40, reserved=5)
-    driven = Driven([REFUSAL, reply("y")], hit(20, 24), desk=desk)
+    model = Words(window=40, reserved=5)
+    driven = Driven([REFUSAL, reply("y")], hit(20, 24), model=model)
 
     read = driven.asked[1].context
     assert len(read.text.split()) <= 40 - 5 - PROMPT
@@ -213,56 +205,6 @@ def test_the_same_context_is_not_sent_twice():
     assert driven.decisions == [("retrieved", "declined"), ("full", "skipped")]
     assert driven.outcome.text == "unanswerable"
     assert driven.context is driven.asked[0].context
-
-
-class TestTheAccount:
-    def test_counts_what_the_documents_alone_would_have_taken(self):
-        known: dict[str, int] = {}
-        driven = Driven([reply("y")], hit(0, 1), hit(0, 1, "b"), known=known)
-
-        assert driven.fetched == [Fetch(("a", "b"), needed=False)]
-        assert known == {"a": 60, "b": 60}
-        assert driven.ledger.long_context_usage == TokenUsage(
-            PROMPT + 120, 1, estimated=True
-        )
-
-    def test_asks_for_no_document_that_it_knows(self):
-        driven = Driven([reply("y")], hit(0, 1), known={"a": 9})
-
-        assert driven.fetched == []
-        assert driven.ledger.long_context_usage == TokenUsage(
-            PROMPT + 9, 1, estimated=True
-        )
-
-    def test_counts_no_more_than_the_window(self):
-        driven = Driven(
-            [reply("y")], hit(0, 1), known={"a": 900}, desk=Words(100, reserved=10)
-        )
-
-        assert driven.ledger.long_context_usage == TokenUsage(90, 1, estimated=True)
-
-    def test_is_that_of_the_full_rung_where_it_was_sent_whole(self):
-        driven = Driven([REFUSAL, reply("y")], hit(0, 1), known={})
-
-        assert driven.fetched == [Fetch(("a",), needed=True)]
-        assert driven.ledger.long_context_usage == TokenUsage(10, 1)
-
-    def test_does_without_documents_that_are_not_to_be_had(self):
-        ledger = Ledger()
-        options = RouteOptions(
-            rungs=as_rungs(["retrieved", "full"]), context=ContextOptions()
-        )
-        steps = route([hit(0, 1)], options, Words(), ledger=ledger, known_tokens={})
-        assert isinstance(advance(steps), Ask)
-        assert advance(steps, reply("y")) == Fetch(("a",), needed=False)
-        assert isinstance(advance(steps, None), Routed)
-        assert ledger.long_context_usage is None
-
-    def test_knows_no_documents_alone_where_none_would_be_read(self):
-        assert (
-            Driven([reply("y")], hit(0, 1), rungs=("retrieved",), known={}).fetched
-            == []
-        )
 
 
 class TestFailures:

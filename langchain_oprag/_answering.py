@@ -1,0 +1,223 @@
+"""One question on its way to an answer: its models with their prompts, its calls."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from langchain_core.messages import BaseMessage
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.config import merge_configs
+from langchain_core.runnables.utils import AddableDict
+
+from langchain_oprag._models import ModelFacts, facts_of
+from langchain_oprag._replies import (
+    REPLY_SCHEMA,
+    IncomingReply,
+    StructuredReply,
+    text_of,
+)
+from langchain_oprag.documents import document_source
+from oprag.calls import (
+    CallModel,
+    Ledger,
+    PromptSize,
+    ReadDocuments,
+    Reply,
+    TokenUsage,
+    default_answer_tokens,
+)
+from oprag.routing import DeclineRules
+from oprag.tokens import NamedTokenCounter
+
+_PER_MESSAGE = 4
+"""Tokens that a chat format puts around a message, at most, in the common ones."""
+_PER_PROMPT = 3
+"""Tokens with which it begins the reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieve:
+    """A request for documents of the retriever."""
+
+    retriever: Runnable[Any, Any]
+    query: Any
+    config: RunnableConfig
+    arguments: Mapping[str, Any]
+
+
+Step: TypeAlias = Retrieve | ReadDocuments | CallModel | AddableDict
+"""What is to be done; an `AddableDict` is a piece of the chain's output."""
+Steps: TypeAlias = Generator[Step, Any, None]
+"""What came of a step is sent into the generator, an error is thrown into it."""
+
+
+class Answering(ABC):
+    """One question: what it asks for, and who answers (`oprag.calls.PromptedModel`).
+
+    Args:
+        options: The chain.
+        config: It decides configurable fields, and makes calls children of the run.
+        counter: Counts tokens.
+    """
+
+    kind: ClassVar[str]
+    """What its prompts are called in the tags of the calls."""
+    structured = False
+    """Whether the model fills in `REPLY_SCHEMA`."""
+    rules = DeclineRules()
+    """How a refusal is recognised."""
+
+    def __init__(
+        self, options: Any, config: RunnableConfig, counter: NamedTokenCounter
+    ) -> None:
+        self.ledger = Ledger(options.prices)
+        self.config = config
+        self.counter = counter
+        self.reported: dict[str, str | None] = {}
+        """Names of the models as the providers reported them, by prompt."""
+        self._chain = options
+        self._facts = functools.cache(self._facts_of)
+
+    @abstractmethod
+    def steps(self) -> Steps:
+        """Answer the question, step by step, in pieces whose sum is the output."""
+
+    @abstractmethod
+    def messages(self, prompt: str, values: Mapping[str, str]) -> list[BaseMessage]:
+        """Fill a prompt in."""
+
+    @abstractmethod
+    def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
+        """Return what is output for a piece of a reply, which may be empty."""
+
+    def llm(self, prompt: str) -> Runnable[Any, Any]:
+        """The model that a prompt is for."""
+        llm: Runnable[Any, Any] = self._chain.llm
+        return llm
+
+    def model(self, prompt: str) -> str | None:
+        """Name the model as the user does, or as it has a price."""
+        name, reported = self._facts(prompt).name, self.reported.get(prompt)
+        prices = self._chain.prices or {}
+        return reported if name is None or reported in prices else name
+
+    def size(self, prompt: str) -> PromptSize:
+        """Say how long a prompt is, and may be."""
+        facts, window = self._facts(prompt), self._chain.max_context_tokens
+        if isinstance(window, Mapping):
+            window = window.get(prompt)
+        window = window or facts.window
+        reserved = self._chain.answer_tokens or facts.answer_tokens
+        if reserved is None and window is not None:
+            reserved = default_answer_tokens(window)
+        return PromptSize(
+            lambda values: self.tokens(self.messages(prompt, values)),
+            window,
+            reserved or 0,
+        )
+
+    def tokens(self, messages: Sequence[BaseMessage]) -> int:
+        """Tokens of a prompt, with what the chat format puts around its messages."""
+        tokens = sum(self.counter(text_of(message)) for message in messages)
+        if self.structured:
+            tokens += self.counter(json.dumps(REPLY_SCHEMA))
+        return tokens + _PER_MESSAGE * len(messages) + _PER_PROMPT
+
+    def begin(self, call: CallModel) -> ModelCall:
+        """Begin a call of a model."""
+        return ModelCall(self, call)
+
+    def fetch(self, request: Retrieve | ReadDocuments) -> Any:
+        """Retrieve, or read full texts."""
+        if isinstance(request, Retrieve):
+            return request.retriever.invoke(
+                request.query, request.config, **request.arguments
+            )
+        source = document_source(self._chain.documents)
+        return [source.get(name) for name in request.names]
+
+    async def afetch(self, request: Retrieve | ReadDocuments) -> Any:
+        """Async version of `fetch`."""
+        if isinstance(request, Retrieve):
+            return await request.retriever.ainvoke(
+                request.query, request.config, **request.arguments
+            )
+        source = document_source(self._chain.documents)
+        return await asyncio.gather(*map(source.aget, request.names))
+
+    def _facts_of(self, prompt: str) -> ModelFacts:
+        return facts_of(self.llm(prompt), self.config)
+
+
+class ModelCall:
+    """A call of a model that is under way.
+
+    Args:
+        answering: The question.
+        call: What was asked for.
+    """
+
+    def __init__(self, answering: Answering, call: CallModel) -> None:
+        kind = StructuredReply if answering.structured else IncomingReply
+        final = call.purpose != "attempt"
+        tags: RunnableConfig = {"tags": [f"{answering.kind}:{call.prompt}"]}
+        self._answering = answering
+        self._call = call
+        self._reply = kind(answering.rules, final=final)
+        self._model = answering.llm(call.prompt)
+        if answering.structured:
+            # Checked with the options to be a chat model.
+            chat_model: Any = self._model
+            self._model = chat_model.with_structured_output(
+                REPLY_SCHEMA, include_raw=True
+            )
+        self._messages = answering.messages(call.prompt, call.values)
+        self._config = merge_configs(answering.config, tags)
+        self._began = time.perf_counter()
+
+    def pieces(self, *, streaming: bool) -> Generator[Any, None, None]:
+        """Call the model; give its reply piece by piece, or whole."""
+        if streaming and self._reply.streams:
+            yield from self._model.stream(self._messages, self._config)
+        else:
+            yield self._model.invoke(self._messages, self._config)
+
+    async def apieces(self, *, streaming: bool) -> AsyncGenerator[Any, None]:
+        """Async version of `pieces`."""
+        if not (streaming and self._reply.streams):
+            yield await self._model.ainvoke(self._messages, self._config)
+            return
+        pieces = self._model.astream(self._messages, self._config)
+        try:
+            async for piece in pieces:
+                yield piece
+        finally:
+            # A stream that is left must be closed here, not whenever it is collected.
+            if isinstance(pieces, AsyncGenerator):
+                await pieces.aclose()
+
+    def take(self, piece: Any) -> Iterator[AddableDict]:
+        """Take a piece of the reply; return what is output for it."""
+        return self._answering.output(self._call, self._reply.take(piece))
+
+    def finish(self) -> Iterator[AddableDict]:
+        """End the reply; return what else is output."""
+        return self._answering.output(self._call, self._reply.finish())
+
+    def reply(self) -> Reply:
+        """Return the whole reply, after `finish`."""
+        seconds = time.perf_counter() - self._began
+        said, answering = self._reply, self._answering
+        answering.reported[self._call.prompt] = said.model
+        usage = said.usage
+        if usage is None:
+            sent = answering.tokens(self._messages)
+            usage = TokenUsage(sent, answering.counter(said.text), estimated=True)
+        return Reply(said.text, said.declined, usage, seconds)

@@ -1,0 +1,290 @@
+"""One question on its way to an answer: its models with their prompts, its calls."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+from llama_index.core.bridge.pydantic import BaseModel, Field
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.schema import NodeWithScore
+
+from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
+from llamaindex_oprag._metering import Meter
+from llamaindex_oprag._prompts import fill, frame_tokens, in_their_names, sent_text
+from oprag.calls import CallModel, Dialogue, Ledger, PromptSize, Reply, TokenUsage
+from oprag.documents import DocumentSource
+from oprag.routing import DeclineDetector, DeclineRules
+from oprag.tokens import NamedTokenCounter
+
+EMPTY_RESPONSE = "Empty Response"
+"""What LlamaIndex's synthesizers say where they have no answer."""
+
+
+class DeclinableAnswer(BaseModel):
+    """An answer to the question, or the statement that the text holds none."""
+
+    answerable: bool = Field(
+        description="Whether the text holds the answer to the question."
+    )
+    answer: str = Field(
+        default="",
+        description="The answer alone, in as few words as it takes; empty without one.",
+    )
+
+
+class Answering(ABC):
+    """One question: what it asks for, and who answers (`oprag.calls.PromptedModel`).
+
+    Args:
+        ledger: An empty one.
+        counter: Counts tokens.
+        nodes: What was retrieved.
+        additional: Nodes to name as sources besides.
+        max_context_tokens: Of the models, or by prompt; None for what they say.
+        answer_tokens: Kept free for the answer; None for what they say.
+    """
+
+    structured = False
+    """Whether the model fills in a `DeclinableAnswer`."""
+    rules = DeclineRules()
+    """How a refusal is recognised."""
+    source: DocumentSource | None = None
+    """Full texts by name."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        counter: NamedTokenCounter,
+        nodes: Sequence[NodeWithScore],
+        additional: Sequence[NodeWithScore],
+        *,
+        max_context_tokens: int | Mapping[str, int] | None,
+        answer_tokens: int | None,
+    ) -> None:
+        self.ledger = ledger
+        self.counter = counter
+        self.retrieved = nodes
+        self.call: ModelCall | None = None
+        """The last one that was begun."""
+        self._additional = additional
+        self._windows = max_context_tokens
+        self._answer_tokens = answer_tokens
+
+    @abstractmethod
+    def dialogue(self) -> Dialogue[Any]:
+        """Begin the dialogue of the method."""
+
+    @abstractmethod
+    def llm(self, prompt: str) -> LLM:
+        """The model that a prompt is for."""
+
+    @abstractmethod
+    def template(self, prompt: str) -> BasePromptTemplate:
+        """The prompt of that name."""
+
+    @abstractmethod
+    def end(self, result: Any) -> str:
+        """Take note of the end; return what of the answer was not handed on."""
+
+    @abstractmethod
+    def nodes_read(self) -> list[NodeWithScore]:
+        """What was read for the answer, as far as is known, in reading order."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Metadata of the response beside nodes and usage, as far as is known."""
+
+    def filled(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """All values of a prompt, from those that the method knows."""
+        return values
+
+    def size(self, prompt: str) -> PromptSize:
+        """Say how long a prompt is, and may be."""
+        llm, window = self.llm(prompt), self._windows
+        if isinstance(window, Mapping):
+            window = window.get(prompt)
+        window = window or window_of(llm)
+        reserved = self._answer_tokens or answer_tokens_of(llm, window)
+
+        def tokens(values: Mapping[str, str]) -> int:
+            sent = fill(llm, self.template(prompt), self.filled(values))
+            return self.counter(self.as_text(sent)) + frame_tokens(sent)
+
+        return PromptSize(tokens, window, reserved)
+
+    def model(self, prompt: str) -> str | None:
+        """Name the model; None when it does not say."""
+        return name_of(self.llm(prompt))
+
+    def as_text(self, sent: Any) -> str:
+        """All text of a prompt that the model reads."""
+        text = sent_text(sent)
+        if not self.structured:
+            return text
+        return f"{text}\n{json.dumps(DeclinableAnswer.model_json_schema())}"
+
+    def begin(self, request: CallModel) -> ModelCall:
+        """Begin a call of a model."""
+        self.call = ModelCall(self, request)
+        return self.call
+
+    def read(self, names: Sequence[str]) -> list[str]:
+        """Read full texts."""
+        source = self.source
+        return [] if source is None else [source.get(name) for name in names]
+
+    async def aread(self, names: Sequence[str]) -> list[str]:
+        """Async version of `read`."""
+        if self.source is None:
+            return []
+        return await asyncio.gather(*map(self.source.aget, names))
+
+    def source_nodes(self) -> list[NodeWithScore]:
+        """What was read, and the additional nodes."""
+        return [*self.nodes_read(), *self._additional]
+
+    def metadata(self) -> dict[str, Any]:
+        """The response's metadata, as far as is known.
+
+        Returns:
+            The facts, `usage` (see `oprag.calls.Ledger.to_dict`), and the metadata of
+            the nodes by their ids, as LlamaIndex writes them.
+        """
+        nodes = {each.node.node_id: each.node.metadata for each in self.source_nodes()}
+        return {**nodes, **self.facts(), "usage": self.ledger.to_dict()}
+
+
+class ModelCall:
+    """A call of a model that is under way.
+
+    Args:
+        answering: The question.
+        request: What was asked for.
+    """
+
+    def __init__(self, answering: Answering, request: CallModel) -> None:
+        self.request = request
+        self.handed_on = False
+        """Whether anything of the reply was."""
+        self._answering = answering
+        self._llm = answering.llm(request.prompt)
+        self._template = answering.template(request.prompt)
+        self._values = answering.filled(request.values)
+        self._sent = fill(self._llm, self._template, self._values)
+        self._draft = request.purpose == "draft"
+        self._meter = Meter()
+        self._detector = DeclineDetector(
+            rules=answering.rules, final=request.purpose != "attempt"
+        )
+        self._began = time.perf_counter()
+
+    @property
+    def answered(self) -> bool | None:
+        """Whether the reply answers; None when that is not known yet."""
+        decision = self._detector.decision
+        return None if decision == "undecided" else decision == "answering"
+
+    @property
+    def text(self) -> str:
+        """The reply up to now, a refusal included, without reasoning."""
+        return self._detector.text
+
+    def pieces(self, *, streaming: bool) -> Generator[str, None, None]:
+        """Call the model; give its reply piece by piece, or whole. Drafts are whole."""
+        llm, sent = self._llm, self._sent
+        streaming = streaming and not self._draft
+        responses: Any
+        if self._answering.structured:
+            with self._meter.listening():
+                answer = llm.structured_predict(
+                    DeclinableAnswer, self._own_template(), **self._their_values()
+                )
+            yield self._as_text(answer)
+            return
+        if isinstance(sent, str):
+            complete = llm.stream_complete if streaming else llm.complete
+            responses = complete(sent, formatted=True)
+        else:
+            responses = llm.stream_chat(sent) if streaming else llm.chat(sent)
+        for response in responses if streaming else [responses]:
+            self._meter.see(response)
+            yield _text(response, streaming=streaming)
+
+    async def apieces(self, *, streaming: bool) -> AsyncGenerator[str, None]:
+        """Async version of `pieces`."""
+        llm, sent = self._llm, self._sent
+        streaming = streaming and not self._draft
+        responses: Any
+        if self._answering.structured:
+            with self._meter.listening():
+                answer = await llm.astructured_predict(
+                    DeclinableAnswer, self._own_template(), **self._their_values()
+                )
+            yield self._as_text(answer)
+            return
+        if isinstance(sent, str):
+            complete: Any = llm.astream_complete if streaming else llm.acomplete
+            responses = await complete(sent, formatted=True)
+        else:
+            responses = await (llm.astream_chat(sent) if streaming else llm.achat(sent))
+        if not streaming:
+            self._meter.see(responses)
+            yield _text(responses, streaming=False)
+            return
+        try:
+            async for response in responses:
+                self._meter.see(response)
+                yield _text(response, streaming=True)
+        finally:
+            # A stream that is left must be closed here, not whenever it is collected.
+            if isinstance(responses, AsyncGenerator):
+                await responses.aclose()
+
+    def take(self, piece: str) -> Iterator[str]:
+        """Take a piece of the reply; give what may be handed on."""
+        return self._released(self._detector.feed(piece))
+
+    def finish(self) -> Iterator[str]:
+        """End the reply; give what else may be handed on."""
+        return self._released(self._detector.finish())
+
+    def reply(self) -> Reply:
+        """Return the whole reply, after `finish`."""
+        seconds = time.perf_counter() - self._began
+        text, answering = self.text, self._answering
+        usage = self._meter.reported
+        if usage is None:
+            prompt = answering.as_text(self._sent)
+            usage = TokenUsage.counted(prompt, text, answering.counter)
+        declined = self._detector.decision == "declined"
+        return Reply(text, declined, usage, seconds, self._meter.calls)
+
+    def _released(self, text: str) -> Iterator[str]:
+        if text and not self._draft:
+            self.handed_on = True
+            yield text
+
+    def _own_template(self) -> Any:
+        return copy.copy(self._template)  # LlamaIndex's programs write to it
+
+    def _their_values(self) -> dict[str, str]:
+        return in_their_names(self._values)
+
+    def _as_text(self, filled: DeclinableAnswer) -> str:
+        return (
+            filled.answer if filled.answerable else self._answering.rules.sentinels[0]
+        )
+
+
+def _text(response: Any, *, streaming: bool) -> str:
+    if streaming:
+        return response.delta or ""
+    message = getattr(response, "message", None)
+    return (response.text if message is None else message.content) or ""

@@ -1,0 +1,254 @@
+"""One question to Self-Route in LlamaIndex, and the synthesizer that answers it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import llama_index.core.instrumentation as instrument
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
+from llama_index.core.prompts.mixin import PromptDictType
+from llama_index.core.schema import (
+    BaseNode,
+    NodeRelationship,
+    NodeWithScore,
+    QueryBundle,
+    TextNode,
+)
+
+from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
+from llamaindex_oprag._convert import excluding, hit_of
+from llamaindex_oprag._driver import DrivenSynthesizer
+from llamaindex_oprag._self_route_options import SelfRouteOptions
+from llamaindex_oprag.events import SelfRouteEvent
+from oprag.calls import Dialogue, Ledger, RungEntry
+from oprag.errors import RoutingError
+from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
+from oprag.positions import SCHEMES
+from oprag.routing import Excerpt, Routed, RungContext, route
+
+_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
+
+_OF_A_CHUNK = frozenset(
+    key
+    for key in (
+        *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
+        *(key for s in SCHEMES for key in (s.start, s.end, *s.parts) if key),
+        CHAR_SPANS,
+    )
+)
+"""Metadata that says where a chunk stands or how long it is."""
+
+
+class SelfRouting(Answering):
+    """One question on its way up the rungs.
+
+    Args:
+        options: See `SelfRouteOptions`.
+        query: The question.
+        nodes: What was retrieved, best first. Not written to.
+        additional: Nodes to name as sources besides.
+    """
+
+    def __init__(
+        self,
+        options: SelfRouteOptions,
+        query: QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional: Sequence[NodeWithScore] = (),
+    ) -> None:
+        ledger = Ledger(options.prices, on_entry=self._tell)
+        super().__init__(
+            ledger,
+            options.counter,
+            nodes,
+            additional,
+            max_context_tokens=options.max_context_tokens,
+            answer_tokens=options.answer_tokens,
+        )
+        self.structured = options.structured_output
+        self.rules = options.rules
+        self.source = options.source
+        self._options = options
+        self._query = query
+        self._templates = dict(options.templates)
+        self._routed: Routed | None = None
+
+    def dialogue(self) -> Dialogue[Routed]:
+        """Self-Route, rung by rung."""
+        documents = self._options.documents
+        named = tuple(documents) if isinstance(documents, Mapping) else ()
+        default = named if len(named) == 1 else ()
+        options = replace(self._options.route, default_documents=default)
+        hits = [hit_of(node) for node in self.retrieved]
+        return route(hits, options, self, ledger=self.ledger)
+
+    def llm(self, prompt: str) -> LLM:
+        """The model of a rung."""
+        return self._options.rung_llms.get(prompt, self._options.llm)
+
+    def template(self, prompt: str) -> BasePromptTemplate:
+        """The prompt of a rung."""
+        full = any(r.full and r.name == prompt for r in self._options.route.rungs)
+        return self._templates["full_prompt" if full else "rag_prompt"]
+
+    def filled(self, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Add the question."""
+        return {**values, "question": self._query.query_str}
+
+    def end(self, result: Routed) -> str:
+        """Take note of the end; return what of the answer was not handed on.
+
+        That is an earlier refusal where the last rung was skipped, and LlamaIndex's
+        own words where there was nothing to read.
+        """
+        self._routed = result
+        if self.call is not None and self.call.handed_on:
+            return ""
+        outcome = result.outcome
+        return EMPTY_RESPONSE if outcome.rung is None else outcome.text or ""
+
+    def nodes_read(self) -> list[NodeWithScore]:
+        """What was read for the answer, as far as is known, in reading order."""
+        if self._routed is not None:
+            return _nodes_of(self._routed.context)
+        return [] if self.call is None else _nodes_of(self.call.request.context)
+
+    def facts(self) -> dict[str, Any]:
+        """The route, as far as is known: `rung`, `answered`."""
+        rung, answered = None, None
+        if self._routed is not None:
+            outcome = self._routed.outcome
+            rung = outcome.rung and outcome.rung.name
+            answered = outcome.answered
+        elif self.call is not None:
+            rung, answered = self.call.request.prompt, self.call.answered
+        return {"route": {"rung": rung, "answered": answered}}
+
+    def _tell(self, entry: RungEntry) -> None:
+        """Tell LlamaIndex's instrumentation what happened on a rung."""
+        event = SelfRouteEvent(
+            query=self._query.query_str,
+            rung=entry.rung,
+            decision=entry.decision,
+            model=entry.model,
+            input_tokens=entry.usage.input_tokens,
+            output_tokens=entry.usage.output_tokens,
+            note=entry.note,
+        )
+        _dispatcher.event(event)
+
+
+class SelfRouteSynthesizer(DrivenSynthesizer):
+    """Answers from retrieved nodes, or from their documents.
+
+    Args:
+        options: See `SelfRouteOptions`.
+        callback_manager: Set on every model, as LlamaIndex's synthesizers do.
+        streaming: Whether to return as soon as an answer begins.
+    """
+
+    def __init__(
+        self,
+        options: SelfRouteOptions,
+        *,
+        callback_manager: CallbackManager,
+        streaming: bool = False,
+    ) -> None:
+        super().__init__(
+            llm=options.llm, callback_manager=callback_manager, streaming=streaming
+        )
+        for llm in options.rung_llms.values():
+            llm.callback_manager = callback_manager
+        self.options = options
+
+    def _answering(
+        self,
+        query: QueryBundle,
+        nodes: Sequence[NodeWithScore],
+        additional: Sequence[NodeWithScore],
+    ) -> SelfRouting:
+        return SelfRouting(self.options, query, nodes, additional)
+
+    def get_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> NoReturn:
+        """Refuse: bare texts say nothing of their documents."""
+        message = (
+            "Self-Route answers from nodes, whose documents it may have to read: call "
+            "query, or synthesize with nodes, instead of get_response with texts."
+        )
+        raise RoutingError(message)
+
+    async def aget_response(
+        self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
+    ) -> NoReturn:
+        """Refuse, as `get_response` does."""
+        self.get_response(query_str, text_chunks)
+
+    def _get_prompts(self) -> PromptDictType:
+        return dict(self.options.templates)
+
+    def _update_prompts(self, prompts_dict: PromptDictType) -> None:
+        for name, prompt in prompts_dict.items():
+            self.options.replace_prompt(name, prompt)
+
+
+def _nodes_of(context: RungContext) -> list[NodeWithScore]:
+    """Return what was read, in reading order.
+
+    Returns:
+        The retrieved nodes themselves; of a rung that read full documents, a new
+        node for each document, or for each part of it that was sent. Such a node
+        has no score, a stable id, its characters as `start_char_idx` and
+        `end_char_idx`, the source of the retrieved nodes, and the metadata that
+        all of them agree on.
+    """
+    if not context.excerpts:
+        return [chunk.source for chunk in context.chunks]
+    retrieved: dict[str, list[BaseNode]] = {}
+    for chunk in context.chunks:
+        name = chunk.name or chunk.document
+        retrieved.setdefault(name, []).append(chunk.source.node)
+    return [
+        NodeWithScore(node=_node(excerpt, retrieved.get(excerpt.document.name, [])))
+        for excerpt in context.excerpts
+    ]
+
+
+def _node(excerpt: Excerpt, retrieved: Sequence[BaseNode]) -> TextNode:
+    name, (start, end) = excerpt.document.name, excerpt.span
+    metadata: dict[str, Any] = {
+        DOC_URI: name,
+        **_shared(retrieved),
+        CHAR_START: start,
+        CHAR_END: end,
+    }
+    node = TextNode(
+        id_=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{start}-{end}")),
+        text=excerpt.text,
+        start_char_idx=start,
+        end_char_idx=end,
+        metadata=metadata,
+        excluded_llm_metadata_keys=excluding([], metadata),
+        excluded_embed_metadata_keys=excluding([], metadata),
+    )
+    source = retrieved[0].source_node if retrieved else None
+    if source is not None:
+        node.relationships[NodeRelationship.SOURCE] = source
+    return node
+
+
+def _shared(nodes: Sequence[BaseNode]) -> dict[str, Any]:
+    if not nodes:
+        return {}
+    return {
+        key: value
+        for key, value in nodes[0].metadata.items()
+        if key not in _OF_A_CHUNK
+        and all(key in node.metadata and node.metadata[key] == value for node in nodes)
+    }

@@ -1,0 +1,133 @@
+"""A conversation with a model as requests: methods make them, drivers carry them out.
+
+A method (Self-Route, the long reader) is a generator that decides everything and does
+no I/O. It yields a request, is sent what came of it, or has the error thrown into it,
+and returns its result. So sync and async code, streaming or not, take the same steps;
+each framework has one driver, for all methods ::
+
+    request = advance(dialogue)
+    while not isinstance(request, Finished):
+        if isinstance(request, ReadDocuments):
+            answer = [source.get(name) for name in request.names]
+        else:
+            answer = ...  # a `Reply`
+        request = advance(dialogue, answer)  # or error=, what was raised instead
+    request.result
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+from oprag.calls.usage import TokenUsage
+from oprag.calls.window import fit_window
+
+ResultT = TypeVar("ResultT")
+
+Purpose: TypeAlias = Literal["answer", "attempt", "draft"]
+"""`"answer"`: the reply is the answer, whatever it says; `"attempt"`: it is, unless it
+declines; `"draft"`: the answer is made of it by another call."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocuments:
+    """A request for full texts. What comes of it is a list of them, in this order."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    """A request for a reply of a model. What comes of it is a `Reply`."""
+
+    prompt: str
+    """Name of the prompt, which also says which model it is for."""
+    values: Mapping[str, str]
+    """What the prompt is filled with by the method."""
+    purpose: Purpose
+    """What becomes of the reply."""
+    context: Any = None
+    """What the context in `values` is made of, where the method says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said in one call."""
+
+    text: str
+    declined: bool
+    usage: TokenUsage
+    seconds: float
+    model_calls: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Finished(Generic[ResultT]):
+    """The end of a dialogue."""
+
+    result: ResultT
+
+
+Request: TypeAlias = ReadDocuments | CallModel
+Dialogue: TypeAlias = Generator[Request, Any, ResultT]
+
+
+def advance(
+    dialogue: Dialogue[ResultT], answer: Any = None, error: Exception | None = None
+) -> Request | Finished[ResultT]:
+    """Answer the last request, or say what failed; return the next one, or the end."""
+    try:
+        return dialogue.send(answer) if error is None else dialogue.throw(error)
+    except StopIteration as stop:
+        return Finished(stop.value)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSize:
+    """How long a prompt is, and how long it may be."""
+
+    tokens: Callable[[Mapping[str, str]], int]
+    """Tokens of the whole prompt, filled with the given values."""
+    window: int | None
+    """Tokens of prompt and answer together that the model takes; None: unknown."""
+    reserved: int = 0
+    """Tokens kept free for the answer."""
+
+    def with_context(self, context: str) -> int:
+        """Return the tokens of the whole prompt with a context in it."""
+        return self.tokens({"context": context})
+
+    def room(self) -> int | None:
+        """Tokens that a context may take; None when the window is unknown.
+
+        Raises:
+            ContextWindowError: The prompt alone leaves no room.
+        """
+        if self.window is None:
+            return None
+        overhead = self.with_context("")
+        fit = fit_window(
+            0, window=self.window, overhead=overhead, reserved=self.reserved
+        )
+        return fit.room
+
+    def excess(self, context: str) -> int:
+        """Tokens by which the prompt with this context is too long; 0 if it fits."""
+        if self.window is None:
+            return 0
+        return max(0, self.with_context(context) + self.reserved - self.window)
+
+
+class PromptedModel(Protocol):
+    """The model with its prompts, for one question. No I/O.
+
+    Prompts have names; each may be for a model of its own.
+    """
+
+    def size(self, prompt: str) -> PromptSize:
+        """Say how long a prompt is, and may be."""
+
+    def model(self, prompt: str) -> str | None:
+        """Name the model that a prompt is for; None when unknown."""

@@ -1,0 +1,119 @@
+"""How questions are routed: the options of Self-Route, each alone and all together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from oprag.calls import WindowOverflow, as_prices, check_count, check_window_overflow
+from oprag.context import ContextOptions, SentText
+from oprag.errors import InvalidOptionError
+from oprag.routing.ladder import Rung, as_rungs
+
+ROUTE_OPTIONS = (
+    *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
+    "prices",
+)
+"""Options of Self-Route that `check_route_option` checks."""
+
+_REMOVED = {
+    "count_full_documents": "Leave it out: full documents are read only where a rung "
+    "sends them, and usage says what every call took.",
+    "multiple_choice": "Write the options below the question, as "
+    "oprag.calls.format_options does; how to answer is said by the prompt.",
+    "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
+    "of rag_prompt= and full_prompt=.",
+}
+"""Options that there are no more, and what to write instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteOptions:
+    """How questions are routed; the same for every question."""
+
+    rungs: tuple[Rung, ...]
+    """As `oprag.routing.as_rungs` gives them."""
+    context: ContextOptions
+    """Identity, positions, order, separators and the token counter."""
+    sent_text: SentText | None = None
+    """What the framework sends for a chunk, if not just its text."""
+    max_documents: int | None = None
+    """Documents of a full rung, by their best chunk; None for all."""
+    default_documents: tuple[str, ...] = ()
+    """Names of the documents that a full rung reads where nothing was retrieved."""
+    window_overflow: WindowOverflow = "order_preserving"
+    """What to do with documents that do not fit the window."""
+
+
+def check_route_option(option: str, value: Any) -> None:
+    """Make sure that an option has a value that is possible by itself.
+
+    Args:
+        option: One of `ROUTE_OPTIONS`.
+        value: What was given.
+
+    Raises:
+        InvalidOptionError: It is not possible.
+    """
+    if option == "prices":
+        as_prices(value)
+    elif option == "window_overflow":
+        check_window_overflow(value)
+    else:
+        for number in value.values() if isinstance(value, Mapping) else [value]:
+            check_count(option, number)
+
+
+def check_route(
+    rungs: Sequence[str | int | Rung],
+    *,
+    documents: Any,
+    rung_llms: Mapping[str, Any] | None,
+    max_context_tokens: int | Mapping[str, int] | None,
+) -> tuple[Rung, ...]:
+    """Read the rungs, and make sure that the options agree with them.
+
+    Args:
+        rungs: As `as_rungs` takes them.
+        documents: Full texts; None where there are none.
+        rung_llms: Models by the rung's name.
+        max_context_tokens: A number, or one by the rung's name.
+
+    Raises:
+        InvalidOptionError: As `as_rungs`; or they do not agree.
+    """
+    made = as_rungs(rungs)
+    windows = max_context_tokens if isinstance(max_context_tokens, Mapping) else None
+    names = [rung.name for rung in made]
+    for option, given in (("rung_llms", rung_llms), ("max_context_tokens", windows)):
+        foreign = [name for name in given or {} if name not in names]
+        if foreign:
+            message = (
+                f"{option} names the rungs {foreign!r}, which do not exist. The rungs "
+                f"are: {', '.join(names)}."
+            )
+            raise InvalidOptionError(message, option=option, value=given)
+    if documents is None and any(rung.full for rung in made):
+        message = (
+            'The rung "full" needs documents=: a mapping from document names to full '
+            "texts, a function, a folder, or a store that holds them. Without it, give "
+            'rungs= without "full".'
+        )
+        raise InvalidOptionError(message, option="documents", value=None)
+    return made
+
+
+def refuse_removed(given: Any) -> None:
+    """Reject an option that there is no more.
+
+    Args:
+        given: Options by name. Anything but a mapping holds none.
+
+    Raises:
+        InvalidOptionError: The first of them; the message says what to write instead.
+    """
+    for option in given if isinstance(given, Mapping) else ():
+        if option in _REMOVED:
+            message = f"There is no option {option}=. {_REMOVED[option]}"
+            raise InvalidOptionError(message, option=option, value=given[option])
