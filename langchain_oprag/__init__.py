@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from langchain_oprag.long_units import LongUnitRetriever
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
+    from langchain_oprag.stores import chunk_store
 
 __all__ = [
     "LongReader",
@@ -39,6 +40,7 @@ __all__ = [
     "SelfRouteChain",
     "aindex_documents",
     "annotate_positions",
+    "chunk_store",
     "diagnose",
     "document_source",
     "index_documents",
@@ -52,6 +54,7 @@ _LAZY = {
     "SelfRouteChain": "self_route",
     "aindex_documents": "indexing",
     "annotate_positions": "annotating",
+    "chunk_store": "stores",
     "diagnose": "diagnosing",
     "document_source": "documents",
     "index_documents": "indexing",

@@ -41,6 +41,7 @@ if _TYPE_CHECKING:
         OffsetTokenNodeParser,
     )
     from llamaindex_oprag.self_route import SelfRouteQueryEngine
+    from llamaindex_oprag.stores import chunk_store
 
 __all__ = [
     "LongReaderSynthesizer",
@@ -52,6 +53,7 @@ __all__ = [
     "PositionAnnotator",
     "SelfRouteQueryEngine",
     "aindex_documents",
+    "chunk_store",
     "diagnose",
     "document_source",
     "index_documents",
@@ -65,6 +67,7 @@ _LAZY = {
     "PositionAnnotator": "annotator",
     "SelfRouteQueryEngine": "self_route",
     "aindex_documents": "indexing",
+    "chunk_store": "stores",
     "diagnose": "diagnosing",
     "document_source": "documents",
     "index_documents": "indexing",
