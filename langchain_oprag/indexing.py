@@ -58,7 +58,7 @@ def index_documents(
             `url`; see `oprag.positions`) that follow one another are the parts of
             one document, such as the pages that a loader gives. Without any such
             name the `id` is the name.
-        vectorstore: Any that `langchain_oprag.stores.chunk_store` reads; others with
+        vectorstore: Any that `langchain_oprag.chunk_store` reads; others with
             `chunks=`.
         splitter: oprag's, whose positions are exact, or any other text splitter,
             whose chunks are found in their document. None for

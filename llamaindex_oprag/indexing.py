@@ -63,7 +63,7 @@ def index_documents(
             `url`; see `oprag.positions`) that follow one another are the parts of
             one document, such as the pages that a reader gives. Without any such
             name the document's id is the name, unless it is a random one.
-        index: Over any store that `llamaindex_oprag.stores.chunk_store` reads; over
+        index: Over any store that `llamaindex_oprag.chunk_store` reads; over
             others with `chunks=`. FAISS takes new documents and cannot replace any.
             An index in memory is kept by `index.storage_context.persist()`.
         node_parser: oprag's, whose positions are exact, or any other that makes one

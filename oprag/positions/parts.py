@@ -170,12 +170,11 @@ def _refuse_nameless_part(place: int, metadata: Mapping[str, Any]) -> None:
 
 def _refuse_shared_keys(texts: Sequence[SourceText], names: Sequence[str]) -> None:
     named: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        named[document_key(name)] = name
-    for text, name in zip(texts, names, strict=True):
-        for key in (document_key(name), text.metadata.get(DOC_KEY)):
-            if isinstance(key, str) and named.setdefault(key, name) != name:
-                raise shared_key(key, named[key], name)
+    given = zip([text.metadata.get(DOC_KEY) for text in texts], names, strict=True)
+    made = [(document_key(name), name) for name in dict.fromkeys(names)]
+    for key, name in (*made, *given):
+        if isinstance(key, str) and named.setdefault(key, name) != name:
+            raise shared_key(key, named[key], name)
 
 
 def shared_key(key: str, first: str, second: str) -> DuplicateDocumentError:
@@ -217,6 +216,8 @@ def _in_order(
 
 def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | None:
     """Numbers from 0 by one key, if it has one on every text."""
+    if look_up(metadatas[0], None, key) is None:
+        return None
     first = 1 if key in _FROM_ONE else 0
     values = [as_number(look_up(metadata, None, key)) for metadata in metadatas]
     numbers = [value - first for value in values if value is not None]

@@ -193,6 +193,7 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
         versions = {chunk.metadata["doc_version"] for chunk in place.chunks.scan()}
         assert len(versions) == 2 * len(SIZES)
         assert_whole(place.chunks, given)
+        assert langchain_oprag.diagnose(place.chunks).problems == ()
 
 
 def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
