@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from langchain_core.documents import Document
 
-from langchain_oprag._parts import Part, documents_in_parts
 from oprag.errors import InvalidOptionError
-from oprag.metadata import CHAR_START, OWN_KEYS, PART_INDEX, chunk_id, chunk_metadata
+from oprag.metadata import CHAR_START, OWN_KEYS
 from oprag.optional import require
+from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import TextChunk, split_tokens
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
@@ -62,6 +62,10 @@ class OffsetSplitter(TextSplitter):
     def _spans(self, text: str) -> list[TextChunk]:
         """The chunks of a text."""
 
+    @abstractmethod
+    def _settings(self) -> tuple[object, ...]:
+        """What decides where a text is cut, besides the tokenizer."""
+
     def split_text(self, text: str) -> list[str]:
         """Split one text.
 
@@ -96,16 +100,16 @@ class OffsetSplitter(TextSplitter):
         if len(texts) != len(metadatas):
             message = f"Give one metadata mapping per text; there are {lengths}."
             raise InvalidOptionError(message, option="metadatas", value=lengths)
-        return self._split(texts, metadatas, [None] * len(texts))
+        return self._split(list(map(SourceText, texts, metadatas)))
 
     def split_documents(self, documents: Iterable[Document]) -> list[Document]:
         """Split documents, and write down where every chunk stands.
 
         Documents of one name (`doc_uri`, `source`, `file_path`, `url`, …: see
         `oprag.positions`) are the parts of one text: pages, rows, sections. Parts
-        are numbered by their page or row, where the metadata gives one, else as
-        they come: hand over all sections of a text in one call. A document without
-        any name is a text of its own, named by its `id`, else by its SHA-256.
+        are numbered from 0 by their page or row, where the metadata gives one, else
+        as they come: hand over all parts of a text in one call. A document without
+        any name is a text of its own, named by its `id`, else by a hash of it.
 
         Args:
             documents: Texts or parts of texts, or chunks of oprag's own splitters.
@@ -113,22 +117,20 @@ class OffsetSplitter(TextSplitter):
 
         Returns:
             The chunks, in the order of `documents`. Their metadata is that of the
-            document (copied deeply) and oprag's: `doc_key`, `doc_uri`,
-            `chunk_index` (running on over the parts), `n_chunks`, `char_start` and
-            `char_end` (characters, relative to the part), `part_index`,
-            `token_count` and `token_counter`; with `add_start_index` also
-            `start_index`. Their `id` is the same for the same chunk every time.
+            document (copied deeply) and oprag's: `doc_key`, `doc_uri`, `doc_version`
+            (of the text and the splitter's settings), `part_index`, `chunk_index`
+            (running on over the parts), `n_chunks`, `char_start` and `char_end`
+            (characters, relative to the part), `token_count` and `token_counter`;
+            with `add_start_index` also `start_index`. Their `id` is the same for the
+            same chunk of the same version every time.
 
         Raises:
             MissingDocumentError: A page, row or section does not name its text.
+            DuplicateDocumentError: Two documents have the same `doc_key`.
+            MissingPositionError: A page comes alone, and without a number.
             UnscopedPositionError: A document is a chunk that another splitter made.
         """
-        documents = list(documents)
-        return self._split(
-            [document.page_content for document in documents],
-            [document.metadata for document in documents],
-            [document.id for document in documents],
-        )
+        return self._split([source_of(document) for document in documents])
 
     @classmethod
     def from_huggingface_tokenizer(cls, tokenizer: Any, **kwargs: Any) -> TextSplitter:
@@ -171,62 +173,45 @@ class OffsetSplitter(TextSplitter):
     def _length(self, text: str) -> int:
         return self._resolved()(text)
 
-    def _split(
-        self,
-        texts: Sequence[str],
-        metadatas: Sequence[Mapping[Any, Any]],
-        ids: Sequence[str | None],
-    ) -> list[Document]:
+    def _split(self, texts: list[SourceText]) -> list[Document]:
         rows: list[list[Document]] = [[] for _ in texts]
-        for name, parts in documents_in_parts(texts, metadatas, ids).items():
-            spans = [self._spans(texts[part.text_index]) for part in parts]
-            placed = [
-                [TextChunk(s + part.offset, e + part.offset, n) for s, e, n in row]
-                if part.offset
-                else row
-                for part, row in zip(parts, spans, strict=True)
-            ]
-            written = chunk_metadata(name, placed, self._resolved().name)
-            for part, row, entries in zip(parts, spans, written, strict=True):
-                index = part.text_index
-                given = _without_place(metadatas[index])
-                for entry in entries:
-                    self._complete(entry, part)
-                rows[index] = _documents(texts[index], given, part, row, entries)
+        for parts in group_parts(texts):
+            spans = [self._spans(part.source.text) for part in parts]
+            stamps = stamp_chunks(
+                parts, spans, settings=self._settings(), counter=self._resolved()
+            )
+            for part, row, written in zip(parts, spans, stamps, strict=True):
+                inherited = _inherited(part.source.metadata)
+                rows[part.place] = [
+                    Document(
+                        part.source.text[start:end],
+                        id=own_id,
+                        metadata={**inherited(), **self._complete(entry)},
+                    )
+                    for (start, end, _), (own_id, entry) in zip(
+                        row, written, strict=True
+                    )
+                ]
         return [chunk for row in rows for chunk in row]
 
-    def _complete(self, written: dict[str, str | int], part: Part) -> None:
-        """Write what LangChain and the part add to a chunk's own metadata."""
-        written.pop(PART_INDEX, None)
-        if part.number is not None:
-            written[PART_INDEX] = part.number
+    def _complete(self, written: dict[str, str | int]) -> dict[str, str | int]:
         if self._add_start_index:
             written[_START_INDEX] = written[CHAR_START]
+        return written
 
 
-def _documents(
-    text: str,
-    given: dict[Any, Any],
-    part: Part,
-    spans: Sequence[TextChunk],
-    written: Sequence[dict[str, str | int]],
-) -> list[Document]:
-    """Make the chunks of one text, each with a deep copy of the text's metadata."""
-    # deepcopy takes longer than all the rest; of flat metadata it changes nothing.
-    flat = _FLAT.issuperset(map(type, given.values()))
-    return [
-        Document(
-            text[start:end],
-            id=chunk_id(part.id_name, number),
-            metadata={**(given if flat else copy.deepcopy(given)), **entry},
-        )
-        for number, ((start, end, _), entry) in enumerate(
-            zip(spans, written, strict=True)
-        )
-    ]
+def source_of(document: Document) -> SourceText:
+    """Return what the core needs of a document that is to be split."""
+    return SourceText(document.page_content, document.metadata, document.id)
 
 
-def _without_place(metadata: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Metadata for the chunks of a text: where the text stands is not where they do."""
+def _inherited(metadata: Mapping[Any, Any]) -> Callable[[], dict[Any, Any]]:
+    """Return what gives each chunk its own copy of its text's metadata.
+
+    Where the text stands is not where its chunks do, so that is left out.
+    """
     dropped = (*OWN_KEYS, _START_INDEX)
-    return {key: value for key, value in metadata.items() if key not in dropped}
+    kept = {key: value for key, value in metadata.items() if key not in dropped}
+    # deepcopy takes longer than all the rest; of flat metadata it changes nothing.
+    flat = _FLAT.issuperset(map(type, kept.values()))
+    return kept.copy if flat else lambda: copy.deepcopy(kept)

@@ -12,7 +12,7 @@ from langchain_core.documents import Document
 from oprag.chunk import Hit
 from oprag.errors import InvalidOptionError, UnlocatedChunksWarning
 from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
-from oprag.positions import PART_KEYS, as_number, read_documents
+from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
 
 
 def annotate_positions(
@@ -28,7 +28,7 @@ def annotate_positions(
             parts, its pages or rows as the loader gave them.
         documents: All chunks of that text, in the order the splitter made them. They
             are of one document: `source`, `file_path` or another known key of the
-            metadata names it.
+            metadata names it (a file before an id).
 
     Returns:
         New documents in the same order: the metadata as it was, and `doc_key`,
@@ -54,8 +54,8 @@ def annotate_positions(
     """
     if not documents:
         return []
-    hits = [Hit(d.page_content, d.metadata, subject=d) for d in documents]
-    names = list(dict.fromkeys(name for _, name in read_documents(hits)))
+    read_documents([Hit("", document.metadata) for document in documents])
+    names = [*dict.fromkeys(str(document_name(d.metadata)) for d in documents)]
     if len(names) > 1:
         message = (
             f"The chunks are of {len(names)} documents ({', '.join(names[:3])}, …), "
@@ -89,9 +89,9 @@ def _parts_of(
 ) -> list[tuple[str, int | None, list[int]]]:
     """Text, number and chunks of each part."""
     if isinstance(source, str):
-        pages = {_page(document) for document in documents}
-        number = as_number(pages.pop()[1]) if len(pages) == 1 else None
-        return [(source, number, list(range(len(documents))))]
+        (number,) = part_numbers([documents[0].metadata])
+        one = len({_page(document) for document in documents}) == 1
+        return [(source, number if one else None, list(range(len(documents))))]
     members: dict[Any, list[int]] = {_page(part): [] for part in source}
     for index, document in enumerate(documents):
         page = _page(document)
@@ -102,10 +102,12 @@ def _parts_of(
             )
             raise InvalidOptionError(message, option="source", value=page)
         members[page].append(index)
-    return [
-        (part.page_content, _number(part, place), members[_page(part)])
-        for place, part in enumerate(source)
+    numbers = part_numbers([part.metadata for part in source])
+    parts = [
+        (part.page_content, number, members[_page(part)])
+        for part, number in zip(source, numbers, strict=True)
     ]
+    return sorted(parts, key=lambda part: part[1] or 0)
 
 
 def _page(document: Document) -> tuple[str, Any]:
@@ -115,8 +117,3 @@ def _page(document: Document) -> tuple[str, Any]:
         if value is not None:
             return key, value
     return "", None
-
-
-def _number(part: Document, place: int) -> int:
-    number = as_number(_page(part)[1])
-    return place if number is None else number

@@ -33,7 +33,7 @@ def diagnose(
 
     Args:
         vectorstore: A vector store whose chunks can be read (see
-            `langchain_oprag.stores.chunk_store`), or documents: what a retriever
+            `langchain_oprag.chunk_store`), or documents: what a retriever
             returned, or a splitter made.
         documents: The full texts, to prove every position; see `document_source`.
         sample: Chunks to look at, the first ones; None for all.

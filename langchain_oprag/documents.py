@@ -53,7 +53,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
             `create_kv_docstore`, a `LocalFileStore`) whose keys are the documents'
             names and whose values are texts, `Document`s, or UTF-8 bytes; a
             docstore with a `search` method; a vector store that
-            `langchain_oprag.stores.chunk_store` can read, of which each document is
+            `langchain_oprag.chunk_store` can read, of which each document is
             put together from its chunks; or anything that
             `oprag.documents.document_source` takes: a mapping from names to texts,
             a function, plain or `async`, or a folder.

@@ -2,67 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
-from langchain_oprag._chunking import Documents, chunked_documents
+from langchain_oprag._chunking import LangChain
 from langchain_oprag.splitters import OffsetSentenceSplitter
 from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.indexing import (
     ChunkWriter,
+    Documents,
     IndexingReport,
-    Readable,
+    Replace,
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
     aupdate_index,
-    check_documents,
-    check_unsupported_metadata,
     update_index,
+    wanted_documents,
 )
 
 
 def index_documents(
-    documents: Documents,
+    documents: Documents[Document],
     vectorstore: VectorStore,
     *,
     splitter: BaseDocumentTransformer | None = None,
     remove_missing: bool = False,
+    replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
 ) -> IndexingReport:
     """Make a vector store hold documents as they are now.
 
-    Run it again whenever documents may have changed, or after a crash: what the
-    store already holds is neither embedded nor written again, a document that
+    Run it again whenever documents may have changed, or after a crash: a document
+    that the store holds as it is is neither embedded nor written again, one that
     changed is replaced, and one that was left incomplete is completed. While a
     document is replaced, the store holds only some of its chunks for a moment;
     everything of oprag that reads whole documents says so then. One run at a time.
 
     Chunks get the metadata of their document and oprag's own (`oprag.metadata`), all
-    flat, and ids that are the same every time (`oprag.metadata.chunk_id`).
+    flat, and ids that are the same every time (`oprag.metadata.chunk_id`), those that
+    LlamaIndex's `index_documents` gives: a store that both write to is one index.
 
     Args:
         documents: A folder, of which all text files are read, named by their path
             inside it (see `oprag.documents.read_folder`); or LangChain Documents, read
-            one at a time. Those of one name (`doc_uri`, `source`, `file_path`, `url`,
-            …; see `oprag.positions`) that follow one another are the parts of one
-            document, such as the pages that a loader gives. Without any such name
-            the `id` is the name.
-        vectorstore: Any that `langchain_oprag.stores.chunk_store` reads; others with
+            one at a time. Those of one name (`doc_uri`, `file_path`, `source`, ids,
+            `url`; see `oprag.positions`) that follow one another are the parts of
+            one document, such as the pages that a loader gives. Without any such
+            name the `id` is the name.
+        vectorstore: Any that `langchain_oprag.chunk_store` reads; others with
             `chunks=`.
         splitter: oprag's, whose positions are exact, or any other text splitter,
             whose chunks are found in their document. None for
             `OffsetSentenceSplitter()`.
         remove_missing: Also delete the documents that an earlier run stored and that
             are not among `documents`. What others keep in the store stays.
+        replace: `"document"`: all that is stored of a document is replaced by what is
+            given now, also if it was split otherwise. `"same_settings"`: only its
+            chunks of the same splitter with the same settings, so that chunks of
+            several sizes live side by side; index every size again when a document
+            changes.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
             keeps (lists, mappings, dates, numbers that are not finite). None is
             always left out.
@@ -74,8 +81,9 @@ def index_documents(
 
     Raises:
         MissingDocumentError: A document has no name.
-        DuplicateDocumentError: A document comes twice.
+        DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
         UnsupportedMetadataError: See `unsupported_metadata`.
+        MissingPositionError: A page comes alone, and without a number.
         UnscopedPositionError: What is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         InvalidOptionError: An option or the store cannot be used, or
@@ -98,20 +106,22 @@ def index_documents(
     """
     store = _readable(vectorstore, chunks)
     return update_index(
-        _wanted(documents, splitter, unsupported_metadata),
+        wanted_documents(documents, _framework(splitter), unsupported_metadata),
         store,
         _Writer(vectorstore),
         remove_missing=remove_missing,
+        replace=replace,
         batch_size=batch_size,
     )
 
 
 async def aindex_documents(
-    documents: Documents,
+    documents: Documents[Document],
     vectorstore: VectorStore,
     *,
     splitter: BaseDocumentTransformer | None = None,
     remove_missing: bool = False,
+    replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
@@ -122,10 +132,11 @@ async def aindex_documents(
     """
     store = _readable(vectorstore, chunks)
     return await aupdate_index(
-        _wanted(documents, splitter, unsupported_metadata),
+        wanted_documents(documents, _framework(splitter), unsupported_metadata),
         store,
         _Writer(vectorstore),
         remove_missing=remove_missing,
+        replace=replace,
         batch_size=batch_size,
     )
 
@@ -150,13 +161,7 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
     return Snapshot(store) if scanned else store
 
 
-def _wanted(
-    documents: Documents,
-    splitter: BaseDocumentTransformer | None,
-    unsupported_metadata: UnsupportedMetadata,
-) -> Iterator[Readable]:
-    check_documents(documents, Document)
-    check_unsupported_metadata(unsupported_metadata)
+def _framework(splitter: BaseDocumentTransformer | None) -> LangChain:
     if splitter is None:
         splitter = OffsetSentenceSplitter()
     elif not isinstance(splitter, BaseDocumentTransformer):
@@ -165,7 +170,7 @@ def _wanted(
             "oprag's splitters or any TextSplitter."
         )
         raise InvalidOptionError(message, option="splitter", value=splitter)
-    return chunked_documents(documents, splitter, unsupported_metadata)
+    return LangChain(splitter)
 
 
 class _Writer(ChunkWriter):

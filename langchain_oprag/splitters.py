@@ -58,6 +58,9 @@ class OffsetTokenSplitter(OffsetSplitter):
             tokenizer=self._resolved(),
         )
 
+    def _settings(self) -> tuple[object, ...]:
+        return "tokens", self._chunk_size, self._chunk_overlap
+
 
 class OffsetSentenceSplitter(OffsetSplitter):
     """Packs whole sentences into chunks of at most so many tokens, as DOS RAG does.
@@ -103,3 +106,6 @@ class OffsetSentenceSplitter(OffsetSplitter):
             tokenizer=self._resolved(),
             sentence_spans=self._sentence_spans,
         )
+
+    def _settings(self) -> tuple[object, ...]:
+        return "sentences", self._chunk_size, self._sentence_spans

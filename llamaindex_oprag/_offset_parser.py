@@ -13,20 +13,25 @@ from llama_index.core.node_parser.node_utils import (
     build_nodes_from_splits,
     default_id_func,
 )
-from llama_index.core.schema import BaseNode, Document, NodeRelationship
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    MetadataMode,
+    NodeRelationship,
+)
 from llama_index.core.utils import get_tqdm_iterable
 
 from llamaindex_oprag._convert import excluding
 from llamaindex_oprag._options import refuse_lost_state
-from llamaindex_oprag._parts import Part, group_parts, text_of
 from oprag.errors import TokenizerError
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
-    CHUNK_INDEX,
-    PART_INDEX,
-    chunk_id,
-    chunk_metadata,
+from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
+from oprag.positions import (
+    Part,
+    SourceText,
+    Stamp,
+    group_parts,
+    qualified_name,
+    stamp_chunks,
 )
 from oprag.splitting import TextChunk
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
@@ -56,7 +61,7 @@ class OffsetNodeParser(TextSplitter):
         """Cut a text."""
 
     @abstractmethod
-    def _settings(self) -> str:
+    def _settings(self) -> tuple[object, ...]:
         """What decides where a text is cut, besides the tokenizer."""
 
     def split_text(self, text: str) -> list[str]:
@@ -72,38 +77,44 @@ class OffsetNodeParser(TextSplitter):
         self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
     ) -> list[BaseNode]:
         counter = resolve_token_counter(self.tokenizer)
-        groups = group_parts(nodes)
+        groups = group_parts([source_of(node) for node in nodes])
         progress = get_tqdm_iterable(
             list(itertools.chain(*groups)), show_progress, "Parsing nodes"
         )
-        cut = {
-            part.place: self._chunks(text_of(part.node), counter) for part in progress
-        }
+        cut = {part.place: self._chunks(part.source.text, counter) for part in progress}
         made: dict[int, list[BaseNode]] = {}
         for parts in groups:
-            name = parts[0].name
-            chunks = [cut[part.place] for part in parts]
-            written = chunk_metadata(name, chunks, counter.name)
-            for part, part_chunks, metadata in zip(parts, chunks, written, strict=True):
-                _place(part, metadata)
-                made[part.place] = self._nodes_of(part, part_chunks, metadata)
+            rows = [cut[part.place] for part in parts]
+            stamps = stamp_chunks(
+                parts, rows, settings=self._settings(), counter=counter
+            )
+            for part, row, written in zip(parts, rows, stamps, strict=True):
+                made[part.place] = self._nodes_of(nodes[part.place], part, row, written)
         return list(itertools.chain(*(made[index] for index in range(len(nodes)))))
 
     def _nodes_of(
         self,
+        source: BaseNode,
         part: Part,
         chunks: Sequence[TextChunk],
-        metadata: Sequence[dict[str, str | int]],
+        stamps: Sequence[Stamp],
     ) -> list[BaseNode]:
-        text = text_of(part.node)
-        splits = [text[start:end] for start, end, _ in chunks]
-        ids = [self._id(part, i, entry) for i, entry in enumerate(metadata)]
+        text = part.source.text
         nodes = build_nodes_from_splits(
-            splits, part.node, id_func=lambda i, _document: ids[i]
+            [text[start:end] for start, end, _ in chunks],
+            source,
+            id_func=lambda i, _document: (
+                stamps[i].id
+                if self.id_func is default_id_func
+                else str(self.id_func(i, source))
+            ),
         )
-        source = part.node.source_node
-        for node, entry in zip(nodes, metadata, strict=True):
-            inherited = part.node.metadata if self.include_metadata else {}
+        inherited = {
+            key: value
+            for key, value in source.metadata.items()
+            if self.include_metadata and key not in OWN_KEYS
+        }
+        for node, (_, entry) in zip(nodes, stamps, strict=True):
             node.metadata = {**inherited, **entry}
             node.excluded_llm_metadata_keys = excluding(
                 node.excluded_llm_metadata_keys, node.metadata
@@ -112,25 +123,12 @@ class OffsetNodeParser(TextSplitter):
                 node.excluded_embed_metadata_keys, node.metadata
             )
             node.embedding = None
-            if source is not None:
-                node.relationships[NodeRelationship.SOURCE] = source
+            if source.source_node is not None:
+                node.relationships[NodeRelationship.SOURCE] = source.source_node
             if part.offset is not None:
                 node.start_char_idx = int(entry[CHAR_START])
                 node.end_char_idx = int(entry[CHAR_END])
         return list(nodes)
-
-    def _id(self, part: Part, i: int, metadata: dict[str, str | int]) -> str:
-        """Stable id of a node, unless the user gave an `id_func`.
-
-        Other settings give other ids, so that chunks of several sizes can live in
-        one store. A part counts by itself, because it may be indexed by itself.
-        """
-        if self.id_func is not default_id_func:
-            return str(self.id_func(i, part.node))
-        if part.node.source_node is not None:
-            return chunk_id(f"{part.node.node_id}\0{self._settings()}", i)
-        index = i if part.number is not None else int(metadata[CHUNK_INDEX])
-        return chunk_id(f"{part.name}\0{part.number}\0{self._settings()}", index)
 
     def _postprocess_parsed_nodes(
         self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
@@ -186,22 +184,22 @@ class OffsetNodeParser(TextSplitter):
         return state
 
 
-def _place(part: Part, metadata: Sequence[dict[str, str | int]]) -> None:
-    """Write the part's number, and offsets in the document where they are known."""
-    for entry in metadata:
-        entry.pop(PART_INDEX, None)
-        if part.number is not None:
-            entry[PART_INDEX] = part.number
-        entry[CHAR_START] = int(entry[CHAR_START]) + (part.offset or 0)
-        entry[CHAR_END] = int(entry[CHAR_END]) + (part.offset or 0)
-
-
 def _link(before: BaseNode, after: BaseNode) -> None:
     before.relationships[NodeRelationship.NEXT] = after.as_related_node_info()
     after.relationships[NodeRelationship.PREVIOUS] = before.as_related_node_info()
 
 
-def qualified_name(function: Any) -> str:
-    """Module and name of a callable, to tell it apart from others."""
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    return f"{getattr(function, '__module__', '')}.{name}"
+def text_of(node: BaseNode) -> str:
+    """Return the text that is split."""
+    return node.get_content(metadata_mode=MetadataMode.NONE)
+
+
+def source_of(node: BaseNode) -> SourceText:
+    """Return what the core needs of a document, or of a node of an earlier parser."""
+    return SourceText(
+        text_of(node),
+        node.metadata,
+        node.ref_doc_id or node.node_id,
+        cut=node.source_node is not None,
+        has_neighbours=bool(node.prev_node or node.next_node),
+    )

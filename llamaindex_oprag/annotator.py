@@ -11,19 +11,18 @@ from llama_index.core.bridge.pydantic import ConfigDict, Field
 from llama_index.core.schema import (
     BaseNode,
     Document,
-    MetadataMode,
     TextNode,
     TransformComponent,
 )
 
 from llamaindex_oprag._convert import excluding
+from llamaindex_oprag._offset_parser import text_of
 from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.chunk import Hit
 from oprag.documents import DocumentSource
 from oprag.errors import MissingDocumentError, UnlocatedChunksWarning
 from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
-from oprag.positions import PART_KEYS, as_number, look_up, read_documents
+from oprag.positions import document_name, part_numbers
 
 
 class PositionAnnotator(TransformComponent):
@@ -94,7 +93,7 @@ class PositionAnnotator(TransformComponent):
 
     def _source(self) -> DocumentSource:
         if isinstance(self.documents, (list, tuple)):
-            return document_source({d.node_id: _text(d) for d in self.documents})
+            return document_source({d.node_id: text_of(d) for d in self.documents})
         return document_source(self.documents)
 
     def _annotated(
@@ -130,9 +129,9 @@ def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
 
 def _by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:
     """Indexes of the nodes of each document, by its own name."""
-    hits = [Hit("", node.metadata, document=node.ref_doc_id) for node in nodes]
     groups: dict[str, list[int]] = {}
-    for index, (_, name) in enumerate(read_documents(hits)):
+    for index, node in enumerate(nodes):
+        name = document_name(node.metadata) or str(node.ref_doc_id)
         groups.setdefault(name, []).append(index)
     return groups
 
@@ -156,14 +155,14 @@ def _located(
     sources: dict[str, list[tuple[int, BaseNode]]] = {}
     for index, node in members:
         sources.setdefault(str(node.ref_doc_id), []).append((index, node))
-    numbers = _part_numbers([group[0][1] for group in sources.values()])
+    numbers = part_numbers([group[0][1].metadata for group in sources.values()])
     parts = sorted(
         zip(numbers, sources.items(), strict=True), key=lambda part: part[0] or 0
     )
     written, located = annotate_chunks(
         name,
         [
-            SourcePart(texts[source], [_text(node) for _, node in group], number)
+            SourcePart(texts[source], [text_of(node) for _, node in group], number)
             for number, (source, group) in parts
         ],
     )
@@ -175,15 +174,6 @@ def _located(
         for (_, (_, group)), row in zip(parts, written, strict=True)
         for (index, _), entry in zip(group, row, strict=True)
     }
-
-
-def _part_numbers(firsts: Sequence[BaseNode]) -> Sequence[int | None]:
-    """Number of each part by page or row, else as they come; None for one text."""
-    for key in PART_KEYS:
-        numbers = [as_number(look_up(node.metadata, None, key)) for node in firsts]
-        if None not in numbers and len(set(numbers)) == len(numbers):
-            return numbers
-    return [None] if len(firsts) == 1 else range(len(firsts))
 
 
 def _with_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:
@@ -201,7 +191,3 @@ def _with_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:
         changes["start_char_idx"] = entry.get(CHAR_START)
         changes["end_char_idx"] = entry.get(CHAR_END)
     return node.model_copy(update=changes)
-
-
-def _text(node: BaseNode) -> str:
-    return node.get_content(metadata_mode=MetadataMode.NONE)

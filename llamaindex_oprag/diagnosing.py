@@ -31,7 +31,7 @@ def diagnose(
     indexed again, or written to with `oprag.diagnosing.plan_repair`.
 
     Args:
-        index_or_store: What `llamaindex_oprag.stores.chunk_store` takes, or nodes:
+        index_or_store: What `llamaindex_oprag.chunk_store` takes, or nodes:
             what a retriever returned, or a node parser made.
         documents: The full texts, to prove every position; see `document_source`.
         sample: Chunks to look at, the first ones; None for all.

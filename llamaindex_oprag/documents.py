@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore, DocumentSource, StoreSource
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.positions import document_name
 
 _WAYS_OUT = (
     "Index it with index_documents or one of oprag's node parsers; or keep the full "
@@ -52,7 +54,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
         The source: `get(name)` and `aget(name)` give the whole text of a document.
         Nothing is read yet.
 
-        Where a docstore holds the original `Document` by this id (an
+        Where a docstore holds the original `Document` by this id or name (an
         `IngestionPipeline` with `docstore=` fills one, as does
         `docstore.add_documents`), that is given. Else the document is put together
         from the chunks of the store, if oprag's metadata is on them, and verified;
@@ -95,6 +97,8 @@ class _IndexSource(DocumentSource):
         try:
             return self._chunks.get(document_id)
         except DocumentNotFoundError as error:
+            if (named := self._named(document_id)) is not None:
+                return named
             info = self._docstore.get_ref_doc_info(document_id)
             raise self._missing(document_id, found, info, error) from error
 
@@ -105,8 +109,19 @@ class _IndexSource(DocumentSource):
         try:
             return await self._chunks.aget(document_id)
         except DocumentNotFoundError as error:
+            if (named := await asyncio.to_thread(self._named, document_id)) is not None:
+                return named
             info = await self._docstore.aget_ref_doc_info(document_id)
             raise self._missing(document_id, found, info, error) from error
+
+    def _named(self, name: str) -> str | None:
+        """Text of the one document that has this name in its metadata."""
+        named = [
+            node
+            for node in self._docstore.docs.values()
+            if isinstance(node, Document) and document_name(node.metadata) == name
+        ]
+        return _text(named[0]) if len(named) == 1 else None
 
     def _missing(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core import VectorStoreIndex
@@ -13,56 +13,57 @@ from llama_index.core.schema import BaseNode, Document
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from llamaindex_oprag._chunking import chunked_documents
-from llamaindex_oprag._given_documents import Documents
+from llamaindex_oprag._chunking import LlamaIndex
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.indexing import (
     ChunkWriter,
+    Documents,
     IndexingReport,
-    Readable,
+    Replace,
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
     aupdate_index,
-    check_documents,
-    check_unsupported_metadata,
     update_index,
+    wanted_documents,
 )
 
 
 def index_documents(
-    documents: Documents,
+    documents: Documents[Document],
     index: VectorStoreIndex,
     *,
     node_parser: NodeParser | None = None,
     remove_missing: bool = False,
+    replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
 ) -> IndexingReport:
     """Make an index hold documents as they are now.
 
-    Run it again whenever documents may have changed, or after a crash: what the
-    index already holds is neither embedded nor written again, a document that
+    Run it again whenever documents may have changed, or after a crash: a document
+    that the index holds as it is is neither embedded nor written again, one that
     changed is replaced, and one that was left incomplete is completed. While a
     document is replaced, the index holds only some of its nodes for a moment;
     everything of oprag that reads whole documents says so then. One run at a time.
 
     Nodes get the metadata of their document and oprag's own (`oprag.metadata`), all
     flat, and ids that are the same every time (`oprag.metadata.chunk_id`), whatever
-    the parser's `id_func`. They are embedded by the index's own model.
+    the parser's `id_func`; LangChain's `index_documents` gives the same, so that a
+    store that both write to is one index. They are embedded by the index's own model.
 
     Args:
         documents: A folder, of which all text files are read, named by their path
             inside it (see `oprag.documents.read_folder`); or LlamaIndex Documents, read
-            one at a time. A document's name is `doc_uri` in its metadata; its file,
-            if it is a page or row of one; its id, unless that is a random one; or
-            `file_path`, `source`, …. Pages that follow one another are the parts of
-            one document.
-        index: Over any store that `llamaindex_oprag.stores.chunk_store` reads; over
+            one at a time. Those of one name (`doc_uri`, `file_path`, `source`, ids,
+            `url`; see `oprag.positions`) that follow one another are the parts of
+            one document, such as the pages that a reader gives. Without any such
+            name the document's id is the name, unless it is a random one.
+        index: Over any store that `llamaindex_oprag.chunk_store` reads; over
             others with `chunks=`. FAISS takes new documents and cannot replace any.
             An index in memory is kept by `index.storage_context.persist()`.
         node_parser: oprag's, whose positions are exact, or any other that makes one
@@ -70,6 +71,11 @@ def index_documents(
             `OffsetSentenceNodeParser()`.
         remove_missing: Also delete the documents that an earlier run stored and that
             are not among `documents`. What others keep in the store stays.
+        replace: `"document"`: all that is stored of a document is replaced by what is
+            given now, also if it was parsed otherwise. `"same_settings"`: only its
+            nodes of the same parser with the same settings, so that nodes of
+            several sizes live side by side; index every size again when a document
+            changes.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
             keeps (lists, mappings, dates, numbers that are not finite) and the names
             that LlamaIndex overwrites (`doc_id`, `document_id`, `ref_doc_id`). None
@@ -82,7 +88,7 @@ def index_documents(
 
     Raises:
         MissingDocumentError: A document has no name that stays the same.
-        DuplicateDocumentError: A document comes twice.
+        DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
         UnsupportedMetadataError: See `unsupported_metadata`.
         MissingPositionError: A page comes alone, and without a number.
         UnscopedPositionError: What is given already is a chunk.
@@ -97,20 +103,22 @@ def index_documents(
     """
     store = _readable(index, chunks, remove_missing=remove_missing)
     return update_index(
-        _wanted(documents, node_parser, unsupported_metadata),
+        wanted_documents(documents, _framework(node_parser), unsupported_metadata),
         store,
         _Writer(index),
         remove_missing=remove_missing,
+        replace=replace,
         batch_size=batch_size,
     )
 
 
 async def aindex_documents(
-    documents: Documents,
+    documents: Documents[Document],
     index: VectorStoreIndex,
     *,
     node_parser: NodeParser | None = None,
     remove_missing: bool = False,
+    replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
@@ -122,10 +130,11 @@ async def aindex_documents(
     """
     store = _readable(index, chunks, remove_missing=remove_missing)
     return await aupdate_index(
-        _wanted(documents, node_parser, unsupported_metadata),
+        wanted_documents(documents, _framework(node_parser), unsupported_metadata),
         store,
         _Writer(index),
         remove_missing=remove_missing,
+        replace=replace,
         batch_size=batch_size,
     )
 
@@ -162,13 +171,7 @@ def _readable(
     return Snapshot(store, keep=lambda chunk: chunk.id in own)
 
 
-def _wanted(
-    documents: Documents,
-    node_parser: NodeParser | None,
-    unsupported_metadata: UnsupportedMetadata,
-) -> Iterator[Readable]:
-    check_documents(documents, Document)
-    check_unsupported_metadata(unsupported_metadata)
+def _framework(node_parser: NodeParser | None) -> LlamaIndex:
     if node_parser is None:
         node_parser = OffsetSentenceNodeParser()
     elif not isinstance(node_parser, NodeParser):
@@ -177,7 +180,7 @@ def _wanted(
             "takes oprag's node parsers or any NodeParser of one level."
         )
         raise InvalidOptionError(message, option="node_parser", value=node_parser)
-    return chunked_documents(documents, node_parser, unsupported_metadata)
+    return LlamaIndex(node_parser)
 
 
 def _is_faiss(vector_store: object) -> bool:

@@ -6,16 +6,22 @@ can find it in the wrong place; these carry the offsets through.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import Field, field_serializer, model_validator
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.node_parser.node_utils import default_id_func
 
-from llamaindex_oprag._offset_parser import OffsetNodeParser, qualified_name
+from llamaindex_oprag._offset_parser import OffsetNodeParser
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.splitting import TextChunk, split_sentences, split_tokens
-from oprag.tokens import NamedTokenCounter
+from oprag.positions import qualified_name
+from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
+from oprag.tokens import NamedTokenCounter, TokenizerSpec
+
+if TYPE_CHECKING:
+    from llama_index.core.node_parser.node_utils import IdFuncCallable
+    from typing_extensions import Self
 
 
 @documented
@@ -31,14 +37,15 @@ class OffsetTokenNodeParser(OffsetNodeParser):
     the embedding model is shown. The keys are written for the document as it was
     handed over; see `oprag.metadata.chunk_metadata`.
 
-    Documents of one file that have a page, row or record number are parts of one
-    document: offsets count from the start of the part, `part_index` is its number
-    from 0, `chunk_index` runs on over the parts that are handed over together.
-    Sections that another parser cut before are parts in the order they come; their
-    nodes have no `start_char_idx`, because it is not known in the document.
+    Documents of one file (`file_path`, `source`) are parts of one document: offsets
+    count from the start of the part, `part_index` is its page, row or record from 0,
+    else its place among them; `chunk_index` runs on over the parts that are handed
+    over together. Sections that another parser cut before are parts in the order they
+    come; their nodes have no `start_char_idx`, because it is not known in the
+    document.
 
-    Node ids are stable: the same document, cut with the same settings, gets the same
-    ids, unless `id_func` is given.
+    Node ids are stable: the same text, cut with the same settings, gets the same ids,
+    and no other does, unless `id_func` is given.
 
     Args:
         chunk_size: Tokens, at least 1.
@@ -84,6 +91,33 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         return self
 
     @classmethod
+    def from_defaults(
+        cls,
+        chunk_size: int = 128,
+        chunk_overlap: int = 0,
+        *,
+        tokenizer: TokenizerSpec = None,
+        callback_manager: CallbackManager | None = None,
+        include_metadata: bool = True,
+        include_prev_next_rel: bool = True,
+        id_func: IdFuncCallable | None = None,
+    ) -> Self:
+        """Make a parser as LlamaIndex's own parsers are made; the options are the same.
+
+        Raises:
+            ValidationError: An impossible value. It is a `ValueError`.
+        """
+        return cls(
+            chunk_size=chunk_size,
+            chunk_overlap=chunk_overlap,
+            tokenizer=tokenizer,
+            callback_manager=callback_manager or CallbackManager([]),
+            include_metadata=include_metadata,
+            include_prev_next_rel=include_prev_next_rel,
+            id_func=id_func or default_id_func,
+        )
+
+    @classmethod
     def class_name(cls) -> str:
         """Name in `to_dict`."""
         return "OffsetTokenNodeParser"
@@ -96,8 +130,8 @@ class OffsetTokenNodeParser(OffsetNodeParser):
             tokenizer=counter,
         )
 
-    def _settings(self) -> str:
-        return f"tokens {self.chunk_size} {self.chunk_overlap}"
+    def _settings(self) -> tuple[object, ...]:
+        return "tokens", self.chunk_size, self.chunk_overlap
 
 
 @documented
@@ -125,9 +159,36 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
     chunk_size: int = Field(
         default=100, ge=1, description="Tokens that a node may have."
     )
-    sentence_spans: Callable[[str], Sequence[tuple[int, int]]] | None = Field(
+    sentence_spans: SentenceSpans | None = Field(
         default=None, description="Finds the sentences of a text; None for Punkt."
     )
+
+    @classmethod
+    def from_defaults(
+        cls,
+        chunk_size: int = 100,
+        *,
+        tokenizer: TokenizerSpec = None,
+        sentence_spans: SentenceSpans | None = None,
+        callback_manager: CallbackManager | None = None,
+        include_metadata: bool = True,
+        include_prev_next_rel: bool = True,
+        id_func: IdFuncCallable | None = None,
+    ) -> Self:
+        """Make a parser as LlamaIndex's own parsers are made; the options are the same.
+
+        Raises:
+            ValidationError: An impossible value. It is a `ValueError`.
+        """
+        return cls(
+            chunk_size=chunk_size,
+            tokenizer=tokenizer,
+            sentence_spans=sentence_spans,
+            callback_manager=callback_manager or CallbackManager([]),
+            include_metadata=include_metadata,
+            include_prev_next_rel=include_prev_next_rel,
+            id_func=id_func or default_id_func,
+        )
 
     @classmethod
     def class_name(cls) -> str:
@@ -146,5 +207,5 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
             sentence_spans=self.sentence_spans,
         )
 
-    def _settings(self) -> str:
-        return f"sentences {self.chunk_size}"
+    def _settings(self) -> tuple[object, ...]:
+        return "sentences", self.chunk_size, self.sentence_spans

@@ -111,8 +111,8 @@ class Passage:
         """Where the passage stands, for people: name, page or part, characters.
 
         `contract.txt, page 3, characters 120-480`. Characters are end
-        exclusive. A page is given by its printed label where the metadata has
-        one, else counted from 1.
+        exclusive. A page is named as the reader of the document knows it: by its
+        label, its `page_number`, or its `page`, which counts from 0, plus 1.
         """
         return ", ".join([self.name, *self._place()])
 
@@ -120,13 +120,7 @@ class Passage:
         first = self.chunks[0]
         place = []
         if self.part is not None:
-            label, page = map(first.metadata.get, ("page_label", "page"))
-            if label is not None:
-                place.append(f"page {label}")
-            elif isinstance(page, (int, float)):
-                place.append(f"page {int(page) + 1}")
-            else:
-                place.append(f"part {self.part}")
+            place.append(_part_for_people(first.metadata, self.part))
         if self.spans:
             spans = " and ".join(f"{start}-{end}" for start, end in self.spans)
             place.append(f"characters {spans}")
@@ -134,6 +128,33 @@ class Passage:
             places = ".".join(str(number) for number in first.position[1:])
             place.append(f"chunk {places}")
         return place
+
+
+_PART_NAMES = (
+    ("page_label", "page"),
+    ("page_number", "page"),
+    ("loc.pageNumber", "page"),
+    ("page", "page"),
+    ("row", "row"),
+    ("seq_num", "record"),
+)
+"""Keys of a part, and what it is to a reader; the first that is there counts."""
+
+
+def _part_for_people(metadata: Mapping[str, Any], part: int) -> str:
+    for key, noun in _PART_NAMES:
+        value = metadata.get(key)
+        if value is None and key == "loc.pageNumber":
+            location = metadata.get("loc")
+            value = location.get("pageNumber") if isinstance(location, dict) else None
+        if value is None or value == "":
+            continue
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)  # some stores make floats of integers
+        if key == "page" and type(value) is int:
+            value += 1  # only here readers count from 0; a text is a printed label
+        return f"{noun} {value}"
+    return f"part {part}"
 
 
 OffsetFrame = Literal["document", "parent", "last", "only"]

@@ -6,14 +6,17 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
 DOC_KEY = "doc_key"
-"""SHA-256 of the document's name, hex: safe in every store's filters."""
+"""16 hex digits of the document's name: safe in every store's filters."""
 DOC_URI = "doc_uri"
 """The document's own name: for people and look-ups, never for filters."""
+DOC_VERSION = "doc_version"
+"""Which text, cut by which settings: chunks of two versions never belong together.
+`settings-text`, each a short hash; see `document_version`."""
 CHUNK_INDEX = "chunk_index"
 """Number of the chunk in its document, from 0, running on over the parts."""
 N_CHUNKS = "n_chunks"
@@ -26,8 +29,8 @@ CHAR_SPANS = "char_spans"
 """Spans of a merged text with gaps, `0-120,125-300`; `char_start` and `char_end` are
 those of the whole."""
 PART_INDEX = "part_index"
-"""Number of the part (page, section): the source's own where it has one, else from
-0; absent for a document that is one text."""
+"""Number of the part (page, section) from 0; absent for a document that is one text.
+See `oprag.positions.group_parts`."""
 TOKEN_COUNT = "token_count"
 """Tokens of the chunk's own text."""
 TOKEN_COUNTER = "token_counter"
@@ -36,16 +39,18 @@ TOKEN_COUNTER = "token_counter"
 OWN_KEYS = (
     DOC_KEY,
     DOC_URI,
+    DOC_VERSION,
+    PART_INDEX,
     CHUNK_INDEX,
     N_CHUNKS,
     CHAR_START,
     CHAR_END,
-    PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
 )
 """All keys that oprag writes, in writing order."""
 
+_KEY_DIGITS, _SETTINGS_DIGITS, _TEXT_DIGITS = 16, 6, 10
 _NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """uuid.NAMESPACE_OID, without importing `uuid` for it."""
 _VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
@@ -69,25 +74,68 @@ class CountedSpan(Protocol):
 
 
 def document_key(name: str) -> str:
-    """Key of a document: the SHA-256 of its name in UTF-8, as 64 hex digits.
+    """Return the key of a document: 16 hex digits of the SHA-256 of its name.
 
     A name may hold anything (spaces, quotes, SQL); the key is safe to filter on
     in every store, and equal names have equal keys on every machine.
     """
+    return _digest(name)[:_KEY_DIGITS]
+
+
+def document_version(settings: str, texts: Iterable[str]) -> str:
+    """Return what tells the chunks of one text and one splitter from all others.
+
+    Args:
+        settings: What decides where the text is cut, and the token counter.
+        texts: The text, or those of all parts in reading order.
+
+    Returns:
+        Two short hashes, `settings-text`.
+    """
+    digests = [_digest(text) for text in texts]
+    whole = digests[0] if len(digests) == 1 else _digest("".join(digests))
+    return f"{_digest(settings)[:_SETTINGS_DIGITS]}-{whole[:_TEXT_DIGITS]}"
+
+
+def version_settings(version: Any) -> str:
+    """Return the half of a `doc_version` that stands for the splitter's settings."""
+    return str(version or "").partition("-")[0]
+
+
+def version_text(version: Any) -> str:
+    """Return the half of a `doc_version` that stands for the text."""
+    return str(version or "").partition("-")[2]
+
+
+def _digest(text: str) -> str:
     import hashlib  # here and below: it takes a part of the time of `import oprag`
 
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def chunk_id(name: str, chunk_index: int) -> str:
-    """Stable id of one chunk: a UUID made of the document's key and the index.
+def chunk_id(
+    name: str,
+    index: int,
+    *,
+    version: str = "",
+    part: int | None = None,
+    offset: int = 0,
+) -> str:
+    """Return the stable id of one chunk, a UUID.
 
     Indexing the same document twice gives the same ids, so a store replaces
-    instead of doubling. UUIDs are the one form that every store accepts.
+    instead of doubling; another text or another size gives others. UUIDs are the
+    one form that every store accepts.
+
+    Args:
+        name: The document's own name.
+        index: Number of the chunk in its part, from 0.
+        version: Its `doc_version`.
+        part: Its `part_index`.
+        offset: Where the text that was split begins, if it was a chunk itself.
     """
-    # named_id(f"{key}/{index}"), which would hash the key for every chunk.
-    hashed = _hashed_key(name).copy()
-    hashed.update(b"%d" % chunk_index)
+    hashed = _hashed_scope(name, version, part, offset).copy()
+    hashed.update(b"%d" % index)
     return _as_uuid(hashed.hexdigest())
 
 
@@ -137,11 +185,12 @@ def _as_uuid(digits: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _hashed_key(name: str) -> Any:
-    """The SHA-1 that an id of a document's chunks begins with."""
+def _hashed_scope(name: str, version: str, part: int | None, offset: int) -> Any:
+    """The SHA-1 that the ids of all chunks of one part begin with."""
     import hashlib
 
-    named = f"{document_key(name)}/".encode()
+    number = "" if part is None else part
+    named = f"{document_key(name)}/{version}/{number}/{offset}/".encode()
     return hashlib.sha1(_NAMESPACE + named, usedforsecurity=False)
 
 
@@ -149,8 +198,11 @@ def chunk_metadata(
     name: str,
     parts: Sequence[Sequence[CountedSpan]],
     token_counter: str = "",
+    *,
+    numbers: Sequence[int | None] | None = None,
+    version: str = "",
 ) -> list[list[dict[str, str | int]]]:
-    """Flat metadata for all chunks of one document.
+    """Return the flat metadata for all chunks of one document.
 
     Args:
         name: The document's own name.
@@ -159,32 +211,36 @@ def chunk_metadata(
         token_counter: Name of the counter that `token_count` comes from; with
             an empty name the counts are left out, because nobody could tell
             later what they count.
+        numbers: `part_index` of each part; None to count several from 0.
+        version: `doc_version`; left out if empty.
 
     Returns:
-        One dict per chunk, in the same nesting as `parts`. `chunk_index` runs
-        on over the parts; `part_index` is there when there are several.
+        One dict per chunk, in the same nesting as `parts`, its keys in the order of
+        `OWN_KEYS`. `chunk_index` runs on over the parts.
     """
     key = document_key(name)
     total = sum(len(part) for part in parts)
+    if numbers is None:
+        numbers = range(len(parts)) if len(parts) > 1 else [None]
     written: list[list[dict[str, str | int]]] = []
     index = 0
-    for part_index, part in enumerate(parts):
+    for number, part in zip(numbers, parts, strict=True):
+        head: dict[str, str | int] = {DOC_KEY: key, DOC_URI: name}
+        if version:
+            head[DOC_VERSION] = version
+        if number is not None:
+            head[PART_INDEX] = number
         row: list[dict[str, str | int]] = []
-        for span in part:
-            entry: dict[str, str | int] = {
-                DOC_KEY: key,
-                DOC_URI: name,
-                CHUNK_INDEX: index,
-                N_CHUNKS: total,
-                CHAR_START: span.start,
-                CHAR_END: span.end,
-            }
-            if len(parts) > 1:
-                entry[PART_INDEX] = part_index
+        for place, span in enumerate(part, index):
+            entry = head.copy()
+            entry[CHUNK_INDEX] = place
+            entry[N_CHUNKS] = total
+            entry[CHAR_START] = span.start
+            entry[CHAR_END] = span.end
             if token_counter:
                 entry[TOKEN_COUNT] = span.token_count
                 entry[TOKEN_COUNTER] = token_counter
             row.append(entry)
-            index += 1
+        index += len(part)
         written.append(row)
     return written

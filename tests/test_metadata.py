@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.metadata import chunk_id, document_key, named_id
+from oprag.metadata import (
+    chunk_id,
+    document_key,
+    document_version,
+    named_id,
+    version_settings,
+    version_text,
+)
 
 
-@given(st.text(max_size=20), st.integers(0, 10**9))
-def test_an_id_is_the_uuid_of_the_documents_key_and_the_index(name, index):
-    named = f"{document_key(name)}/{index}"
-    assert chunk_id(name, index) == str(uuid.uuid5(uuid.NAMESPACE_OID, named))
+@given(
+    st.text(max_size=20),
+    st.integers(0, 10**9),
+    st.sampled_from(["", "a1b2c3-0123456789"]),
+    st.none() | st.integers(0, 99),
+    st.integers(0, 99),
+)
+def test_an_id_is_the_uuid_of_what_tells_a_chunk_from_all_others(
+    name, index, version, part, offset
+):
+    number = "" if part is None else part
+    named = f"{document_key(name)}/{version}/{number}/{offset}/{index}"
+    own = chunk_id(name, index, version=version, part=part, offset=offset)
+    assert own == str(uuid.uuid5(uuid.NAMESPACE_OID, named))
+
+
+def test_a_key_is_16_hex_digits_of_the_name():
+    assert document_key("a.txt") == hashlib.sha256(b"a.txt").hexdigest()[:16]
+
+
+@pytest.mark.parametrize(
+    ("settings", "texts"),
+    [("tokens 9", ["text"]), ("tokens 8", ["texts"]), ("tokens 8", ["te", "xt"])],
+)
+def test_other_settings_and_other_texts_are_another_version(settings, texts):
+    version = document_version("tokens 8", ["text"])
+
+    other = document_version(settings, texts)
+
+    assert other != version
+    same_settings = version_settings(other) == version_settings(version)
+    assert same_settings == (settings == "tokens 8")
+    assert (version_text(other) == version_text(version)) == (texts == ["text"])
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=20))

@@ -18,7 +18,7 @@ from oprag.errors import (
     PositionError,
     UnscopedPositionError,
 )
-from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, N_CHUNKS
+from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_VERSION, N_CHUNKS, PART_INDEX
 from oprag.positions import (
     DocumentKey,
     PositionKeys,
@@ -187,7 +187,7 @@ def _check_spans(
 ) -> None:
     seen = set()
     for index, chunk in zip(group.members, chunks, strict=True):
-        place = (chunk.position, chunk.text)
+        place = (chunk.metadata.get(DOC_VERSION), chunk.position, chunk.text)
         if place in seen:
             findings.add("duplicate", index, group.name, _at(chunk))
         seen.add(place)
@@ -219,7 +219,26 @@ def _check_order(chunks: Sequence[Chunk], group: Group, findings: Findings) -> N
 
 
 def _check_numbers(hits: Sequence[Hit], group: Group, findings: Findings) -> None:
-    """Whether the chunks are as many as `n_chunks` says, each number there once."""
+    """Whether the chunks are as many as `n_chunks` says, each number there once.
+
+    Chunks of several sizes are counted by themselves, if each size has all parts.
+    """
+    versions: dict[Any, list[int]] = {}
+    for place, hit in enumerate(hits):
+        versions.setdefault(hit.metadata.get(DOC_VERSION), []).append(place)
+    parts = [{hits[i].metadata.get(PART_INDEX) for i in v} for v in versions.values()]
+    sizes = list(versions.values())
+    if any(own != parts[0] for own in parts):
+        sizes = [list(range(len(hits)))]
+    for places in sizes:
+        _check_size(
+            [hits[i] for i in places], group.members[places[0]], group, findings
+        )
+
+
+def _check_size(
+    hits: Sequence[Hit], first: int, group: Group, findings: Findings
+) -> None:
     totals = [as_number(hit.metadata.get(N_CHUNKS)) for hit in hits]
     numbers = [as_number(hit.metadata.get(CHUNK_INDEX)) for hit in hits]
     if all(total is None for total in totals):
@@ -229,7 +248,7 @@ def _check_numbers(hits: Sequence[Hit], group: Group, findings: Findings) -> Non
     if not whole:
         there = len({number for number in numbers if number is not None})
         detail = f"{there} different numbers, n_chunks {expected}"
-        findings.add("incomplete", group.members[0], group.name, detail)
+        findings.add("incomplete", first, group.name, detail)
 
 
 def _at(chunk: Chunk) -> str:

@@ -19,7 +19,8 @@ from oprag.documents.rejoining import join_pieces
 from oprag.documents.sources import DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.stored_pieces import Piece, read_pieces
-from oprag.metadata import document_key
+from oprag.documents.versions import one_version
+from oprag.metadata import DOC_KEY, document_key
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
@@ -56,7 +57,8 @@ def rebuild(
     Args:
         name: The document's name, its `doc_uri`.
         chunks: All its chunks, in any order. Repeated chunks and those of other
-            documents do no harm. Integers may have become floats.
+            documents do no harm. Integers may have become floats. Of chunks of
+            several sizes those of one size are taken.
         max_gap: Characters that may be missing between two chunks, and before the
             first: splitters strip white space there. As many as the widest white
             space inside the two chunks may be missing in any case, as texts that are
@@ -79,10 +81,16 @@ def rebuild(
             `char_end`, or one is no number.
         InvalidSpanError: A chunk ends before it begins.
     """
-    pieces = read_pieces(name, chunks)
+    key = document_key(name)
+    own = [chunk for chunk in chunks if chunk.metadata.get(DOC_KEY) == key]
+    version = one_version(own)
+    pieces = read_pieces(name, own if version is None else version)
     if not pieces:
         raise no_chunks(name, where)
     _require_all(name, pieces, where)
+    if version is None:
+        what = "its chunks are of several versions (doc_version)"
+        raise inconsistent(name, what, [piece[0] for piece in pieces])
     rows = _in_parts(name, pieces)
     joined = [join_pieces(name, row, max_gap=max_gap) for row in rows]
     texts = tuple(text for text, _ in joined)

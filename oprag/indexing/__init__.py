@@ -1,25 +1,23 @@
 """A vector store that holds documents as they are now."""
 
-from oprag.indexing.flat import (
-    UnsupportedMetadata,
-    check_unsupported_metadata,
-    flat_metadata,
-)
-from oprag.indexing.plan import WantedChunk, WantedDocument, check_documents
-from oprag.indexing.steps import IndexingReport, Readable
+from oprag.indexing.flat import UnsupportedMetadata
+from oprag.indexing.given import Documents, Framework, Piece, wanted_documents
+from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
+from oprag.indexing.steps import IndexingReport
 from oprag.indexing.updating import ChunkWriter, Snapshot, aupdate_index, update_index
 
 __all__ = [
     "ChunkWriter",
+    "Documents",
+    "Framework",
     "IndexingReport",
-    "Readable",
+    "Piece",
+    "Replace",
     "Snapshot",
     "UnsupportedMetadata",
     "WantedChunk",
     "WantedDocument",
     "aupdate_index",
-    "check_documents",
-    "check_unsupported_metadata",
-    "flat_metadata",
     "update_index",
+    "wanted_documents",
 ]

@@ -6,13 +6,17 @@ could say something else after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
-from oprag.metadata import DOC_KEY
+from oprag.metadata import DOC_KEY, DOC_URI, DOC_VERSION, version_settings
+from oprag.positions import shared_key
+
+Replace: TypeAlias = Literal["document", "same_settings"]
+"""What is replaced by a document that is indexed: all that the store holds of it, or
+only its chunks of the same splitter and settings."""
 
 _STORE_KEYS = frozenset({"doc_id", "document_id", "pk", "ref_doc_id"})
 """Keys that stores and frameworks add to what they are given; all others that they
@@ -54,7 +58,10 @@ class IndexingPlan(NamedTuple):
 
 
 def plan(
-    doc_key: str, wanted: Sequence[WantedChunk], present: Sequence[StoredChunk]
+    doc_key: str,
+    wanted: Sequence[WantedChunk],
+    present: Sequence[StoredChunk],
+    replace: Replace = "document",
 ) -> IndexingPlan:
     """Compare the chunks that a store should hold of a document with those it does.
 
@@ -68,15 +75,27 @@ def plan(
         present: What the store gave for it, in any order. Chunks of other documents
             among it are passed over: some stores ignore filters. An id that is
             there several times is deleted and added once.
+        replace: Which of the present chunks are replaced. A document without any
+            text replaces all.
 
     Returns:
         The plan. Carried out, and made anew, it is empty.
 
     Raises:
+        DuplicateDocumentError: Another document in the store has the same key.
         InvalidOptionError: A chunk has to be deleted, and the store does not tell
             its id.
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
+    if wanted:
+        _refuse_shared_key(doc_key, wanted[0].metadata.get(DOC_URI), own)
+    if wanted and replace == "same_settings":
+        settings = version_settings(wanted[0].metadata.get(DOC_VERSION))
+        own = [
+            chunk
+            for chunk in own
+            if version_settings(chunk.metadata.get(DOC_VERSION)) == settings
+        ]
     by_id: dict[str, list[StoredChunk]] = {}
     for chunk in own:
         by_id.setdefault(chunk.id, []).append(chunk)
@@ -95,6 +114,13 @@ def plan(
         raise InvalidOptionError(message, option="store", value=doc_key)
     add = tuple(chunk for chunk in wanted if chunk.id not in kept)
     return IndexingPlan(add, delete, len(kept))
+
+
+def _refuse_shared_key(doc_key: str, name: Any, own: Sequence[StoredChunk]) -> None:
+    for chunk in own:
+        other = chunk.metadata.get(DOC_URI)
+        if isinstance(other, str) and other != name:
+            raise shared_key(doc_key, other, str(name))
 
 
 def _same(wanted: WantedChunk, present: StoredChunk) -> bool:
@@ -119,26 +145,3 @@ def _agree(wanted: str | float, present: Any) -> bool:
 
 def _added(key: str) -> bool:
     return key.startswith("_") or key in _STORE_KEYS
-
-
-def check_documents(documents: object, document_type: type) -> None:
-    """Refuse what is no folder and no list of documents, before anything is read.
-
-    Args:
-        documents: What was given.
-        document_type: The framework's class of documents.
-
-    Raises:
-        InvalidOptionError: It is one document, or cannot be iterated over.
-    """
-    what = type(documents).__name__
-    if isinstance(documents, document_type):
-        message = f"documents= is one {what}. Give a list: [document]."
-    elif isinstance(documents, (str, Path, Iterable)):
-        return
-    else:
-        message = (
-            f"documents= is of type {what}. It takes the path of a folder of text "
-            f"files, or several {document_type.__name__} objects, as a list."
-        )
-    raise InvalidOptionError(message, option="documents", value=documents)

@@ -14,9 +14,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from oprag.documents import StoredChunk
-from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
-from oprag.indexing.plan import IndexingPlan, WantedChunk, WantedDocument, plan
+from oprag.errors import (
+    DuplicateDocumentError,
+    InvalidOptionError,
+    UnreadableFileError,
+    invalid_option,
+)
+from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
 from oprag.metadata import document_key
+from oprag.positions import shared_key
 
 T = TypeVar("T")
 
@@ -84,7 +90,11 @@ def advance(steps: Steps, answer: Any = None) -> Request | IndexingReport:
 
 
 def indexing_steps(
-    documents: Iterable[Readable], batch_size: int, *, remove_missing: bool
+    documents: Iterable[Readable],
+    batch_size: int,
+    *,
+    remove_missing: bool,
+    replace: Replace = "document",
 ) -> Steps:
     """Bring a store up to date; see `oprag.indexing.update_index`.
 
@@ -96,9 +106,10 @@ def indexing_steps(
         What was done.
     """
     if batch_size < 1:
-        message = f"batch_size={batch_size} is not possible. It takes 1 or more."
-        raise InvalidOptionError(message, option="batch_size", value=batch_size)
-    run = _Run(batch_size)
+        raise invalid_option("batch_size", batch_size, "1 or more")
+    if replace not in {"document", "same_settings"}:
+        raise invalid_option("replace", replace, "'document' or 'same_settings'")
+    run = _Run(batch_size, replace)
     for document in documents:
         yield from run.take(document)
     yield from run.flush()
@@ -110,13 +121,14 @@ def indexing_steps(
 class _Run:
     """The state of one run."""
 
-    def __init__(self, batch_size: int) -> None:
+    def __init__(self, batch_size: int, replace: Replace) -> None:
         self._batch_size = batch_size
+        self._replace: Replace = replace
         self._names: dict[str, list[str]] = {
             key: [] for key in ("added", "updated", "unchanged", "removed", "empty")
         }
         self._skipped: list[UnreadableFileError] = []
-        self._given: set[str] = set()
+        self._given: dict[str, str] = {}
         self._pending: list[IndexingPlan] = []
         self._pending_size = 0
         self._counts = {"added": 0, "deleted": 0, "unchanged": 0}
@@ -125,15 +137,16 @@ class _Run:
         """Compare one document with the store, and write when there is enough."""
         if isinstance(document, UnreadableFileError):
             self._skipped.append(document)
-            self._given.add(document_key(document.path))
+            self._given[document_key(document.path)] = document.path
             return
         name, chunks = document
         key = document_key(name)
         if key in self._given:
-            raise _duplicate(name)
-        self._given.add(key)
+            other = self._given[key]
+            raise _duplicate(name) if other == name else shared_key(key, other, name)
+        self._given[key] = name
         present: list[StoredChunk] = yield Fetch(key)
-        todo = plan(key, chunks, present)
+        todo = plan(key, chunks, present, self._replace)
         self._names[_outcome(todo, chunks)].append(name)
         self._counts["unchanged"] += todo.unchanged
         if todo.add or todo.delete:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.indexing.plan import WantedChunk
+from oprag.indexing.plan import Replace, WantedChunk
 from oprag.indexing.steps import (
     Add,
     Delete,
@@ -81,6 +81,7 @@ def update_index(
     writer: ChunkWriter,
     *,
     remove_missing: bool = False,
+    replace: Replace = "document",
     batch_size: int = 256,
 ) -> IndexingReport:
     """Make a store hold documents as they are now.
@@ -93,6 +94,8 @@ def update_index(
         remove_missing: Also delete what the store holds of documents that are not
             among `documents`. Only chunks with oprag's `doc_key` and `doc_uri` are
             taken to be of a document.
+        replace: `"document"`: what the store holds of a document is replaced;
+            `"same_settings"`: only its chunks of the same splitter and settings.
         batch_size: Chunks that are embedded and written at once, at least 1.
 
     Raises:
@@ -100,7 +103,9 @@ def update_index(
         InvalidOptionError: `batch_size` is below 1, or with `remove_missing` no
             document is given, which would delete all.
     """
-    steps = indexing_steps(documents, batch_size, remove_missing=remove_missing)
+    steps = indexing_steps(
+        documents, batch_size, remove_missing=remove_missing, replace=replace
+    )
     request = advance(steps)
     while not isinstance(request, IndexingReport):
         answer: Any = None
@@ -122,13 +127,16 @@ async def aupdate_index(
     writer: ChunkWriter,
     *,
     remove_missing: bool = False,
+    replace: Replace = "document",
     batch_size: int = 256,
 ) -> IndexingReport:
     """Async version of `update_index`.
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
-    steps = indexing_steps(documents, batch_size, remove_missing=remove_missing)
+    steps = indexing_steps(
+        documents, batch_size, remove_missing=remove_missing, replace=replace
+    )
     request = await asyncio.to_thread(advance, steps)
     while not isinstance(request, IndexingReport):
         answer: Any = None

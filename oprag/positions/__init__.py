@@ -6,12 +6,27 @@ from oprag.positions.identity import (
     SECTION_KEYS,
     DocumentKey,
     MissingDocument,
+    document_name,
     look_up,
     read_documents,
 )
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
+from oprag.positions.parts import (
+    Part,
+    SourceText,
+    group_parts,
+    part_numbers,
+    shared_key,
+    source_name,
+)
 from oprag.positions.reading import MissingPosition, PositionKeys, read_chunks
 from oprag.positions.schemes import SCHEMES, as_number
+from oprag.positions.stamping import (
+    Stamp,
+    qualified_name,
+    splitter_settings,
+    stamp_chunks,
+)
 
 __all__ = [
     "NODE_CONTENT",
@@ -21,13 +36,24 @@ __all__ = [
     "DocumentKey",
     "MissingDocument",
     "MissingPosition",
+    "Part",
     "PositionKeys",
+    "SourceText",
+    "Stamp",
     "as_number",
     "check_positions",
+    "document_name",
+    "group_parts",
     "look_up",
+    "part_numbers",
+    "qualified_name",
     "read_chunks",
     "read_documents",
     "read_node",
     "rewritten",
+    "shared_key",
+    "source_name",
+    "splitter_settings",
+    "stamp_chunks",
     "without_duplicates",
 ]

@@ -38,7 +38,10 @@ SECTION_KEYS = (
 """Keys of splitters that cut a document into sections first."""
 
 _FILE_KEYS = ("file_path", "source")
-_ID_KEYS = ("ref_doc_id", "document_id", "doc_id", "source", "file_path", "url")
+_ID_KEYS = (
+    *("ref_doc_id", "document_id", "doc_id", "file_id", "artifact_id"),
+    *("source", "file_path", "original_file_name", "url"),
+)
 _SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
 _NO_NAME = ("", "None")
 """LlamaIndex writes the string "None" where a node has no source."""
@@ -84,7 +87,8 @@ def read_documents(
 
     Precedence: the user's key; `doc_key`; `file_path` or `source` where a page,
     row or section key shows that the reader gave each part an id of its own;
-    then `ref_doc_id`, `document_id`, `doc_id`, `source`, `file_path`, `url`.
+    then `ref_doc_id`, `document_id`, `doc_id`, `file_id`, `artifact_id`, `source`,
+    `file_path`, `original_file_name`, `url`.
     Empty strings and LlamaIndex's string "None" are no identity.
 
     Args:
@@ -116,6 +120,16 @@ def read_documents(
             key = ""
         documents.append((key, hit.metadata.get(DOC_URI) or key))
     return documents
+
+
+def document_name(metadata: Mapping[str, Any]) -> str | None:
+    """Return the name of a document that is to be split or indexed.
+
+    `doc_uri`, `doc_key`; then the file, because the ids of a framework may be of
+    one page, or of one run; then ids. None where the metadata has none of them.
+    """
+    keys = (DOC_URI, DOC_KEY, *_FILE_KEYS, *_ID_KEYS)
+    return _first_name(metadata.get(key) for key in keys)
 
 
 def _as_list(document_key: DocumentKey) -> Sequence[Any]:
@@ -150,7 +164,7 @@ def _missing(
         f"document_key={document_key!r} gives nothing on it"
         if document_key is not None
         else "none of the known keys (doc_key, file_path, source, ref_doc_id, "
-        "document_id, doc_id, url) names one"
+        "document_id, doc_id, file_id, url, …) names one"
     )
     message = (
         f"The chunk at rank {rank} does not say which document it belongs to: "

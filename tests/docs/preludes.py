@@ -103,6 +103,7 @@ def _indexing() -> dict[str, Any]:
         "folder": folder,
         "index": VectorStoreIndex([], embed_model=llamaindex.WordEmbedding()),
         "vectorstore": InMemoryVectorStore(langchain.WordEmbeddings()),
+        "two_sizes": InMemoryVectorStore(langchain.WordEmbeddings()),
     }
 
 

@@ -546,3 +546,48 @@ async def test_a_slow_store_does_not_block_the_event_loop():
     ticking.cancel()
 
     assert ticks >= 3
+
+
+def sized(text: str, size: int, version: str, part: int | None = None) -> list:
+    """All chunks of a text, of so many characters each."""
+    starts = range(0, len(text), size)
+    return [
+        chunk(
+            text[start : start + size],
+            chunk_index=index,
+            n_chunks=len(starts),
+            char_start=start,
+            char_end=min(start + size, len(text)),
+            doc_version=version,
+            **({} if part is None else {"part_index": part}),
+        )
+        for index, start in enumerate(starts)
+    ]
+
+
+def test_of_two_sizes_one_is_taken_that_is_complete():
+    small, large = sized("all of it", 2, "s-1"), sized("all of it", 4, "l-1")
+
+    assert rebuild(NAME, [*small, *large]).text == "all of it"
+    assert rebuild(NAME, [*small[::-1], *large[1:]]).text == "all of it"
+    assert rebuild(NAME, [*small[2:], *large]).exact
+    with pytest.raises(InconsistentChunksError):
+        rebuild(NAME, [*small[1:], *large[1:]])
+
+
+def test_of_two_texts_the_complete_one_is_taken_and_of_two_complete_ones_none():
+    old, new = sized("the old text", 5, "s-1"), sized("the new text", 5, "s-2")
+
+    assert rebuild(NAME, [*old[1:], *new]).text == "the new text"
+    with pytest.raises((InconsistentChunksError, AmbiguousPositionError)):
+        rebuild(NAME, [*old, *new])
+    # By number and place they would fit together.
+    with pytest.raises(InconsistentChunksError, match="several versions"):
+        rebuild(NAME, [old[0], *new[1:]])
+
+
+def test_a_page_that_is_complete_by_itself_is_not_the_document():
+    first, second = sized("page one", 5, "s-1", 0), sized("page two", 5, "s-2", 1)
+
+    with pytest.raises((InconsistentChunksError, AmbiguousPositionError)):
+        rebuild(NAME, [*first, second[0]])

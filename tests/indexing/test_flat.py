@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oprag.errors import InvalidOptionError, UnsupportedMetadataError
-from oprag.indexing import check_unsupported_metadata, flat_metadata
+from oprag.indexing.flat import check_unsupported_metadata, flat_metadata
 
 
 class Colour(str, enum.Enum):

@@ -76,7 +76,7 @@ def test_all_keys_are_written_and_nothing_given_is_changed():
     for index, chunk in enumerate(annotated):
         metadata = chunk.metadata
         assert metadata["source"] == metadata["doc_uri"] == "l.txt"
-        assert len(metadata["doc_key"]) == 64
+        assert len(metadata["doc_key"]) == 16
         assert (metadata["chunk_index"], metadata["n_chunks"]) == (index, len(chunks))
         assert "part_index" not in metadata
 

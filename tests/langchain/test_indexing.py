@@ -144,18 +144,23 @@ def test_indexing_twice_embeds_nothing_and_doubles_nothing(store, embeddings):
     assert content(chunk_store(store)) == before
 
 
-def test_only_what_changed_is_embedded_again(store, embeddings):
+def test_only_documents_that_changed_are_embedded_again(store, embeddings):
     lines = [f"Sentence number {n}. " for n in range(30)]
     splitter = OffsetTokenSplitter(chunk_size=5, tokenizer="cl100k_base")
-    index_documents([document(text="".join(lines))], store, splitter=splitter)
+    before = [document(text="".join(lines)), document("b.txt")]
+    index_documents(before, store, splitter=splitter)
+    old = {chunk.id for chunk in chunk_store(store).scan()}
     del embeddings.texts[:]
     lines[7] = "Sentence number 8. "
 
-    report = index_documents([document(text="".join(lines))], store, splitter=splitter)
+    after = [document(text="".join(lines)), document("b.txt")]
+    report = index_documents(after, store, splitter=splitter)
 
-    assert report.updated == ("a.txt",)
-    assert len(embeddings.texts) == 1
-    assert report.chunks_added == report.chunks_deleted == 1
+    assert (report.updated, report.unchanged) == (("a.txt",), ("b.txt",))
+    assert len(embeddings.texts) == report.chunks_added == report.chunks_deleted
+    added = [c for c in chunk_store(store).scan() if c.id not in old]
+    assert {c.metadata["doc_uri"] for c in added} == {"a.txt"}
+    assert len(added) == report.chunks_added
     assert texts_of(store, "a.txt") == ["".join(lines)]
 
 
@@ -229,7 +234,10 @@ def test_ids_are_those_of_document_and_index(store):
     index_documents([document("a.txt", "Short.")], store)
 
     (chunk,) = chunk_store(store).scan()
-    assert chunk.id == chunk_id("a.txt", 0)
+    version = str(chunk.metadata["doc_version"])
+    assert chunk.id == chunk_id("a.txt", 0, version=version)
+    (split,) = OffsetSentenceSplitter().split_documents([document("a.txt", "Short.")])
+    assert chunk.id == split.id
 
 
 def test_documents_of_a_generator_are_read_one_at_a_time(store):

@@ -25,7 +25,7 @@ from oprag.errors import (
     MissingDocumentError,
     UnscopedPositionError,
 )
-from oprag.metadata import chunk_id
+from oprag.metadata import OWN_KEYS, chunk_id
 from tests.corpora import texts
 from tests.effort import cases
 from tests.langchain.compat import ParentDocumentRetriever
@@ -137,14 +137,20 @@ def test_all_flat_metadata_is_written():
     assert second.metadata == {
         "source": "count.txt",
         "lang": "en",
-        "doc_key": hashlib.sha256(b"count.txt").hexdigest(),
+        "doc_key": hashlib.sha256(b"count.txt").hexdigest()[:16],
         "doc_uri": "count.txt",
+        "doc_version": first.metadata["doc_version"],
         "chunk_index": 1,
         "n_chunks": 2,
         "char_start": 36,
         "char_end": 51,
     }
-    assert (first.id, second.id) == (chunk_id("count.txt", 0), chunk_id("count.txt", 1))
+    version = str(first.metadata["doc_version"])
+    ids = [chunk_id("count.txt", index, version=version) for index in (0, 1)]
+    assert [first.id, second.id] == ids
+    assert [key for key in second.metadata if key in OWN_KEYS] == [
+        key for key in OWN_KEYS if key in second.metadata
+    ]
 
 
 def test_tokens_are_written_with_the_name_of_their_counter():
@@ -204,7 +210,9 @@ def test_documents_are_not_written_to_and_nothing_is_shared(make):
         ({"file_path": "f"}, "f"),
         ({"url": "u"}, "u"),
         ({"doc_uri": "d", "doc_key": "k", "source": "s"}, "d"),
-        ({"document_id": "i", "source": "s"}, "i"),
+        ({"document_id": "i", "source": "s"}, "s"),
+        ({"source": "s", "file_path": "f"}, "f"),
+        ({"document_id": "i", "url": "u"}, "i"),
     ],
 )
 def test_the_document_is_named_by_its_metadata(metadata, name):
@@ -223,7 +231,7 @@ def test_two_texts_without_a_name_are_two_documents():
     chunks = by_words().create_documents(["one text", "another"])
 
     names = metadata_of(chunks, "doc_uri", "chunk_index", "n_chunks")
-    sha = hashlib.sha256(b"one text").hexdigest()
+    sha = hashlib.sha256(b"one text").hexdigest()[:16]
     assert names[0] == (f"sha256:{sha}", 0, 1)
     assert names[1][0] != names[0][0]
 
@@ -302,13 +310,15 @@ def test_pages_of_two_documents_may_alternate():
     ]
 
 
-def test_pages_split_one_at_a_time_keep_their_place_and_their_ids():
+def test_pages_split_one_at_a_time_keep_their_place_and_have_stable_ids():
     together = by_words(3).split_documents(PAGES)
     apart = [chunk for one in PAGES for chunk in by_words(3).split_documents([one])]
 
     place = ("doc_key", "part_index", "char_start", "char_end")
     assert metadata_of(apart, *place) == metadata_of(together, *place)
-    assert [chunk.id for chunk in apart] == [chunk.id for chunk in together]
+    again = [chunk for one in PAGES for chunk in by_words(3).split_documents([one])]
+    assert [chunk.id for chunk in apart] == [chunk.id for chunk in again]
+    assert len({chunk.id for chunk in apart}) == len(apart)
 
 
 def test_elements_of_one_page_follow_one_another():

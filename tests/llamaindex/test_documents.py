@@ -128,3 +128,21 @@ def test_what_gives_nothing_is_refused():
 
 async def test_an_empty_document_is_one():
     assert await both(document_source(docstore(document("e", ""))), "e") == ""
+
+
+async def test_a_docstore_gives_a_document_by_the_name_that_its_nodes_have():
+    """Readers give random ids, and name the file in the metadata."""
+    docstore = SimpleDocumentStore()
+    docstore.add_documents(
+        [
+            Document(text="All of it.", metadata={"file_path": "/a.txt"}),
+            Document(text="Page 1.", metadata={"file_path": "/b.pdf", "page": 0}),
+            Document(text="Page 2.", metadata={"file_path": "/b.pdf", "page": 1}),
+        ]
+    )
+
+    source = document_source(docstore)
+
+    assert source.get("/a.txt") == await source.aget("/a.txt") == "All of it."
+    with pytest.raises(DocumentNotFoundError):  # one page is not the document
+        source.get("/b.pdf")

@@ -121,18 +121,20 @@ def test_indexing_twice_embeds_nothing_and_doubles_nothing(index):
     assert (content(chunk_store(index)), embedded(index)) == before
 
 
-def test_only_what_changed_is_embedded_again(index):
+def test_only_documents_that_changed_are_embedded_again(index):
     lines = [f"Sentence number {n}. " for n in range(30)]
     parser = OffsetTokenNodeParser(chunk_size=5, tokenizer="cl100k_base")
-    index_documents([document(text="".join(lines))], index, node_parser=parser)
+    given = [document(text="".join(lines)), document("b.txt")]
+    index_documents(given, index, node_parser=parser)
     before = len(embedded(index))
     lines[7] = "Sentence number 8. "
 
-    report = index_documents([document(text="".join(lines))], index, node_parser=parser)
+    given[0] = document(text="".join(lines))
+    report = index_documents(given, index, node_parser=parser)
 
-    assert report.updated == ("a.txt",)
-    assert len(embedded(index)) == before + 1
-    assert texts_of(index, "a.txt") == ["".join(lines)]
+    assert (report.updated, report.unchanged) == (("a.txt",), ("b.txt",))
+    assert len(embedded(index)) == before + report.chunks_added
+    assert texts_of(index, "a.txt", "b.txt") == ["".join(lines), TEXT]
     assert len(index.as_retriever(similarity_top_k=500).retrieve("x")) == before
 
 
@@ -153,12 +155,13 @@ def test_changed_metadata_and_settings_replace_the_document(index):
 def test_nodes_of_other_ids_are_replaced(index):
     parser = OffsetSentenceNodeParser()
     nodes = parser.get_nodes_from_documents([document()])
-    index.insert_nodes(nodes)
+    ids = [node.node_id for node in nodes]
+    renamed = [node.model_copy(update={"id_": f"own-{node.id_}"}) for node in nodes]
+    index.insert_nodes(renamed)
 
     index_documents([document()], index, node_parser=parser)
 
-    ids = [chunk.id for chunk in chunk_store(index).scan()]
-    assert sorted(ids) == sorted(chunk_id("a.txt", n) for n in range(len(nodes)))
+    assert sorted(chunk.id for chunk in chunk_store(index).scan()) == sorted(ids)
 
 
 def test_remove_missing_deletes_other_documents_and_nothing_else(index):
@@ -247,7 +250,8 @@ def test_nodes_are_linked_hide_our_keys_and_name_their_document(tmp_path):
     nodes = sorted(
         index.docstore.docs.values(), key=lambda node: node.metadata["chunk_index"]
     )
-    ids = [chunk_id("a.txt", n) for n in range(len(nodes))]
+    version = nodes[0].metadata["doc_version"]
+    ids = [chunk_id("a.txt", n, version=version) for n in range(len(nodes))]
     assert [node.node_id for node in nodes] == ids
     assert [node.next_node and node.next_node.node_id for node in nodes] == [
         *ids[1:],
@@ -300,7 +304,8 @@ def test_nodes_of_another_index_over_one_docstore_do_not_count(tmp_path):
     ],
 )
 def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(index, key, value):
-    given = Document(text="Text.", id_="a.txt", metadata={"n": 1, key: value})
+    named = {"n": 1, "source": "a.txt"}
+    given = Document(text="Text.", metadata={**named, key: value})
 
     with pytest.raises(UnsupportedMetadataError) as caught:
         index_documents([given], index)
@@ -310,13 +315,13 @@ def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(index, key, 
     assert report.added == ("a.txt",)
     (chunk,) = chunk_store(index).scan()
     assert key not in chunk.metadata
-    assert given.metadata == {"n": 1, key: value}
+    assert given.metadata == {**named, key: value}
 
 
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ([Document(text="Text.")], MissingDocumentError, "a random one"),
+        ([Document(text="Text.")], MissingDocumentError, "has no name"),
         ([document(), document("b"), document()], DuplicateDocumentError, "twice"),
         ([document(), document()], DuplicateDocumentError, "the same each time"),
         ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),

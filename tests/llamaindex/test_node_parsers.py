@@ -159,6 +159,7 @@ class TestMetadata:
             {
                 "doc_key": document_key("a b"),
                 "doc_uri": "a b",
+                "doc_version": nodes[0].metadata["doc_version"],
                 "chunk_index": index,
                 "n_chunks": 2,
                 "char_start": start,
@@ -242,8 +243,8 @@ class TestNames:
         ("metadata", "name"),
         [
             ({}, "id"),
-            ({"file_path": "f.txt", "source": "web"}, "id"),
-            ({"file_path": "f.txt", "section": "2"}, "id"),
+            ({"file_path": "f.txt", "source": "web"}, "f.txt"),
+            ({"file_path": "f.txt", "section": "2"}, "f.txt"),
             ({"file_path": "f.pdf", "page_label": "2"}, "f.pdf"),
             ({"source": "f.pdf", "page": 1}, "f.pdf"),
             ({"file_path": "f.pdf", "page_label": "2", "doc_uri": "u"}, "u"),
@@ -285,16 +286,20 @@ class TestParts:
             assert node.text == page.text[node.start_char_idx : node.end_char_idx]
         assert in_document_order(nodes) == nodes
 
-    def test_page_by_page_is_the_same_as_all_at_once(self):
+    def test_page_by_page_keeps_the_place_and_the_ids_of_another_run(self):
         """As `index.insert` and `refresh_ref_docs` hand documents over."""
         together = self.parser.get_nodes_from_documents(pages("9", "10", "11"))
-        alone = [
-            node
-            for page in pages("9", "10", "11")
-            for node in self.parser.get_nodes_from_documents([page])
-        ]
+        alone, again = (
+            [
+                node
+                for page in pages("9", "10", "11")
+                for node in self.parser.get_nodes_from_documents([page])
+            ]
+            for _ in range(2)
+        )
 
-        assert [node.node_id for node in alone] == [node.node_id for node in together]
+        assert [node.node_id for node in alone] == [node.node_id for node in again]
+        assert len({node.node_id for node in alone}) == len(alone)
         assert in_document_order(alone, seed=3) == alone
         assert [node.metadata["part_index"] for node in alone] == [
             node.metadata["part_index"] for node in together
@@ -558,6 +563,30 @@ class TestOptions:
     def test_unknown_options_and_impossible_values_are_rejected(self, cls, options):
         with pytest.raises(ValidationError, match=next(iter(options))):
             cls(**options)
+
+    @pytest.mark.parametrize(
+        ("cls", "options"),
+        [
+            (OffsetTokenNodeParser, {}),
+            (OffsetTokenNodeParser, {"chunk_size": 9, "chunk_overlap": 3}),
+            (OffsetSentenceNodeParser, {"tokenizer": "approximate"}),
+            (
+                OffsetSentenceNodeParser,
+                {"include_metadata": False, "include_prev_next_rel": False},
+            ),
+        ],
+    )
+    def test_from_defaults_makes_the_same_parser(self, cls, options):
+        made = cls.from_defaults(**options)
+
+        assert made.to_dict() == cls(**options).to_dict()
+        own = cls.from_defaults(**options, id_func=lambda i, _: f"own-{i}")
+        (node, *_) = own.get_nodes_from_documents([document()])
+        assert node.node_id == "own-0"
+
+    def test_from_defaults_checks_its_values(self):
+        with pytest.raises(ValidationError, match="chunk_overlap"):
+            OffsetTokenNodeParser.from_defaults(chunk_size=3, chunk_overlap=3)
 
     def test_a_dict_and_back(self, parser):
         data = json.loads(json.dumps(parser.to_dict()))

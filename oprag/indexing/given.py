@@ -1,0 +1,335 @@
+"""Documents as they are given for indexing: named, their parts together, cut, stamped.
+
+Decided here for both frameworks; an adapter only says how its documents are read and
+made (`Framework`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from oprag.documents import read_folder
+from oprag.errors import (
+    DuplicateDocumentError,
+    InvalidOptionError,
+    MissingDocumentError,
+    UnlocatedChunksWarning,
+    UnreadableFileError,
+    UnscopedPositionError,
+)
+from oprag.indexing.flat import (
+    UnsupportedMetadata,
+    check_unsupported_metadata,
+    flat_metadata,
+)
+from oprag.indexing.plan import WantedChunk, WantedDocument
+from oprag.indexing.steps import Readable
+from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
+from oprag.metadata import (
+    CHAR_START,
+    CHUNK_INDEX,
+    DOC_KEY,
+    DOC_URI,
+    DOC_VERSION,
+    N_CHUNKS,
+    OWN_KEYS,
+    PART_INDEX,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
+    chunk_id,
+    document_key,
+    document_version,
+)
+from oprag.positions import (
+    Part,
+    SourceText,
+    group_parts,
+    source_name,
+    splitter_settings,
+)
+
+D = TypeVar("D")
+"""A framework's class of documents."""
+Documents: TypeAlias = str | Path | Iterable[D]
+"""A folder of text files, or documents."""
+
+_STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER)
+"""Own keys that say something about an earlier index only."""
+
+
+class Piece(NamedTuple):
+    """A chunk as a splitter made it."""
+
+    text: str
+    metadata: Mapping[str, Any]
+    source: Any = None
+    """The framework's object, for `Framework.finished`."""
+
+
+class Framework(ABC, Generic[D]):
+    """How a framework's documents are read, made and split."""
+
+    document_type: type[D]
+    takes: str
+    """What `documents=` takes, for messages."""
+    reserved: Collection[str]
+    """Metadata keys that the framework writes itself, whatever stands there."""
+    splitter: object
+    exact: bool
+    """Whether the splitter is oprag's and writes the positions itself."""
+
+    @abstractmethod
+    def read(self, document: D) -> SourceText:
+        """Return what the core needs of a document. Random ids are none."""
+
+    @abstractmethod
+    def make(
+        self, text: str, own_id: str, metadata: dict[str, Any], like: D | None
+    ) -> D:
+        """Make a document; a copy of another one where `like` gives it.
+
+        Args:
+            text: Its text.
+            own_id: Its id, unless `like` has one that stays the same.
+            metadata: Its metadata, oprag's keys among it.
+            like: The document as the user gave it; None for a file.
+        """
+
+    @abstractmethod
+    def split(self, documents: Sequence[D]) -> list[Piece]:
+        """Split parts of one document, all of them if the splitter is oprag's."""
+
+    def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
+        """Return the chunks of one document with what the store is handed for each."""
+        return chunks
+
+
+def wanted_documents(
+    documents: Documents[D],
+    framework: Framework[D],
+    unsupported_metadata: UnsupportedMetadata,
+) -> Iterator[Readable]:
+    """Read, group and split documents, one at a time.
+
+    Args:
+        documents: A folder, of which all text files are read; or documents. Those of
+            one name that follow one another are the parts of one document.
+        framework: Whose documents they are.
+        unsupported_metadata: See `flat_metadata`.
+
+    Returns:
+        Each document with all its chunks, or the reason why a file is passed over;
+        read one at a time.
+
+    Raises:
+        InvalidOptionError: An option has no such value, at once; later, that
+            something else than a document is among them.
+        MissingDocumentError: A document has no name that stays the same.
+        DuplicateDocumentError: A document comes twice in a row.
+        UnscopedPositionError: A document already is a chunk.
+        OpragError: As `group_parts` and `flat_metadata` raise it.
+
+    Warns:
+        UnlocatedChunksWarning: Chunks of another splitter were not found in their
+            document.
+    """
+    _check_documents(documents, framework.document_type)
+    check_unsupported_metadata(unsupported_metadata)
+    return _wanted(documents, framework, unsupported_metadata)
+
+
+def _wanted(
+    documents: Documents[D],
+    framework: Framework[D],
+    unsupported_metadata: UnsupportedMetadata,
+) -> Iterator[Readable]:
+    for given in _named_documents(documents, framework):
+        if isinstance(given, UnreadableFileError):
+            yield given
+            continue
+        name, parts = given
+        texts = [framework.read(part) for part in parts]
+        chunks = []
+        if any(text.text.strip() for text in texts):
+            (grouped,) = group_parts(texts)
+            placed = _placed_chunks(grouped, parts, framework)
+            chunks = framework.finished(
+                [
+                    chunk._replace(
+                        metadata=flat_metadata(
+                            chunk.metadata,
+                            document=name,
+                            unsupported_metadata=unsupported_metadata,
+                            reserved=framework.reserved,
+                        )
+                    )
+                    for chunk in placed
+                ]
+            )
+        yield WantedDocument(name, chunks)
+
+
+def _check_documents(documents: object, document_type: type) -> None:
+    what = type(documents).__name__
+    if isinstance(documents, document_type):
+        message = f"documents= is one {what}. Give a list: [document]."
+    elif isinstance(documents, (str, Path, Iterable)):
+        return
+    else:
+        message = (
+            f"documents= is of type {what}. It takes the path of a folder of text "
+            f"files, or several {document_type.__name__} objects, as a list."
+        )
+    raise InvalidOptionError(message, option="documents", value=documents)
+
+
+def _named_documents(
+    documents: Documents[D], framework: Framework[D]
+) -> Iterator[tuple[str, list[D]] | UnreadableFileError]:
+    """The parts of each document, which name it in their metadata."""
+    if isinstance(documents, (str, Path)):
+        for file in read_folder(documents):
+            if isinstance(file, UnreadableFileError):
+                yield file
+            else:
+                name, text = file
+                metadata = {"source": name, **_names_of(name)}
+                yield name, [framework.make(text, name, metadata, None)]
+        return
+    named = (
+        (_name(place, given, framework), given) for place, given in enumerate(documents)
+    )
+    for name, group in itertools.groupby(named, key=lambda pair: pair[0]):
+        parts = [document for _, document in group]
+        texts = [framework.read(part) for part in parts]
+        _refuse_repetition(name, texts)
+        yield (
+            name,
+            [
+                framework.make(
+                    text.text,
+                    name if len(parts) == 1 else f"{name}#{place}",
+                    {
+                        **{k: v for k, v in text.metadata.items() if k not in _STALE},
+                        **_names_of(name),
+                    },
+                    part,
+                )
+                for place, (text, part) in enumerate(zip(texts, parts, strict=True))
+            ],
+        )
+
+
+def _names_of(name: str) -> dict[str, str]:
+    return {DOC_KEY: document_key(name), DOC_URI: name}
+
+
+def _name(place: int, document: Any, framework: Framework[D]) -> str:
+    if not isinstance(document, framework.document_type):
+        message = (
+            f"documents= holds a {type(document).__name__} at place {place}. It takes "
+            f"{framework.takes}, or the path of a folder of text files."
+        )
+        raise InvalidOptionError(message, option="documents", value=document)
+    text = framework.read(document)
+    name = source_name(text)
+    if not name:
+        keys = tuple(sorted(map(str, text.metadata)))
+        message = (
+            f"The document at place {place} has no name that stays the same (a random "
+            "id is none), so that it could not be found again when it changes. "
+            f"Metadata keys found: {', '.join(keys) or 'none'}. Name it in "
+            "metadata['source'], or, where it is not a part of one, by an id of its "
+            "own."
+        )
+        raise MissingDocumentError(message, rank=place, keys=keys)
+    found = tuple(key for key in (CHAR_START, CHUNK_INDEX) if key in text.metadata)
+    if found:
+        message = (
+            f"The document at place {place} already is a chunk of {name!r} (it has "
+            f"{', '.join(found)}). Give the documents themselves; they are split here."
+        )
+        raise UnscopedPositionError(message, document=name, keys=found)
+    return name
+
+
+def _refuse_repetition(name: str, parts: Sequence[SourceText]) -> None:
+    """Pages that all come twice are a document that was loaded twice."""
+    contents = [(part.text, part.metadata) for part in parts]
+    if len(parts) > 1 and all(contents.count(content) > 1 for content in contents):
+        message = (
+            f"The document {name!r} comes twice, the same each time. Give it once; if "
+            "these are parts that only look alike, number them (metadata['page'])."
+        )
+        raise DuplicateDocumentError(message, document=name)
+
+
+def _placed_chunks(
+    parts: Sequence[Part], documents: Sequence[D], framework: Framework[D]
+) -> list[WantedChunk]:
+    """All chunks of a document in reading order, each with its place and id."""
+    name = parts[0].name
+    ordered = [documents[part.place] for part in parts]
+    if framework.exact:
+        by_number: dict[Any, list[Piece]] = {part.number: [] for part in parts}
+        for piece in framework.split(ordered):
+            by_number[piece.metadata.get(PART_INDEX)].append(piece)
+        rows = list(by_number.values())
+    else:
+        rows = [framework.split([document]) for document in ordered]
+        rows = _located(parts, rows, framework.splitter)
+    return [
+        WantedChunk(
+            chunk_id(
+                name,
+                index,
+                version=str(piece.metadata[DOC_VERSION]),
+                part=part.number,
+            ),
+            piece.text,
+            _own_keys_last(piece.metadata),
+            piece.source,
+        )
+        for part, row in zip(parts, rows, strict=True)
+        for index, piece in enumerate(row)
+    ]
+
+
+def _located(
+    parts: Sequence[Part], rows: Sequence[Sequence[Piece]], splitter: object
+) -> list[list[Piece]]:
+    """Chunks of a splitter that is not oprag's, found in their document."""
+    name = parts[0].name
+    settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))
+    version = document_version(settings, [part.source.text for part in parts])
+    written, located = annotate_chunks(
+        name,
+        [
+            SourcePart(part.source.text, [piece.text for piece in row], part.number)
+            for part, row in zip(parts, rows, strict=True)
+        ],
+    )
+    message = unlocated_message(name, list(itertools.chain(*located)))
+    if message is not None:
+        warnings.warn(message, UnlocatedChunksWarning, stacklevel=2)
+    return [
+        [
+            piece._replace(
+                metadata=replaced(piece.metadata, {**entry, DOC_VERSION: version})
+            )
+            for piece, entry in zip(row, entries, strict=True)
+        ]
+        for row, entries in zip(rows, written, strict=True)
+    ]
+
+
+def _own_keys_last(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's metadata, then oprag's in its one order."""
+    others = {key: value for key, value in metadata.items() if key not in OWN_KEYS}
+    own = {key: metadata[key] for key in OWN_KEYS if key in metadata}
+    return {**others, **own}

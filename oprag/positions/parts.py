@@ -1,0 +1,295 @@
+"""Which texts are parts of one document, and how the parts are numbered.
+
+Readers hand over a document in pieces: a page, a row, a section at a time, each with
+the metadata of the whole. Their chunks must neither be mistaken for chunks of
+different documents nor share a position or an id. Both adapters ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from oprag.errors import (
+    DuplicateDocumentError,
+    MissingDocumentError,
+    MissingPositionError,
+    UnscopedPositionError,
+)
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    DOC_KEY,
+    PART_INDEX,
+    document_key,
+)
+from oprag.positions.identity import (
+    PART_KEYS,
+    SECTION_KEYS,
+    document_name,
+    look_up,
+)
+from oprag.positions.schemes import as_number
+
+_FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))
+"""Part keys that readers count from 1; the others count from 0."""
+
+_SECTIONS = 100_000
+"""Sections that a page may be cut into by a parser before ours."""
+
+_PLACES = (CHAR_START, CHAR_END, "start_index", "start_char_idx", "split_idx_start")
+"""Keys that only chunks have."""
+
+
+class SourceText(NamedTuple):
+    """A text to be split, with what a framework knows of it."""
+
+    text: str
+    metadata: Mapping[str, Any]
+    id: str | None = None
+    """Id of its document; None where it has none."""
+    cut: bool = False
+    """Whether an earlier parser cut it out of that document."""
+    has_neighbours: bool = False
+    """Whether that parser cut other texts before or behind it."""
+
+
+class Part(NamedTuple):
+    """One of the texts to be split, and where it stands in its document."""
+
+    place: int
+    """Which of the texts, in the order given."""
+    source: SourceText
+    name: str
+    """The document's own name."""
+    number: int | None
+    """What is written as `part_index`; None for a document that is one text."""
+    offset: int | None
+    """Character of the part at which the text begins; None where that is not
+    known, and offsets count from the start of the text."""
+
+
+def group_parts(texts: Sequence[SourceText]) -> list[list[Part]]:
+    """Group texts by document and number the parts.
+
+    Texts of one name are parts of one document. They are numbered from 0 by the page,
+    row or record that the metadata gives (see `part_numbers`), the same whether
+    they come at once or one by one. Without such numbers they are parts in the order
+    given. Chunks of oprag's own splitters keep document, part and offsets; sections
+    that another parser cut are parts in the order given, page by page.
+
+    A text without a name is a document by itself, named by its id, else by a hash of
+    the text.
+
+    Returns:
+        Documents in order of appearance, their parts in reading order. Each text is
+        in exactly one.
+
+    Raises:
+        MissingDocumentError: A page, row or section does not name its document.
+        DuplicateDocumentError: Two documents have the same `doc_key`.
+        MissingPositionError: A page comes alone, and nothing on it is a number.
+        UnscopedPositionError: A text already is a chunk, or a section of an earlier
+            parser came without the others, so its place is not known.
+    """
+    names = _names(texts)
+    _refuse_shared_keys(texts, names)
+    groups: dict[str, list[int]] = {}
+    for place, name in enumerate(names):
+        groups.setdefault(name, []).append(place)
+    return [
+        _in_order(name, places, [texts[place] for place in places])
+        for name, places in groups.items()
+    ]
+
+
+def source_name(text: SourceText) -> str | None:
+    """Return the name of a text's document, or None if nothing names it.
+
+    The id of a page, row or section names only that, unless a parser cut the section
+    out of the document that has the id.
+    """
+    name = document_name(text.metadata)
+    if name is None and text.id:
+        sections = text.cut and not _keys_of(text.metadata, PART_KEYS)
+        if sections or not _is_part(text.metadata):
+            return text.id
+    return name
+
+
+def part_numbers(metadatas: Sequence[Mapping[str, Any]]) -> list[int | None]:
+    """Number the parts of one document from 0.
+
+    By the first key that has a number on every part: `page` and `row` as they are;
+    `page_number`, `seq_num` and `loc.pageNumber` minus one; `page_label` minus one,
+    if all are distinct. Where several parts are of one page they follow one another.
+    Without such a key parts are numbered in the order given.
+
+    Returns:
+        One number per part; None for a single one without a number.
+    """
+    for key in PART_KEYS:
+        numbers = _column(metadatas, key)
+        if numbers is None:
+            continue
+        if len(set(numbers)) == len(numbers):
+            return list(numbers)
+        if key != "page_label":
+            order = sorted(range(len(numbers)), key=numbers.__getitem__)
+            ranks = {place: rank for rank, place in enumerate(order)}
+            return [ranks[place] for place in range(len(numbers))]
+    return [None] if len(metadatas) == 1 else list(range(len(metadatas)))
+
+
+def _names(texts: Sequence[SourceText]) -> list[str]:
+    seen: dict[str, int] = {}
+    names = []
+    for place, text in enumerate(texts):
+        name = source_name(text)
+        if name is None:
+            _refuse_nameless_part(place, text.metadata)
+            name = f"sha256:{document_key(text.text)}"
+            seen[name] = seen.get(name, 0) + 1
+            name += f"#{seen[name]}" if seen[name] > 1 else ""
+        names.append(name)
+    return names
+
+
+def _refuse_nameless_part(place: int, metadata: Mapping[str, Any]) -> None:
+    if not _is_part(metadata):
+        return
+    keys = _keys_of(metadata, (*PART_KEYS, *SECTION_KEYS))
+    message = (
+        f"Text {place} is a part of a document (its metadata has {', '.join(keys)}) "
+        "and does not say of which one. Give every part the name of its document "
+        "before splitting, for example as metadata['source']."
+    )
+    found = tuple(sorted(map(str, metadata)))
+    raise MissingDocumentError(message, rank=place, keys=found)
+
+
+def _refuse_shared_keys(texts: Sequence[SourceText], names: Sequence[str]) -> None:
+    named: dict[str, str] = {}
+    given = zip([text.metadata.get(DOC_KEY) for text in texts], names, strict=True)
+    made = [(document_key(name), name) for name in dict.fromkeys(names)]
+    for key, name in (*made, *given):
+        if isinstance(key, str) and named.setdefault(key, name) != name:
+            raise shared_key(key, named[key], name)
+
+
+def shared_key(key: str, first: str, second: str) -> DuplicateDocumentError:
+    """Make the error for two documents that nothing in a store would tell apart."""
+    message = (
+        f"Two documents, {first!r} and {second!r}, have the same doc_key {key}: their "
+        "chunks would be taken for chunks of one. Rename one of them (doc_uri), and "
+        "leave doc_key out of the metadata."
+    )
+    return DuplicateDocumentError(message, document=second)
+
+
+def _in_order(
+    name: str, places: Sequence[int], texts: Sequence[SourceText]
+) -> list[Part]:
+    scopes: Sequence[tuple[int | None, int | None]]
+    if are_own_chunks(texts):
+        scopes = [
+            (as_number(look_up(text.metadata, None, PART_INDEX)), _start_of(text))
+            for text in texts
+        ]
+    elif any(text.cut for text in texts):
+        numbers = _section_numbers(name, texts)
+        scopes = [
+            (n, None if t.cut else 0) for n, t in zip(numbers, texts, strict=True)
+        ]
+    else:
+        for text in texts:
+            _refuse_chunk(name, text.metadata)
+        scopes = [(number, 0) for number in part_numbers([t.metadata for t in texts])]
+        if scopes[0][0] is None:
+            _refuse_lone_part(name, texts[0].metadata)
+    parts = [
+        Part(place, text, name, *scope)
+        for place, text, scope in zip(places, texts, scopes, strict=True)
+    ]
+    return sorted(parts, key=lambda part: (part.number or 0, part.offset or 0))
+
+
+def _column(metadatas: Sequence[Mapping[str, Any]], key: str) -> list[int] | None:
+    """Numbers from 0 by one key, if it has one on every text."""
+    if look_up(metadatas[0], None, key) is None:
+        return None
+    first = 1 if key in _FROM_ONE else 0
+    values = [as_number(look_up(metadata, None, key)) for metadata in metadatas]
+    numbers = [value - first for value in values if value is not None]
+    return numbers if len(numbers) == len(values) and min(numbers) >= 0 else None
+
+
+def _section_numbers(name: str, texts: Sequence[SourceText]) -> list[int]:
+    if len(texts) == 1 and texts[0].has_neighbours:
+        raise _lone_section(name)
+    columns = (_column([text.metadata for text in texts], key) for key in PART_KEYS)
+    pages = next((column for column in columns if column), [0] * len(texts))
+    seen: dict[int, int] = {}
+    numbers = []
+    for page in pages:
+        seen[page] = seen.get(page, -1) + 1
+        numbers.append(page * _SECTIONS + seen[page])
+    return numbers
+
+
+def are_own_chunks(texts: Sequence[SourceText]) -> bool:
+    """Whether oprag made all of them, and their texts are the ones that it made."""
+    return all(_start_of(text) is not None for text in texts)
+
+
+def _start_of(text: SourceText) -> int | None:
+    start = as_number(text.metadata.get(CHAR_START))
+    end = as_number(text.metadata.get(CHAR_END))
+    if start is None or end is None or end - start != len(text.text):
+        return None
+    return start
+
+
+def _refuse_chunk(name: str, metadata: Mapping[str, Any]) -> None:
+    keys = _keys_of(metadata, _PLACES)
+    if not keys:
+        return
+    message = (
+        f"Document {name!r}: a text to be split already is a chunk (it has "
+        f"{', '.join(keys)}), and it is not certain where it begins in the document: "
+        "positions in it would not be positions in the document. Split the document "
+        "itself, or take oprag's splitters for both steps."
+    )
+    raise UnscopedPositionError(message, document=name, keys=keys)
+
+
+def _refuse_lone_part(name: str, metadata: Mapping[str, Any]) -> None:
+    keys = _keys_of(metadata, PART_KEYS)
+    if not keys:
+        return
+    shown = ", ".join(f"{key}={look_up(metadata, None, key)!r}" for key in keys)
+    message = (
+        f"Document {name!r}: a page was handed over alone and has no number that "
+        f"orders pages ({shown}). Hand over all pages of the document together, in "
+        "reading order, or let the reader write the page's number under `page` as well."
+    )
+    found = tuple(sorted(map(str, metadata)))
+    raise MissingPositionError(message, document=name, rank=0, keys=found)
+
+
+def _lone_section(name: str) -> UnscopedPositionError:
+    message = (
+        f"Document {name!r}: a text is one of several sections that another parser "
+        "made, and came without the others, so its offsets in the document are not "
+        "known. Hand over all sections together (a plain list of transformations "
+        "does), or split the documents themselves with this parser."
+    )
+    return UnscopedPositionError(message, document=name, keys=("start_char_idx",))
+
+
+def _is_part(metadata: Mapping[str, Any]) -> bool:
+    return bool(_keys_of(metadata, (*PART_KEYS, *SECTION_KEYS)))
+
+
+def _keys_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
+    return tuple(key for key in keys if look_up(metadata, None, key) is not None)

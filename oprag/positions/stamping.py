@@ -1,0 +1,133 @@
+"""What is written on a chunk: its id, its place, and the version it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from oprag.metadata import (
+    DOC_VERSION,
+    CountedSpan,
+    chunk_id,
+    chunk_metadata,
+    document_version,
+    version_text,
+)
+from oprag.positions.parts import Part, are_own_chunks
+
+
+class TokenCounting(Protocol):
+    """What `oprag.tokens` makes of a tokenizer."""
+
+    @property
+    def name(self) -> str:
+        """Its name; empty for a bare callable."""
+
+    @property
+    def count(self) -> Any:
+        """The function behind it."""
+
+
+class Stamp(NamedTuple):
+    """What is written on a chunk."""
+
+    id: str
+    metadata: dict[str, str | int]
+
+
+def stamp_chunks(
+    parts: Sequence[Part],
+    rows: Sequence[Sequence[CountedSpan]],
+    *,
+    settings: Sequence[object],
+    counter: TokenCounting,
+) -> list[list[Stamp]]:
+    """Make ids and metadata for all chunks of one document.
+
+    Args:
+        parts: One document of `group_parts`.
+        rows: The chunks of each part, relative to its text.
+        settings: What decides where a text is cut, besides the counter.
+        counter: What counted the tokens; see `oprag.metadata.chunk_metadata`.
+
+    Returns:
+        One per chunk, nested like `rows`.
+    """
+    name = parts[0].name
+    version = _version(
+        parts, splitter_settings(*settings, counter.name or counter.count)
+    )
+    placed = [
+        _moved(row, part.offset) if part.offset else row
+        for part, row in zip(parts, rows, strict=True)
+    ]
+    numbers = [part.number for part in parts]
+    written = chunk_metadata(
+        name, placed, counter.name, numbers=numbers, version=version
+    )
+    return [
+        [
+            Stamp(
+                chunk_id(
+                    name,
+                    index,
+                    version=version,
+                    part=part.number,
+                    offset=part.offset or 0,
+                ),
+                entry,
+            )
+            for index, entry in enumerate(row)
+        ]
+        for part, row in zip(parts, written, strict=True)
+    ]
+
+
+def splitter_settings(*facts: object) -> str:
+    """Name the settings of a splitter, the same way on every run.
+
+    Args:
+        facts: What decides where it cuts. Callables are named by module and name; of
+            other objects, which may hold anything, only their class counts.
+    """
+    return " ".join(map(_fact, facts))
+
+
+def qualified_name(function: Any) -> str:
+    """Return module and name of a callable, or of its class."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    token_count: int
+
+
+def _moved(row: Sequence[CountedSpan], offset: int) -> list[_Span]:
+    return [
+        _Span(span.start + offset, span.end + offset, span.token_count) for span in row
+    ]
+
+
+def _fact(value: object) -> str:
+    if value is None or isinstance(value, (str, int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_fact, value))}]"
+    if isinstance(value, Mapping):
+        items = [f"{_fact(key)}: {_fact(item)}" for key, item in value.items()]
+        return f"{{{', '.join(sorted(items))}}}"
+    if isinstance(value, partial):
+        return splitter_settings(value.func, *value.args)
+    return qualified_name(value)
+
+
+def _version(parts: Sequence[Part], settings: str) -> str:
+    known = {version_text(part.source.metadata.get(DOC_VERSION)) for part in parts}
+    if are_own_chunks([part.source for part in parts]) and len(known) == 1:
+        # Chunks that are cut again are still of the text that they were cut out of.
+        return f"{document_version(settings, '').partition('-')[0]}-{known.pop()}"
+    return document_version(settings, [part.source.text for part in parts])

@@ -1,0 +1,272 @@
+"""One Chroma collection that both frameworks index into, and what either refuses."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import VectorStoreIndex
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag.documents import ChunkStore, rebuild
+from oprag.errors import (
+    DuplicateDocumentError,
+    InvalidOptionError,
+    MissingDocumentError,
+    MissingPositionError,
+    UnscopedPositionError,
+    UnsupportedMetadataError,
+)
+from oprag.indexing import IndexingReport
+from oprag.metadata import document_key
+from tests.parity.given import KINDS, Given, Text, document, documents
+from tests.stores.langchain_places import HashEmbeddings
+from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.support.interrupted import content
+
+SENTENCES = "One sentence here. Another one there! Is this the third? "
+
+
+class Place(NamedTuple):
+    """A store, as one of the frameworks indexes into it."""
+
+    index: Callable[..., IndexingReport]
+    """Given texts (or a folder), `packed`, `size` and options of `index_documents`."""
+    chunks: ChunkStore
+
+
+def of_langchain(store: Any) -> Place:
+    def index(texts: Any, *, size: int = 9, packed: bool = False, **options: Any):
+        splitter = (
+            langchain_oprag.OffsetSentenceSplitter(chunk_size=size)
+            if packed
+            else langchain_oprag.OffsetTokenSplitter(chunk_size=size)
+        )
+        if not isinstance(texts, Path):
+            texts = [text.for_langchain() for text in texts]
+        return langchain_oprag.index_documents(
+            texts, store, splitter=splitter, **options
+        )
+
+    return Place(index, langchain_oprag.chunk_store(store))
+
+
+def of_llamaindex(over: VectorStoreIndex) -> Place:
+    def index(texts: Any, *, size: int = 9, packed: bool = False, **options: Any):
+        parser = (
+            llamaindex_oprag.OffsetSentenceNodeParser(chunk_size=size)
+            if packed
+            else llamaindex_oprag.OffsetTokenNodeParser(chunk_size=size)
+        )
+        if not isinstance(texts, Path):
+            texts = [text.for_llamaindex() for text in texts]
+        return llamaindex_oprag.index_documents(
+            texts, over, node_parser=parser, **options
+        )
+
+    return Place(index, llamaindex_oprag.chunk_store(over))
+
+
+def shared_collection() -> tuple[Place, Place]:
+    """One collection of Chroma's own client, through both frameworks."""
+    chromadb = pytest.importorskip("chromadb")
+    langchain = pytest.importorskip("langchain_chroma")
+    wrapper = pytest.importorskip("llama_index.vector_stores.chroma")
+    client = chromadb.EphemeralClient()
+    store = langchain.Chroma(f"c{uuid.uuid4().hex}", HashEmbeddings(), client=client)
+    collection = client.get_collection(store._collection.name)
+    over = VectorStoreIndex.from_vector_store(
+        wrapper.ChromaVectorStore(chroma_collection=collection),
+        embed_model=ChecksumEmbedding(),
+    )
+    return of_langchain(store), of_llamaindex(over)
+
+
+def alone() -> tuple[Place, Place]:
+    """A store in memory of each framework."""
+    over = VectorStoreIndex([], embed_model=ChecksumEmbedding())
+    return of_langchain(InMemoryVectorStore(HashEmbeddings())), of_llamaindex(over)
+
+
+def of_kind(kind: str) -> list[Text]:
+    own = [f"{SENTENCES * n}The {n}th part ends." for n in (3, 1, 4)]
+    other = document("b.txt", "source", "whole", [SENTENCES])
+    return [*document("a 'ü'.pdf", "source", kind, own), *other]
+
+
+def texts_of(texts: Sequence[Text]) -> dict[str, tuple[str, ...]]:
+    given = Given(tuple(texts))
+    return {
+        name: tuple(part.text for part in given.parts_of(name) if part.text)
+        for name in given.names
+    }
+
+
+def assert_whole(chunks: ChunkStore, texts: Sequence[Text]) -> None:
+    for name, parts in texts_of(texts).items():
+        assert rebuild(name, chunks.fetch(document_key(name))).parts == parts
+
+
+@pytest.mark.parametrize("first", [0, 1], ids=["langchain first", "llamaindex first"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_in_turn_they_find_each_other_s_documents_unchanged(kind, first):
+    places = shared_collection()
+    names = ("a 'ü'.pdf", "b.txt")
+
+    assert places[first].index(of_kind(kind)).added == names
+    before = content(places[first].chunks)
+    for turn in (1 - first, first, 1 - first):
+        report = places[turn].index(of_kind(kind), remove_missing=True)
+        assert report.unchanged == names
+        assert report.chunks_added == report.chunks_deleted == 0
+    assert content(places[first].chunks) == before
+    for place in places:
+        assert_whole(place.chunks, of_kind(kind))
+
+
+def test_so_are_the_files_of_a_folder(tmp_path):
+    (tmp_path / "a.txt").write_text(SENTENCES * 3)
+    (tmp_path / "b.md").write_text("# Title\n\nText.")
+    langchain, llamaindex = shared_collection()
+
+    assert langchain.index(tmp_path).added == ("a.txt", "b.md")
+    for place in (llamaindex, langchain, llamaindex):
+        assert place.index(tmp_path).unchanged == ("a.txt", "b.md")
+
+
+def test_one_changes_what_the_other_wrote():
+    langchain, llamaindex = shared_collection()
+    before, after = of_kind("page"), of_kind("page")
+    after[1] = after[1]._replace(text="Another second page.")
+
+    langchain.index(before)
+    assert llamaindex.index(after).updated == ("a 'ü'.pdf",)
+
+    assert langchain.index(after).unchanged == ("a 'ü'.pdf", "b.txt")
+    assert_whole(langchain.chunks, after)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(documents(interleaved=False), st.booleans(), st.integers(4, 20))
+def test_the_same_is_stored_of_generated_documents(given, packed, size):
+    stored = []
+    for place in alone():
+        report = place.index(given.texts, size=size, packed=packed)
+        stored.append((report, content(place.chunks)))
+        again = place.index(given.texts, size=size, packed=packed)
+        assert not again.added
+        assert again.chunks_added == again.chunks_deleted == 0
+        for name, parts in texts_of(given.texts).items():
+            if "".join(parts).strip():
+                own = place.chunks.fetch(document_key(name))
+                assert rebuild(name, own).parts == parts
+
+    assert stored[0] == stored[1]
+
+
+SIZES = [(9, False), (30, False), (30, True)]
+
+
+@pytest.mark.parametrize("make", [shared_collection, alone], ids=["chroma", "memory"])
+@pytest.mark.parametrize("kind", ["whole", "page_number"])
+def test_chunks_of_several_sizes_live_side_by_side(make, kind):
+    for place in make():
+        given = of_kind(kind)
+        counts = []
+        for size, packed in SIZES:
+            options = {"size": size, "packed": packed, "replace": "same_settings"}
+            counts.append(place.index(given, **options).chunks_added)
+        by_size = [
+            place.index(given, size=size, packed=packed, replace="same_settings")
+            for size, packed in SIZES
+        ]
+        if min(counts):  # the second framework finds what the first one wrote
+            assert len(list(place.chunks.scan())) == sum(counts)
+        assert all(len(report.unchanged) == 2 for report in by_size)
+        versions = {chunk.metadata["doc_version"] for chunk in place.chunks.scan()}
+        assert len(versions) == 2 * len(SIZES)
+        assert_whole(place.chunks, given)
+        assert langchain_oprag.diagnose(place.chunks).problems == ()
+
+
+def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
+    place = alone()[0]
+    old, new = of_kind("page"), of_kind("page")
+    new[0] = new[0]._replace(text="A new first page. " * 9)
+    for size in (9, 30):
+        place.index(old, size=size, replace="same_settings")
+
+    place.index(new, size=9, replace="same_settings")
+
+    with pytest.raises(ValueError, match="several versions"):
+        assert_whole(place.chunks, new)
+    place.index(new, size=30, replace="same_settings")
+    assert_whole(place.chunks, new)
+    assert place.index(new, size=30).updated == ("a 'ü'.pdf", "b.txt")
+    assert len({c.metadata["doc_version"] for c in place.chunks.scan()}) == 2
+
+
+def test_a_document_without_text_goes_in_all_sizes():
+    place = alone()[0]
+    for size in (9, 30):
+        place.index(of_kind("whole")[:1], size=size, replace="same_settings")
+
+    empty = [of_kind("whole")[0]._replace(text=" ")]
+    report = place.index(empty, size=9, replace="same_settings")
+
+    assert report.empty == ("a 'ü'.pdf",)
+    assert list(place.chunks.scan()) == []
+
+
+def test_a_page_that_changed_gives_all_chunks_new_ids():
+    place = alone()[1]
+    given = of_kind("page")
+    place.index(given)
+    before = {chunk.id for chunk in place.chunks.fetch(document_key(given[0].name))}
+    given[2] = given[2]._replace(text="Changed.")
+
+    place.index(given)
+
+    after = {chunk.id for chunk in place.chunks.fetch(document_key(given[0].name))}
+    assert before.isdisjoint(after)
+
+
+def test_another_value_of_replace_is_an_error():
+    for place in alone():
+        with pytest.raises(InvalidOptionError, match="'same_settings'"):
+            place.index(of_kind("whole"), replace="none")
+
+
+NAMED = {"source": "a.pdf"}
+WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
+    ([("text", {})], MissingDocumentError),
+    ([("text", {"page": 1})], MissingDocumentError),
+    ([("text", NAMED), ("text", NAMED)], DuplicateDocumentError),
+    (
+        [("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)],
+        DuplicateDocumentError,
+    ),
+    ([("text", {**NAMED, "chunk_index": 0})], UnscopedPositionError),
+    ([("text", {**NAMED, "start_index": 0})], UnscopedPositionError),
+    ([("text", {**NAMED, "page_label": "iv"})], MissingPositionError),
+    ([("text", {**NAMED, "tags": ["a"]})], UnsupportedMetadataError),
+]
+
+
+@pytest.mark.parametrize(("given", "error"), WRONG)
+def test_what_cannot_be_indexed_is_the_same_error(given, error):
+    texts = [Text(text, metadata, "", None, None) for text, metadata in given]
+    messages = []
+    for place in alone():
+        with pytest.raises(error) as caught:
+            place.index(texts)
+        assert type(caught.value) is error
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]

@@ -1,0 +1,29 @@
+"""How a passage is cited: by what the reader of the document knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from oprag import order_context
+
+
+@pytest.mark.parametrize(
+    ("metadata", "cited"),
+    [
+        ({"page": 3, "page_label": "iv"}, "page iv"),
+        ({"page": 3}, "page 4"),
+        ({"page": 3.0}, "page 4"),  # some stores make floats of integers
+        ({"page": "3"}, "page 3"),
+        ({"page": 3, "page_number": 3}, "page 3"),
+        ({"page_number": 3}, "page 3"),
+        ({"loc": {"pageNumber": 3}}, "page 3"),
+        ({"row": 3}, "row 3"),
+        ({"seq_num": 3}, "record 3"),
+        ({"part_index": 3, "char_start": 0, "char_end": 4}, "part 3"),
+        ({"part_index": 2, "page_number": 3, "char_start": 0, "char_end": 4}, "page 3"),
+    ],
+)
+def test_a_part_is_cited_as_its_reader_counts(metadata, cited):
+    (passage,) = order_context(["text"], [{"source": "a", **metadata}])
+
+    assert passage.citation.split(", ")[:2] == ["a", cited]
