@@ -34,7 +34,7 @@ from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
-from oprag.evaluation.systems.system import System
+from oprag.evaluation.system import System
 from oprag.tokens import resolve_token_counter
 
 FAILED = 3

@@ -20,7 +20,7 @@ from oprag.evaluation.models import Model
 from oprag.evaluation.readers.chat import ChatModel
 from oprag.evaluation.readers.offline import OfflineReader
 from oprag.evaluation.running.runner import Plan
-from oprag.evaluation.systems.system import System
+from oprag.evaluation.system import System
 from oprag.evaluation.vectors import Vectors
 from oprag.tokens import resolve_token_counter
 

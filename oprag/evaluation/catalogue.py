@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pydantic
 
 from oprag.errors import InvalidOptionError
+from oprag.evaluation.system import System
 from oprag.evaluation.systems.full_document import full_document
 from oprag.evaluation.systems.longrag import longrag
 from oprag.evaluation.systems.raptor import raptor
@@ -27,7 +28,6 @@ from oprag.evaluation.systems.retrieved import (
 )
 from oprag.evaluation.systems.segments import recall, segments
 from oprag.evaluation.systems.self_route import self_route
-from oprag.evaluation.systems.system import System
 
 
 @dataclass(frozen=True)

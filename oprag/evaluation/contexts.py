@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, arrange
 from oprag.evaluation.errors import ChunkSetError
-from oprag.evaluation.systems.system import Piece
+from oprag.evaluation.system import Piece
 from oprag.tokens import NamedTokenCounter
 
 ChunkOrder: TypeAlias = Literal["document", "score", "reverse", "shuffled", "edges"]

@@ -21,8 +21,8 @@ BM25 = {
     40_000: 95.5,
 }
 """Percent of questions whose evidence is wholly kept, by budget in tokens: bm25s at its
-defaults with English stop words, on 1,997 chunks of 128 cl100k tokens. Some of those count
-129 alone; ours end earlier there, so that what follows begins elsewhere."""
+defaults with English stop words, on 1,997 chunks of 128 cl100k tokens. Some of those
+count 129 alone; ours end earlier there, so that what follows begins elsewhere."""
 
 BOOK = 100_000
 """Tokens at which a book of articles is closed; a shorter rest joins the last."""

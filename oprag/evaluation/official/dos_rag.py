@@ -13,8 +13,8 @@ from oprag.errors import BudgetTooSmallError
 from oprag.evaluation.bench import Bench, query_text
 from oprag.evaluation.contexts import Context, chunk_set
 from oprag.evaluation.data import Document, Question
-from oprag.evaluation.systems.reading import read
-from oprag.evaluation.systems.system import Attempt, Piece, System
+from oprag.evaluation.reading import read
+from oprag.evaluation.system import Attempt, Piece, System
 from oprag.evaluation.vectors import Matrix, best_first
 from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenCounter

@@ -11,9 +11,9 @@ from oprag.context import extract_segments
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
+from oprag.evaluation.reading import read
 from oprag.evaluation.splittings import Splitting
-from oprag.evaluation.systems.reading import read
-from oprag.evaluation.systems.system import Attempt, Piece, System
+from oprag.evaluation.system import Attempt, Piece, System
 
 
 class SegmentRules(NamedTuple):

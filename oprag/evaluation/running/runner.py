@@ -18,7 +18,7 @@ from oprag.evaluation.running.run_directory import (
     RunDirectory,
     key_of,
 )
-from oprag.evaluation.systems.system import Attempt, System
+from oprag.evaluation.system import Attempt, System
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from oprag.context import ContextOptions
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
+from oprag.evaluation.reading import read
 from oprag.evaluation.splittings import Splitting
+from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.dialogue import BenchModel
-from oprag.evaluation.systems.reading import read
-from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.routing import FullDocument, chunks_of_documents, context_of_documents
 
 REPLY_TOKENS = 1024

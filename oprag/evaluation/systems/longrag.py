@@ -18,10 +18,10 @@ from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
 from oprag.evaluation.models import Call
 from oprag.evaluation.splittings import Splitting
+from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.dialogue import BenchModel
 from oprag.evaluation.systems.full_document import REPLY_TOKENS
 from oprag.evaluation.systems.retrieved import Compat
-from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.units import (
     DIRECT_PROMPT,
     LONG_PROMPT,

@@ -18,10 +18,10 @@ from oprag.evaluation.bench import Bench, query_text
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
 from oprag.evaluation.making import kept_reply, made_together, summary_call
+from oprag.evaluation.reading import read
 from oprag.evaluation.splittings import Splitting, SplitUnit
+from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.clustering import soft_clusters
-from oprag.evaluation.systems.reading import read
-from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.evaluation.vectors import Matrix, best_first
 from oprag.tokens import NamedTokenCounter
 

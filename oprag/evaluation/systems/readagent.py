@@ -23,6 +23,8 @@ from oprag.evaluation.making import (
     made_together,
     page_break_call,
 )
+from oprag.evaluation.reading import read
+from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.paging import (
     Pages,
     PageUnit,
@@ -30,8 +32,6 @@ from oprag.evaluation.systems.paging import (
     page_steps,
     parts_of,
 )
-from oprag.evaluation.systems.reading import read
-from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
 from oprag.evaluation.data import Question
 from oprag.evaluation.official.dos_rag import OfficialRag
+from oprag.evaluation.reading import read
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.systems.reading import read
-from oprag.evaluation.systems.system import Attempt, Count, System
+from oprag.evaluation.system import Attempt, Count, System
 
 Compat: TypeAlias = Literal["fixed", "official"]
 """`"official"`: as the authors' code does it, losses included."""

@@ -11,10 +11,10 @@ from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context, order_chosen
 from oprag.evaluation.data import Question
 from oprag.evaluation.official.segments import OfficialSegments
+from oprag.evaluation.reading import read
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.systems.reading import read
+from oprag.evaluation.system import Attempt, Count, System
 from oprag.evaluation.systems.retrieved import Compat
-from oprag.evaluation.systems.system import Attempt, Count, System
 
 
 @dataclass(frozen=True)

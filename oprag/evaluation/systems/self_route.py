@@ -14,9 +14,9 @@ from oprag.evaluation.asking import read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.evaluation.splittings import Splitting, SplitUnit
+from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.dialogue import BenchModel
 from oprag.evaluation.systems.full_document import REPLY_TOKENS, pieces_of
-from oprag.evaluation.systems.system import Attempt, Count, Piece, System
 from oprag.routing import (
     RouteOptions,
     Rung,

@@ -12,6 +12,7 @@ from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.models import Call
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
+from oprag.evaluation.system import System
 from oprag.evaluation.systems.full_document import full_document
 from oprag.evaluation.systems.retrieved import (
     dos_rag,
@@ -19,7 +20,6 @@ from oprag.evaluation.systems.retrieved import (
     vanilla_rag,
 )
 from oprag.evaluation.systems.self_route import self_route
-from oprag.evaluation.systems.system import System
 from oprag.evaluation.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors
 

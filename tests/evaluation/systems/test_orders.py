@@ -14,7 +14,7 @@ from oprag.evaluation.contexts import check_chunk_sets, chunk_set, order_chosen
 from oprag.evaluation.errors import ChunkSetError
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.systems.system import Piece
+from oprag.evaluation.system import Piece
 from oprag.tokens import resolve_token_counter
 from tests.evaluation.small import Replies, bench_of, set_of_four
 

@@ -9,7 +9,7 @@ from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
-from oprag.evaluation.systems.system import Attempt
+from oprag.evaluation.system import Attempt
 
 _NO_USAGE: Mapping[str, TokenUsage] = {}
 _NO_CALLS: Mapping[str, int] = {}
