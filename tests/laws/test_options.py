@@ -145,7 +145,7 @@ def _entry_lines(component):
 
 
 @pytest.mark.parametrize(
-    "component", [*ORDERING, *COUNT.keys() - set(ORDERING)], ids=by_name
+    "component", list(dict.fromkeys([*ORDERING, *COUNT])), ids=by_name
 )
 @pytest.mark.parametrize("word", ["k", "top_n", "similarity_top_k"])
 def test_the_other_places_word_for_the_count_names_the_right_one(component, word):
