@@ -3,6 +3,7 @@
 import os
 from importlib.metadata import version
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Read by libraries when they are imported, which is after this file.
@@ -26,6 +27,13 @@ settings.register_profile(
 )
 settings.load_profile("oprag")
 settings.register_profile("fast", settings.get_profile("oprag"), max_examples=10)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow the tours through every place in both frameworks."""
+    for item in items:
+        if item.path.parent.name == "places":
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_report_header() -> str:
