@@ -191,9 +191,8 @@ def _is_faiss(vector_store: object) -> bool:
 def _faiss_message(vector_store: object) -> str:
     return (
         f"Nothing can be deleted from a {type(vector_store).__name__}: LlamaIndex's "
-        "FAISS has no call for it, or gives the number of another vector to the next "
-        "one that is added, so that the other is lost. Build a new index of all "
-        "documents, or take another store."
+        "FAISS has no call for it, or gives a new vector the number of an old one, "
+        "which is then lost. Build a new index of all documents, or take another store."
     )
 
 
