@@ -54,12 +54,12 @@ class SelfRouteOptions(BaseModel):
     )
 
     llm: Runnable[Any, Any]
-    """The chat model that reads the context and answers, or declines."""
+    """The chat model that reads the context and answers, or refuses."""
     retriever: RetrieverLike
     """Any `Runnable` from a query to documents, best first."""
     documents: SkipValidation[Any] = Field(default=None, repr=False)
     """Full texts by document name: anything that `document_source` takes. Needed
-    where a rung is `"full"`."""
+    if `rungs` has `"full"`."""
     rungs: SkipValidation[Sequence[str | int | Rung]] = DEFAULT_RUNGS
     """What the model is given to read, in turn, until it answers: `"retrieved"`,
     numbers of tokens, `"full"`; see `oprag.routing.as_rungs`."""
@@ -67,8 +67,8 @@ class SelfRouteOptions(BaseModel):
     """Other models, by the rung's name: `{"full": long_context_model}`."""
 
     sentinel: SkipValidation[str | Sequence[str] | None] = None
-    """What the model is told to write when it declines, or several such words, of
-    which the first stands in the prompts; None for those of `decline_rules`."""
+    """What the model is told to write if it refuses, or several such words, of which
+    the first stands in the prompts; None for those of `decline_rules`."""
     decline_rules: SkipValidation[DeclineRules | None] = None
     """How a refusal is recognised, for other languages; None for English."""
     structured_output: bool = False

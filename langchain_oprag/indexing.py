@@ -44,8 +44,8 @@ def index_documents(
     Run it again whenever documents may have changed, or after a crash: a document
     that the store holds as it is is neither embedded nor written again, one that
     changed is replaced, and one that was left incomplete is completed. While a
-    document is replaced, the store holds only some of its chunks for a moment;
-    everything of oprag that reads whole documents says so then. One run at a time.
+    document is replaced, the store holds only some of its chunks for a moment; to
+    read the whole document then is an error. One run at a time.
 
     Chunks get the metadata of their document and oprag's own (`oprag.metadata`), all
     flat, and ids that are the same every time (`oprag.metadata.chunk_id`), those that
@@ -84,7 +84,7 @@ def index_documents(
         DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
         UnsupportedMetadataError: See `unsupported_metadata`.
         MissingPositionError: A page comes alone, and without a number.
-        UnscopedPositionError: What is given already is a chunk.
+        UnscopedPositionError: A document that is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         InvalidOptionError: An option or the store cannot be used, or
             `remove_missing` would delete everything.

@@ -95,8 +95,8 @@ class LongReaderOptions(BaseModel):
 class LongReader(DrivenRunnable, LongReaderOptions):
     """Answers from long units in two calls of the model.
 
-    The first reads the units and gives a long answer, of some sentences. The second
-    is given the question and the long answer alone, with examples, and gives a short
+    The first reads the units and writes a long answer, of some sentences. The second
+    reads only the question and the long answer, with examples, and writes a short
     one. A context of fewer than 1,000 tokens takes one call.
 
     The input is a question, or `{"input": question}`, perhaps with `context`
@@ -108,7 +108,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
     - `long_answer`: the first call's reply; None where there was one call or none;
     - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
       to read, and no call;
-    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its rungs are the
+    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs` are the
       calls: `"long"` and `"short"`, or `"direct"`.
 
     A stream gives these keys in this order, `long_answer` and `answer` in pieces that

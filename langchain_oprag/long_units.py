@@ -54,14 +54,13 @@ class LongUnitRetriever(WrappingRetriever):
     """Searches short chunks and returns the best long units whole.
 
     A unit is as good as its best chunk. The chunks that are searched say which
-    document they are of; where a document is in several units, also at which
-    characters of it they stand. A store of chunks of 512 tokens serves well.
+    document they are of; if a document is in several units, also at which
+    characters of it they stand. Chunks of 512 tokens work well.
 
     A vector store is asked for eight chunks for each unit (or for `search_kwargs`'s
-    `k`, if that is more), and for twice as many until they are of `k` units or it has
-    no more: filters and thresholds hold. Other retrievers are asked once, as they
-    are. There are fewer units than `k` where no more are found, and none where
-    nothing is.
+    `k`, if that is more), and for twice as many until they belong to `k` units or it
+    has no more; filters and thresholds hold. Other retrievers are asked once, as they
+    are. If fewer than `k` units are found, that many are returned.
 
     Args:
         units: What `oprag.units.group_documents` gave, as a list.
@@ -77,8 +76,8 @@ class LongUnitRetriever(WrappingRetriever):
         order: `"document"`: parts of one document follow one another as they stand
             in it; or `"score"`. Inside a unit documents keep the order in which they
             were grouped.
-        document_order: How units follow one another that are no parts of one
-            document: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
+        document_order: How units that are not parts of one document follow one
+            another: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
             of the chunks.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in

@@ -61,8 +61,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     `k` reaches a vector store underneath when it is larger than the one in
     `search_kwargs`, or there is none; `fetch_k` of `"mmr"` is raised to it. Other
-    retrievers are asked as they are and their result is cut. Chunks that came
-    twice are one, so that there may be fewer than `k`; so does `merge`.
+    retrievers are asked as they are and their result is cut. There may be fewer than
+    `k`: chunks that came twice are one, and `merge` joins neighbours.
 
     With `token_budget`, a vector store underneath and no `k` anywhere, as many
     chunks are fetched as fill the budget; with `selection="segments"` 400 of them and

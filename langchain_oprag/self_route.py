@@ -1,4 +1,4 @@
-"""`SelfRouteChain`: the retrieved chunks first, the full documents if they must be."""
+"""`SelfRouteChain`: the retrieved chunks first, the full documents if needed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class _ToolArguments(BaseModel):
 
 @documented
 class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
-    """Answers from the retrieved chunks; from the full documents where they fail.
+    """Answers from the retrieved chunks; from the full documents if they fail.
 
-    The model reads the retrieved chunks, in document order, and may decline. Only
+    The model reads the retrieved chunks, in document order, and may refuse. Only
     then does it read the full documents of those chunks. `rungs=` puts other steps
     in between. It takes the place of `create_retrieval_chain`.
 
@@ -39,16 +39,15 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
     - `input`: the question;
     - `context`: the documents that were read for the answer, in reading order: the
       retrieved ones, or of full documents one for each slice that was read;
-    - `answer`: a string. Where the last rung declines, what it said; without any
-      context the sentinel;
-    - `route`: `rung`, the name of the rung that the answer is from (None without
-      any context), and `answered`, False when it declines;
+    - `answer`: a string. If the model refuses at the last step, what it said;
+      without any context the sentinel;
+    - `route`: `rung`, the name of the step that the answer is from (None without
+      any context), and `answered`, False for a refusal;
     - `usage`: what it took, see `oprag.calls.Ledger.to_dict`.
 
-    A stream gives these keys in this order, `answer` in pieces that join to it. It
-    begins as soon as a reply can be no refusal any more; a reply that declines is
-    read to its end and never shown, unless it is the final one. The calls of the
-    model carry the tag `rung:<name>`.
+    A stream gives these keys in this order, `answer` in pieces that join to it. Text
+    is streamed once it cannot be a refusal any more; a refusal is not shown, unless
+    it is the final reply. The calls of the model carry the tag `rung:<name>`.
 
     Args:
         **options: The fields of `SelfRouteOptions`.
@@ -57,15 +56,15 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
     Raises:
         ValidationError: On construction and assignment, for an option that does
             not exist or cannot have this value. It is a `ValueError`.
-        RungFailedError: When invoked: the model failed for good. It carries what
-            the rungs before decided and cost.
+        RungFailedError: When invoked: the model failed for good. It carries
+            the usage of the steps before.
         ContextWindowError: When invoked: a prompt does not fit the window.
         DocumentNotFoundError: When invoked: `documents` lacks a document.
         OpragError: When invoked: as `OrderPreservingRetriever` raises it.
 
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and
-        any number of rungs.
+        any number of steps.
 
     Example:
         >>> from langchain_core.documents import Document

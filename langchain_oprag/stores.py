@@ -1,4 +1,4 @@
-"""The chunks of LangChain's vector stores, as they lie there."""
+"""The chunks of LangChain's vector stores, as they are stored."""
 
 from __future__ import annotations
 

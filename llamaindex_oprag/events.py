@@ -8,12 +8,12 @@ from oprag.calls import RungDecision
 
 
 class SelfRouteEvent(BaseEvent):
-    """What happened on one rung of a question, told as soon as it is known."""
+    """What happened at one step of a question, sent as soon as it is known."""
 
     query: str
     """The question."""
     rung: str
-    """The rung's name."""
+    """The step's name."""
     decision: RungDecision
     """`"answered"`, `"declined"`, `"skipped"` or `"failed"`."""
     model: str | None = None

@@ -48,8 +48,8 @@ def index_documents(
     Run it again whenever documents may have changed, or after a crash: a document
     that the index holds as it is is neither embedded nor written again, one that
     changed is replaced, and one that was left incomplete is completed. While a
-    document is replaced, the index holds only some of its nodes for a moment;
-    everything of oprag that reads whole documents says so then. One run at a time.
+    document is replaced, the index holds only some of its nodes for a moment; to
+    read the whole document then is an error. One run at a time.
 
     Nodes get the metadata of their document and oprag's own (`oprag.metadata`), all
     flat, and ids that are the same every time (`oprag.metadata.chunk_id`), whatever
@@ -91,7 +91,7 @@ def index_documents(
         DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
         UnsupportedMetadataError: See `unsupported_metadata`.
         MissingPositionError: A page comes alone, and without a number.
-        UnscopedPositionError: What is given already is a chunk.
+        UnscopedPositionError: A document that is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         InvalidOptionError: An option or the store cannot be used, or
             `remove_missing` would delete everything.
@@ -191,9 +191,8 @@ def _is_faiss(vector_store: object) -> bool:
 def _faiss_message(vector_store: object) -> str:
     return (
         f"Nothing can be deleted from a {type(vector_store).__name__}: LlamaIndex's "
-        "FAISS has no call for it, or gives the number of another vector to the next "
-        "one that is added, so that the other is lost. Build a new index of all "
-        "documents, or take another store."
+        "FAISS has no call for it, or gives a new vector the number of an old one, "
+        "which is then lost. Build a new index of all documents, or take another store."
     )
 
 

@@ -51,8 +51,8 @@ class LongReaderOptions:
 class LongReaderSynthesizer(DrivenSynthesizer):
     """Answers from long units in two calls of the model.
 
-    The first reads the units and gives a long answer, of some sentences. The second
-    is given the question and the long answer alone, with examples, and gives a short
+    The first reads the units and writes a long answer, of some sentences. The second
+    reads only the question and the long answer, with examples, and writes a short
     one. A context of fewer than 1,000 tokens takes one call. Put it behind a
     `LongUnitRetriever`::
 
@@ -65,14 +65,14 @@ class LongReaderSynthesizer(DrivenSynthesizer):
     - `source_nodes`: what was read, as it was retrieved;
     - `metadata["long_answer"]`: the first call's reply; None where there was one call
       or none;
-    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. Its rungs
+    - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs`
       are the calls: `"long"` and `"short"`, or `"direct"`. With OpenAI and servers
       like it a stream is counted by the provider only if the LLM has
       `additional_kwargs={"stream_options": {"include_usage": True}}`.
 
     A streamed response is the short answer, as it comes; the call before it is not
-    streamed. `metadata` is complete when the stream has ended. An awaited stream
-    asks nothing before it is read.
+    streamed. `metadata` is complete when the stream has ended. An async stream
+    calls the model only when it is read.
 
     Args:
         llm: Reads and answers; None for `Settings.llm`.

@@ -53,16 +53,16 @@ class LongUnitRetriever(WrappingRetriever):
     """Searches short nodes and returns the best long units whole.
 
     A unit is as good as its best node. The nodes that are searched say which document
-    they are of; where a document is in several units, also at which characters of it
-    they stand. An index of nodes of 512 tokens serves well.
+    they are of; if a document is in several units, also at which characters of it
+    they stand. Nodes of 512 tokens work well.
 
     A vector index retriever is asked for eight nodes for each unit (or for its own
     `similarity_top_k`, if that is more), and for twice as many until they are of
     `similarity_top_k` units or the store has no more; its filters, query mode and
     other settings hold, and it is not written to. Other retrievers are asked once, as
-    they are. There are fewer units where no more are found, and none where nothing
-    is. Its public attributes and methods are those of the retriever it wraps, where
-    it has none of that name itself.
+    they are. If fewer units are found, that many are returned. Its public attributes
+    and methods are those of the retriever it wraps, where it has none of that name
+    itself.
 
     A unit comes as one `TextNode`, with the score of its best node and a stable id.
     Its metadata are flat, and shown to no model: `unit_documents` (the names of its
@@ -80,8 +80,8 @@ class LongUnitRetriever(WrappingRetriever):
         order: `"document"`: parts of one document follow one another as they stand in
             it; or `"score"`. Inside a unit documents keep the order in which they
             were grouped.
-        document_order: How units follow one another that are no parts of one
-            document: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
+        document_order: How units that are not parts of one document follow one
+            another: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
             of the nodes.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in

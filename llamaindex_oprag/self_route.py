@@ -1,4 +1,4 @@
-"""`SelfRouteQueryEngine`: answers from the chunks, from the documents if it must."""
+"""`SelfRouteQueryEngine`: answers from the chunks, from full documents if needed."""
 
 from __future__ import annotations
 
@@ -33,37 +33,36 @@ if TYPE_CHECKING:
 
 
 class SelfRouteQueryEngine(RetrieverQueryEngine):
-    """Answers from the retrieved nodes; from their full documents where they fail.
+    """Answers from the retrieved nodes; from their full documents if they fail.
 
-    The model reads the retrieved nodes, in document order, and may decline. Only
+    The model reads the retrieved nodes, in document order, and may refuse. Only
     then does it read the full documents of those nodes. `rungs=` puts other steps in
     between. Make it with `from_args`.
 
-    It is a `RetrieverQueryEngine`: node postprocessors are honoured, those appended
-    later included, and it can be used in chat engines, routers and tools. What
-    orders the nodes comes last, here; an `OrderPreservingRetriever` or
+    It is a `RetrieverQueryEngine`: node postprocessors are applied, those appended
+    later too, and it can be used in chat engines, routers and tools. The nodes are
+    put in order last, here; an `OrderPreservingRetriever` or
     `OrderPreservingPostprocessor` before it selects and leaves the order alone.
 
     A response has
 
-    - `response`: the answer. Where the last rung declines, what it said; where
+    - `response`: the answer. If the LLM refuses at the last step, what it said; if
       nothing was retrieved, LlamaIndex's "Empty Response";
     - `source_nodes`: what was read for it, in reading order: the retrieved nodes, or
       of full documents a new node for each part that was read;
-    - `metadata["route"]`: `rung`, the name of the rung that the answer is from (None
-      where nothing was retrieved), and `answered`, False when it declines;
+    - `metadata["route"]`: `rung`, the name of the step that the answer is from (None
+      if nothing was retrieved), and `answered`, False for a refusal;
     - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. With
       OpenAI and servers like it a stream is counted by the provider only if the LLM
       has `additional_kwargs={"stream_options": {"include_usage": True}}`.
 
-    A streamed response begins as soon as a reply can be no refusal any more; a reply
-    that declines is read to its end and never shown, unless it is the final one.
-    `metadata` and `source_nodes` are complete when the stream has ended; until then
-    `answered` may be None. An awaited stream asks nothing before it is read, in
-    whatever event loop that is, and errors of the model come from there.
+    Text is streamed once it cannot be a refusal any more; a refusal is not shown,
+    unless it is the final reply. `metadata` and `source_nodes` are complete when the
+    stream has ended; until then `answered` may be None. An async stream calls the LLM
+    only when it is read, in that event loop, and errors of the LLM come from there.
 
-    For each rung a `llamaindex_oprag.events.SelfRouteEvent` is told to LlamaIndex's
-    instrumentation.
+    For each step LlamaIndex's instrumentation gets a
+    `llamaindex_oprag.events.SelfRouteEvent`.
 
     Args:
         retriever: See `from_args`, as the others.
@@ -73,15 +72,15 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
 
     Raises:
         InvalidOptionError: The synthesizer is none that `from_args` made.
-        RungFailedError: When queried: the model failed for good. It carries what
-            the rungs before decided and cost.
+        RungFailedError: When queried: the model failed for good. It carries
+            the usage of the steps before.
         ContextWindowError: When queried: a prompt does not fit the window.
         DocumentNotFoundError: When queried: `documents` lacks a document.
         OpragError: When queried: as `OrderPreservingRetriever` raises it.
 
     Source:
         Self-Route (arXiv 2407.16833). We differ: document order by default, and any
-        number of rungs.
+        number of steps.
     """
 
     def __init__(
@@ -139,27 +138,27 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             retriever: Returns nodes best first. An index retriever that was left at
                 LlamaIndex's default of 2 nodes is asked for as many as fill the
                 largest number of tokens in `rungs`.
-            llm: Reads and answers, or declines; None for `Settings.llm`.
+            llm: Reads and answers, or refuses; None for `Settings.llm`.
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
                 LlamaIndex it is set on the LLMs.
             documents: Full texts by document name: anything that
-                `llamaindex_oprag.document_source` takes. Needed where a rung is
-                `"full"`. The one document of a mapping is read even where nothing
+                `llamaindex_oprag.document_source` takes. Needed if `rungs` has
+                `"full"`. The one document of a mapping is read even if nothing
                 was retrieved.
             rungs: What the model is given to read, in turn, until it answers:
                 `"retrieved"`, numbers of tokens, `"full"`; see
                 `oprag.routing.as_rungs`.
             rung_llms: Other models, by the rung's name:
                 `{"full": long_context_llm}`.
-            sentinel: What the model is told to write when it declines, or several
+            sentinel: What the model is told to write if it refuses, or several
                 words, the first for the prompts; None for those of `decline_rules`.
             decline_rules: How a refusal is recognised, for other languages; None
                 for English.
             structured_output: Have the model fill in `answerable` and `answer`
                 instead of writing a sentinel. A stream then has one piece.
-            rag_prompt: In the place of the built-in prompt of every rung that gives
-                nodes to read: a template, or the text of one, with `{context_str}`
+            rag_prompt: In the place of the built-in prompt of every step that reads
+                nodes: a template, or the text of one, with `{context_str}`
                 and `{query_str}`.
             full_prompt: The same for full documents.
             max_context_tokens: Tokens of prompt and answer that the model takes, or
@@ -176,7 +175,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             prices: Price of a million tokens by model: input, cached input, output.
             streaming: Whether to return as soon as an answer begins. Can be assigned
                 later.
-            **options: How nodes become the context of a rung: `order` (`"score"` for
+            **options: How nodes become the context of a step: `order` (`"score"` for
                 the paper's form: best first, each node behind its number),
                 `document_order`, `overflow`, `max_gap`, `gap_mark`, `separator`,
                 `missing_position`, `missing_document`, `position_keys`,

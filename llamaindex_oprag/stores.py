@@ -1,4 +1,4 @@
-"""The chunks of LlamaIndex's stores, as they lie there."""
+"""The chunks of LlamaIndex's stores, as they are stored."""
 
 from __future__ import annotations
 
@@ -95,6 +95,6 @@ def _refused(store: object) -> InvalidOptionError:
             "others, give the full texts by a function:\n"
             "    def full_text(name): return Path(name).read_text()\n"
             "    documents=full_text\n"
-            "or write a `ChunkStore` (oprag.documents.stored_chunks) of two methods."
+            "or write an `oprag.ChunkStore`, a class of two methods."
         )
     return InvalidOptionError(message, option="store", value=store)

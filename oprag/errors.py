@@ -19,7 +19,7 @@
     ├── BudgetTooSmallError (ValueError)      not even the best chunk fits
     ├── ContextWindowError (ValueError)       a prompt does not fit the model's window
     ├── RoutingError (RuntimeError)           Self-Route cannot go on
-    │   └── RungFailedError                   the model failed for good on a rung
+    │   └── RungFailedError                   the model failed for good at a step
     ├── LongReadingError (RuntimeError)       a long reader's model gave no answer
     ├── InvalidOptionError (ValueError)       an option has no such value
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
@@ -236,16 +236,15 @@ class RoutingError(OpragError, RuntimeError):
 
 
 class RungFailedError(RoutingError):
-    """The model failed for good on a rung; the rungs before it had declined.
+    """The model failed for good at a step; it had refused at those before.
 
     The failure itself is the `__cause__`.
     """
 
     rung: str
-    """Name of the rung that failed."""
+    """Name of the step at which it failed."""
     usage: dict[str, Any]
-    """The ledger up to the failure, as `Ledger.to_dict` gives it: what the rungs
-    before decided and cost."""
+    """The usage up to the failure, as `Ledger.to_dict` returns it."""
 
 
 class LongReadingError(OpragError, RuntimeError):
@@ -259,7 +258,7 @@ class LongReadingError(OpragError, RuntimeError):
     long_answer: str | None
     """What the call before it gave; None without one."""
     usage: dict[str, Any]
-    """The ledger up to here, as `Ledger.to_dict` gives it."""
+    """The usage up to here, as `Ledger.to_dict` returns it."""
 
 
 class InvalidOptionError(OpragError, ValueError):

@@ -1,4 +1,4 @@
-"""What model calls need: dialogue, prompt, window, account, kinds of failure."""
+"""What model calls need: dialogue, prompt, window, usage, kinds of failure."""
 
 from oprag.calls.client_errors import (
     hint_of,

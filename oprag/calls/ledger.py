@@ -1,4 +1,4 @@
-"""What one answer took: tokens, calls, seconds and money, step by step."""
+"""The usage of one answer: tokens, calls, seconds and money, step by step."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ RungDecision: TypeAlias = Literal["answered", "declined", "skipped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class RungEntry:
-    """What happened on one rung."""
+    """What happened at one step."""
 
     rung: str
-    """The rung's name."""
+    """The step's name."""
     decision: RungDecision
     """`"skipped"` without a model call; `"failed"` when the model gave no reply."""
     usage: TokenUsage = _NO_TOKENS
@@ -36,11 +36,11 @@ class RungEntry:
 
 
 class Ledger:
-    """The account of one question.
+    """The usage of one question, step by step.
 
     Args:
         prices: As `as_prices` takes them.
-        on_entry: Told of each entry, as soon as it is known; None for nobody.
+        on_entry: Called with each entry, as soon as it is known; None for nothing.
 
     Raises:
         InvalidOptionError: As `as_prices` raises it.
@@ -58,29 +58,29 @@ class Ledger:
 
     @property
     def entries(self) -> tuple[RungEntry, ...]:
-        """The rungs so far, in the order in which they were tried."""
+        """The steps so far, in the order in which they were tried."""
         return tuple(self._entries)
 
     def record(self, entry: RungEntry) -> None:
-        """Add what happened on a rung."""
+        """Add what happened at a step."""
         self._entries.append(entry)
         if self._on_entry is not None:
             self._on_entry(entry)
 
     @property
     def usage(self) -> TokenUsage:
-        """All tokens of all rungs."""
+        """All tokens of all steps."""
         return sum((entry.usage for entry in self._entries), _NO_TOKENS)
 
     @property
     def cost(self) -> float | None:
-        """What all rungs cost; None when the price of a model is not known."""
+        """What all steps cost; None when the price of a model is not known."""
         costs = [self._cost(entry) for entry in self._entries if entry.model_calls]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if self._prices and len(known) == len(costs) else None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the whole account as plain values, fit for JSON.
+        """Return the usage as plain values, fit for JSON.
 
         Returns:
             `rungs` (a list), the totals `input_tokens`, `cached_tokens`,

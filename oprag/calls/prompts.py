@@ -52,7 +52,7 @@ def qa_prompt(sentinel: str = SENTINEL) -> str:
     """Return the prompt for open questions.
 
     Args:
-        sentinel: What the model is to write when it declines.
+        sentinel: What the model is to write if it refuses.
 
     Returns:
         A format string with `{context}` and `{question}`.
@@ -77,13 +77,13 @@ def check_prompt(
     sentinels: Sequence[str] = (),
     option: str = "prompt",
 ) -> str:
-    """Make sure that a prompt can be filled, and that it lets the model decline.
+    """Make sure that a prompt can be filled, and that it lets the model refuse.
 
     Args:
         template: A format string; literal braces are doubled.
         variables: Names that must occur in it, as `{name}`, and no others may.
         sentinels: One of these must occur in the text, in any case; empty: not
-            checked (the last rung need not be able to decline).
+            checked (at the last step the model need not be able to refuse).
         option: What the error calls the prompt.
 
     Returns:

@@ -12,7 +12,7 @@ from oprag.tokens import TokenCounter
 WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle", "error"]
 
 WINDOW_UNKNOWN = "window unknown"
-"""What the ledger notes where nobody said how much the model can read."""
+"""What the usage notes if it is not known how much the model can read."""
 
 _POLICIES = ("order_preserving", "truncate_middle", "error")
 _ANSWER_TOKENS = 256
@@ -21,7 +21,7 @@ _SHARE_OF_WINDOW = 8
 
 @dataclass(frozen=True, slots=True)
 class WindowFit:
-    """How the documents of a full rung are to be sent."""
+    """How full documents are to be sent."""
 
     action: Literal["whole", "order_preserving", "truncate_middle"]
     """`"whole"`: as they are; `"order_preserving"`: the best chunks that fit

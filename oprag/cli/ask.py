@@ -69,8 +69,8 @@ def ask(
         Route,
         typer.Option(
             "--route",
-            help="Send the passages alone, or let the model decline them and then read "
-            "the full documents.",
+            help="Send the passages alone, or, if the model refuses, then the full "
+            "documents.",
         ),
     ] = Route.RAG,
     max_context_tokens: Annotated[

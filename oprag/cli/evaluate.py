@@ -77,7 +77,7 @@ def evaluate(
         bool,
         typer.Option(
             "--label-declined",
-            help="Let the model classify why questions were declined.",
+            help="Let the model classify why it refused to answer.",
         ),
     ] = False,
     show_list: Annotated[

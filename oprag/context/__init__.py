@@ -1,4 +1,4 @@
-"""From retrieved chunks to ordered passages within a budget: start at `assembly`."""
+"""From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
 from oprag.context.assembly import arrange, order_context
 from oprag.context.columns import HEAD_JOINT, Columns

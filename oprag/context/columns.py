@@ -2,8 +2,8 @@
 
 Where all chunks have oprag's own keys, none overlaps another, and the budget is
 filled by rank, the steps of `assembly.py` come down to a few columns of numbers. No
-chunk or passage is built for that. Wherever anything is otherwise the answer is None;
-the tests hold what is found to the steps.
+chunk or passage is built for that. If anything is otherwise the answer is None. Tests
+compare the results with those of the steps.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ from oprag.context.merging import SourceText
 from oprag.context.pieces import Line, cut_into_lines
 
 _HEAD = 5
-"""Added to the rank: how fast worth falls at the head of the list. Rank 5 is worth
-half of rank 0. (Fusing takes 60, for lists of which none is trusted at its head;
+"""Added to the rank: how fast worth falls at the top of the list. Rank 5 is worth
+half of rank 0. (Fusion takes 60, because it trusts the top of no single list;
 here the list is fused already.)"""
 _REACH = 3
-"""How far worth is lent, in lengths of the lender, on either side."""
+"""How far on either side a chunk adds worth, in its own lengths."""
 
 
 def expanded_order(

@@ -1,7 +1,7 @@
 """How many chunks to ask a store for, so that a token budget can be filled.
 
-The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
-starve any budget. Without I/O: the adapters do the asking, sync or async.
+The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, too few for any
+budget. This does no I/O: the adapters call the store, sync or async.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def chunks_for_units(k: int) -> int:
 def unfilled_message(
     component: str, token_budget: int, chunks: int, setting: str
 ) -> str:
-    """Text of the warning for a budget that the retriever cannot fill.
+    """Return the warning for a budget that the retriever cannot fill.
 
     Args:
         component: Class name of the oprag component.

@@ -1,7 +1,7 @@
 """The options that every component shares: the one list of them, checked here.
 
-A component of an adapter has them as fields, which are made of this list. What is said
-of an option, its type and its default stand nowhere else.
+The fields of the adapters' components are made from this list. The description of an
+option, its type and its default stand nowhere else.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ DESCRIPTIONS: dict[str, str] = {
 
 
 class OrderingKeywords(TypedDict, total=False):
-    """The options that say in which order and from where, for type checkers."""
+    """The options of order, and where it is read from, for type checkers."""
 
     order: Order
     document_order: str
@@ -172,7 +172,7 @@ class OrderingKeywords(TypedDict, total=False):
 
 
 class ReadingKeywords(OrderingKeywords, total=False):
-    """Besides, those of components that decide themselves how much is read."""
+    """And those of components that decide themselves how much is read."""
 
     overflow: Overflow
     max_gap: int
@@ -183,7 +183,7 @@ class ReadingKeywords(OrderingKeywords, total=False):
 
 
 class ContextKeywords(ReadingKeywords, total=False):
-    """All options but the number of chunks, for which components have own words."""
+    """All options but the number of chunks, whose name differs by component."""
 
     token_budget: int | None
     selection: Selection
@@ -204,7 +204,7 @@ def check_option(option: str, value: Any) -> None:
 
 
 def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Reject what is no option of a component.
+    """Reject what is not an option of a component.
 
     Args:
         given: Options by name.
@@ -228,7 +228,7 @@ _GONE = {
     "count_full_documents": "Leave it out: documents are read where they are needed.",
     "response_synthesizer": "Leave it out: llm= reads, and rag_prompt= says how.",
 }
-"""Names that were options once."""
+"""Options that went."""
 
 
 def _instead(option: str, known: Collection[str]) -> str:

@@ -1,6 +1,6 @@
-"""Examines an index: can it be put in document order, and what stands in the way?
+"""Examines an index: can it be put in document order, and if not, why?
 
-`diagnose` asks the rules that retrieval has of every document, and looks for options
+`diagnose` applies retrieval's own rules to every document, and looks for options
 where these refuse. With the full texts at hand it proves every position
 (`oprag.locating` says how), and `plan_repair` says what to write so that the index is
 right.

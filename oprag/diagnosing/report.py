@@ -40,7 +40,7 @@ class Problem:
     """One kind of problem."""
 
     kind: str
-    """A word for programs, such as `missing_position`."""
+    """Its name, such as `missing_position`."""
     message: str
     """What was found, in one sentence."""
     chunks: int
@@ -50,8 +50,8 @@ class Problem:
     examples: tuple[Example, ...]
     """At most five, in the order of the store."""
     serious: bool = True
-    """Whether it stands in the way of order or of a whole document. A span that is
-    not as long as its text does not, as white space may differ; nor does one that the
+    """Whether order, or a whole document, is impossible with it. A span that is not as
+    long as its text is not serious, as white space may differ; nor is one that the
     source neither proves nor disproves."""
 
 
@@ -118,7 +118,7 @@ class Proofs:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Whether an index can be put in document order, and what stands in the way."""
+    """Whether an index can be put in document order, and what is wrong with it."""
 
     verdict: Verdict
     """- `ordered`: as it is, without options.
@@ -178,7 +178,7 @@ MESSAGES = {
     "other_source": "The source holds not one chunk of these documents: it seems to be "
     "another text than the one that was indexed, and proves nothing.",
 }
-"""What each kind of problem means, in the order in which they are told."""
+"""What each kind of problem means, in the order in which they are reported."""
 
 
 _NOT_SERIOUS = ("length_mismatch", "unproved_position")

@@ -20,7 +20,7 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
     """Read the text files of a folder and of the folders in it.
 
     Files come sorted by name, those of a folder before the folders in it, with the
-    text as it lies in the file (line breaks included). Hidden files and folders and
+    text as it is in the file (line breaks included). Hidden files and folders and
     links to folders are passed over. HTML comes as it is, with its tags. A file that
     is no text in UTF-8, or is a PDF, comes as an `UnreadableFileError` whose `path` is
     its name.

@@ -32,9 +32,9 @@ class Rebuilt(NamedTuple):
     text: str
     """All of it: the parts with a separator between them."""
     exact: bool
-    """Whether every character comes from a chunk, each at its place: of an
-    offset-exact splitter the text is the source, byte for byte. If not, white space
-    between chunks was made up, and the text is the source up to white space."""
+    """Whether every character comes from a chunk, each at its place: then the text is
+    the source, byte for byte. If not, white space between chunks was made up, and the
+    text is the source up to white space."""
     parts: tuple[str, ...]
     """The texts of its parts (pages, rows, sections) in reading order, without those
     that have no chunk; one for a document that was one text."""
@@ -64,7 +64,7 @@ def rebuild(
             space inside the two chunks may be missing in any case, as texts that are
             indented need it.
         part_separator: Between parts (`part_index`), whose offsets begin anew. What
-            stood between them, no chunk knows.
+            stood between them is in no chunk.
         where: What the chunks come from, for messages.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Documents as they are given for indexing: named, their parts together, cut, stamped.
+"""What is to be indexed: documents named, grouped by parts, split, with oprag's keys.
 
 Decided here for both frameworks; an adapter only says how its documents are read and
 made (`Framework`).

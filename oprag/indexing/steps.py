@@ -1,9 +1,9 @@
 """The steps that bring a store up to date, so that it can be stopped anywhere.
 
-Of every document, what goes is deleted before anything is added. Stopped in between,
-a document lacks chunks, which everything that reads it notices by `n_chunks`; never
-does it mix old and new without a sign. The next run finds what is there and does the
-rest.
+For every document, what goes is deleted before anything is added. A run that is stopped
+in between leaves a document that lacks chunks; whoever reads it notices by `n_chunks`.
+Old and new are never mixed without a sign. The next run finds what is there and does
+the rest.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class IndexingReport:
     removed: tuple[str, ...] = ()
     """Documents that were not given and are deleted, sorted by name."""
     empty: tuple[str, ...] = ()
-    """Documents without any text. Nothing is stored of them, and what was is gone."""
+    """Documents without any text. What was stored of them is deleted."""
     skipped: tuple[UnreadableFileError, ...] = ()
     """Files of a folder that are no text. What the store holds of them stays."""
     chunks_added: int = 0
@@ -108,7 +108,9 @@ def indexing_steps(
     if batch_size < 1:
         raise invalid_option("batch_size", batch_size, "1 or more")
     if replace not in {"document", "same_settings"}:
-        raise invalid_option("replace", replace, "'document' or 'same_settings'")
+        raise invalid_option(
+            "replace", replace, "It takes 'document' or 'same_settings'."
+        )
     run = _Run(batch_size, replace)
     for document in documents:
         yield from run.take(document)

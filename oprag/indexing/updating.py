@@ -49,7 +49,7 @@ class Snapshot(ChunkStore):
 
     Args:
         store: The store; it holds its chunks in memory anyway.
-        keep: Tells the chunks that count; None for all.
+        keep: Says which chunks count; None for all.
     """
 
     def __init__(

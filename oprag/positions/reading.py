@@ -3,7 +3,7 @@
 The chunks of one document are read together, because only together they show
 whether a key orders them: the first scheme of `SCHEMES` that *every* one of them
 carries is used, so a document never mixes characters with ordinals. The schemes are in
-`schemes.py`, what is wrong with doubtful positions in `doubts.py`.
+`schemes.py`, what is wrong with doubtful positions in `scopes.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Self-Route: retrieved chunks first, the full documents if the model declines."""
+"""Self-Route: retrieved chunks first, the full documents if the model refuses."""
 
 from oprag.routing.answering import Routed, route
 from oprag.routing.declining import DeclineDetector

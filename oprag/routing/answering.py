@@ -46,15 +46,15 @@ class Routed:
 def route(
     hits: Sequence[Hit], options: RouteOptions, model: PromptedModel, *, ledger: Ledger
 ) -> Dialogue[Routed]:
-    """Take one question up the ladder.
+    """Ask one question, step by step, until a reply is final.
 
-    Full documents are asked for where a rung sends them, and never before.
+    Full documents are asked for at the step that sends them, and never before.
 
     Args:
         hits: What was retrieved for it, best first.
         options: See `RouteOptions`.
         model: Its prompts have the names of the rungs, and are filled with `context`.
-        ledger: An empty one; it is written rung by rung.
+        ledger: An empty one; each step is added to it.
 
     Yields:
         What is to be done next. The `context` of a call is its `RungContext`.
@@ -63,7 +63,7 @@ def route(
         How it ended.
 
     Raises:
-        RungFailedError: The model failed on a rung.
+        RungFailedError: The model failed at a step.
         ContextWindowError: The provider says that a prompt exceeds the window (then
             its cause is the `RungFailedError`); or as `context_of_chunks` and
             `context_of_documents` raise it.
@@ -96,7 +96,7 @@ def route(
 def _context(
     rung: Rung, hits: Sequence[Hit], options: RouteOptions, model: PromptedModel
 ) -> Dialogue[RungContext]:
-    """What a rung gives to read; asks for documents if it must."""
+    """What a step gives to read; asks for documents if it needs them."""
     size = model.size(rung.name)
     if not rung.full:
         context = replace(options.context, token_budget=rung.token_budget)
@@ -142,9 +142,9 @@ def _failed(
     if isinstance(error, OpragError):
         return error
     declined = [e.rung for e in ledger.entries if e.decision == "declined"]
-    before = f" after {', '.join(map(repr, declined))} declined" if declined else ""
+    before = f" after refusing at {', '.join(map(repr, declined))}" if declined else ""
     message = (
-        f"The model failed on rung {rung.name!r}{before}: {type(error).__name__}: "
+        f"The model failed at step {rung.name!r}{before}: {type(error).__name__}: "
         f"{error}. The question is not answered; what was spent is in usage."
     )
     failed = RungFailedError(message, rung=rung.name, usage=ledger.to_dict())
@@ -160,7 +160,7 @@ def _too_long(
 ) -> ContextWindowError:
     known = "is not known" if window is None else f"is taken to be {window} tokens"
     message = (
-        f"The provider refused the prompt of rung {rung.name!r}, which counts {needed} "
+        f"The provider refused the prompt of step {rung.name!r}, which counts {needed} "
         f"tokens here, as too long; the model's window {known}. Give it as "
         "max_context_tokens= (a smaller one if its tokens are counted too low); what "
         "does not fit is then left out as window_overflow= says."

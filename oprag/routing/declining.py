@@ -26,11 +26,11 @@ text that is a refusal whatever follows is one with this behind it."""
 
 
 class DeclineDetector:
-    """Fed a reply piece by piece, releases it once it cannot be a refusal.
+    """Takes a reply piece by piece, releases it once it cannot be a refusal.
 
-    No character of an answer is lost or reordered: what `feed` and `finish` give
-    out, joined, is the reply (without its reasoning block). Nothing of a reply
-    that declines is given out. Text is held back only while some continuation
+    No character of an answer is lost or reordered: what `feed` and `finish` return,
+    joined, is the reply (without its reasoning block). Nothing of a refusal is
+    returned. Text is held back only while some continuation
     could make it a refusal. Pieces may be cut anywhere; the decision depends on
     the whole text alone and equals `is_refusal`.
 
@@ -41,7 +41,7 @@ class DeclineDetector:
         sentinel: What the model was told to write when it declines; several are
             possible. None: the sentinels of `rules`.
         rules: Words and marks of refusals; None: English.
-        final: For the last rung, whose reply stands whatever it says: nothing is
+        final: For the last step, whose reply stands whatever it says: nothing is
             held back, and the decision is made all the same.
     """
 

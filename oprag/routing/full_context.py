@@ -1,4 +1,4 @@
-"""The full documents of a Self-Route rung, cut to the model's window if they must be.
+"""The full documents of a Self-Route step, cut to the model's window if needed.
 
 Everything sent is a slice of a document, in document order, and is counted as the
 whole prompt that it stands in.

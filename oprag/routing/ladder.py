@@ -1,6 +1,6 @@
 """Self-Route's ladder: which context is sent next, and whose reply is final.
 
-The model reads the retrieved chunks first and may decline; only then does it read
+The model reads the retrieved chunks first and may refuse; only then does it read
 the full documents (arXiv 2407.16833). This is the order of events alone, without
 any call: sync or async code drives it ::
 
@@ -33,10 +33,10 @@ Offer: TypeAlias = Literal["send", "empty", "repeated"]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """One step of the ladder: how much context the model is given."""
+    """One step: how much context the model is given."""
 
     name: str
-    """What the route and the ledger call it."""
+    """What the route and the usage call it."""
     token_budget: int | None = None
     """Tokens of the best chunks in document order; None: no limit of its own."""
     full: bool = False

@@ -18,14 +18,14 @@ ROUTE_OPTIONS = (
 """Options of Self-Route that `check_route_option` checks."""
 
 _REMOVED = {
-    "count_full_documents": "Leave it out: full documents are read only where a rung "
-    "sends them, and usage says what every call took.",
+    "count_full_documents": "Leave it out: full documents are read only when they "
+    "are sent, and usage says what every call took.",
     "multiple_choice": "Write the options below the question, as "
     "oprag.calls.format_options does; how to answer is said by the prompt.",
     "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
     "of rag_prompt= and full_prompt=.",
 }
-"""Options that there are no more, and what to write instead."""
+"""Options that went, and what to write instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +39,9 @@ class RouteOptions:
     sent_text: SentText | None = None
     """What the framework sends for a chunk, if not just its text."""
     max_documents: int | None = None
-    """Documents of a full rung, by their best chunk; None for all."""
+    """Documents to read in full, by their best chunk; None for all."""
     default_documents: tuple[str, ...] = ()
-    """Names of the documents that a full rung reads where nothing was retrieved."""
+    """Names of the documents that are read in full if nothing was retrieved."""
     window_overflow: WindowOverflow = "order_preserving"
     """What to do with documents that do not fit the window."""
 
@@ -90,13 +90,12 @@ def check_route(
         foreign = [name for name in given or {} if name not in names]
         if foreign:
             message = (
-                f"{option} names the rungs {foreign!r}, which do not exist. The rungs "
-                f"are: {', '.join(names)}."
+                f"{option} names {foreign!r}, and rungs= has only: {', '.join(names)}."
             )
             raise InvalidOptionError(message, option=option, value=given)
     if documents is None and any(rung.full for rung in made):
         message = (
-            'The rung "full" needs documents=: a mapping from document names to full '
+            '"full" in rungs= needs documents=: a mapping from document names to full '
             "texts, a function, a folder, or a store that holds them. Without it, give "
             'rungs= without "full".'
         )
@@ -105,7 +104,7 @@ def check_route(
 
 
 def refuse_removed(given: Any) -> None:
-    """Reject an option that there is no more.
+    """Reject an option that went.
 
     Args:
         given: Options by name. Anything but a mapping holds none.

@@ -65,14 +65,14 @@ class DeclineRules:
         "article story book information content source sources alone "
         "unfortunately regrettably sorry i i'm am but so thus therefore hence however"
     )
-    """Of these alone a sentence may consist before its subject."""
+    """Only these words may stand before the subject."""
     qualifiers: tuple[str, ...] = _words(
         "the this that your our user's given provided above following original final "
         "only possible correct posed asked being user you to for"
     )
     """Words that may stand about the subject ("the answer to the question")."""
     subjects: tuple[str, ...] = _words("question query answer request it this that")
-    """What a refusal in the form of a sentence speaks of."""
+    """What a refusal says it of, if it is a sentence."""
     predicates: tuple[str, ...] = _words(
         "is was remains seems appears must should would"
     )
@@ -187,7 +187,7 @@ def is_refusal(text: str | None, rules: DeclineRules | None = None) -> bool:
     After reasoning blocks, case, marks, bullets and a label ("Answer:") are taken
     off, a reply is a refusal when
 
-    1. nothing is left: an empty reply answers nothing, so the question goes on;
+    1. nothing is left: an empty reply answers nothing;
     2. it is a sentinel alone, with or without an exclamation mark;
     3. it begins with a sentinel, and one of the `followers`, a line break or one
        of the `continuations` comes next, whatever comes then;

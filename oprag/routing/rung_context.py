@@ -1,4 +1,4 @@
-"""What a rung of Self-Route gives the model to read, fitted to its window."""
+"""What a step of Self-Route gives the model to read, fitted to its window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from oprag.tokens import resolve_token_counter
 
 @dataclass(frozen=True, slots=True)
 class RungContext:
-    """What one rung gives the model to read."""
+    """What one step gives the model to read."""
 
     text: str
     """The context as it stands in the prompt; empty for nothing."""

@@ -49,8 +49,8 @@ def group_documents(
     Args:
         documents: Texts by document name, or tokens by document name, or pairs of
             these. Their order is the order of the members and of ties.
-        links: Pairs of names; direction, order and repetition mean nothing, a link
-            of a document to itself neither. None: those that stand in the texts,
+        links: Pairs of names; direction, order and repetition mean nothing, nor
+            does a link of a document to itself. None: those that stand in the texts,
             else neighbours in a folder (see `oprag.units.links`).
         max_tokens: Tokens of a unit at most, its documents counted alone.
         token_counter: Anything that `resolve_token_counter` takes; for texts.

@@ -23,7 +23,7 @@ from oprag.units.long_prompts import format_examples
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How it ended. Texts as the model gave them, blanks around them included."""
+    """The answers, as the model wrote them, blanks around them included."""
 
     answer: str | None
     """The short answer; None when there was nothing to read."""
@@ -48,7 +48,7 @@ def read_long(
         question: The question.
         model: Its prompts are `"long"` (of the units), `"short"` (of the long answer)
             and `"direct"` (of a short context); see `PROMPT_VARIABLES`.
-        ledger: An empty one; it is written call by call.
+        ledger: An empty one; each call is added to it.
         token_counter: Counts the context.
         examples: Examples that the second call is given, 0 to 8.
         one_call_below: A context of fewer tokens takes one call. 0: always two.

@@ -1,4 +1,4 @@
-"""The long units that the chunks which were found stand in.
+"""The long units that retrieved chunks stand in.
 
 A unit ranks as its best chunk does (LongRAG, arXiv 2406.15319): one embedding of 4,000
 tokens says little about them, those of its chunks say more.
@@ -182,7 +182,7 @@ def reading_order(
     order: Order = "document",
     document_order: str = "best_rank",
 ) -> list[FoundUnit]:
-    """Return the best units in the order in which they are to be read.
+    """Return the best units in reading order.
 
     Args:
         found: Best first.
@@ -190,7 +190,7 @@ def reading_order(
         order: `"document"`: parts of one document follow one another as they stand
             in it; inside a unit the documents always keep the order of the grouping.
             `"score"`: as they came.
-        document_order: How units that are no parts of one document follow one
+        document_order: How units that are not parts of one document follow one
             another, see `oprag.ordering.document_order`.
 
     Raises:
@@ -248,8 +248,8 @@ def unit_metadata(
 def _unusable(unit: object) -> InvalidOptionError:
     found = "is empty" if unit is None else f"holds {unit!r:.200}"
     message = (
-        f"units= {found}. It takes what oprag.units.group_documents gives; where that "
-        "was given tokens alone, with read= for documents that are too long."
+        f"units= {found}. It takes what oprag.units.group_documents returns. If that "
+        "counted no texts, only tokens, it needs read= for documents that are too long."
     )
     return InvalidOptionError(message, option="units", value=unit)
 
@@ -257,6 +257,6 @@ def _unusable(unit: object) -> InvalidOptionError:
 def _twice(name: str) -> DuplicateDocumentError:
     message = (
         f"units= has document {name!r} in two units. Group all documents in one call, "
-        "and give the units of one grouping alone."
+        "and pass its units only."
     )
     return DuplicateDocumentError(message, document=name)

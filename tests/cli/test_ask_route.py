@@ -113,7 +113,7 @@ def test_the_pages_of_a_pdf_are_joined_by_a_blank_line(ask, tmp_path):
     assert "Repairs cost money.\n\nThe roof leaks." in second.prompt
 
 
-def test_json_holds_the_route_and_the_ledger(ask):
+def test_json_holds_the_route_and_the_usage(ask):
     result, _ = ask(["unanswerable", "The landlord."], "--json")
 
     values = json.loads(result.stdout)

@@ -24,7 +24,7 @@ DECISIONS = (
     ("What a chunk and a passage are", "oprag/chunk.py"),
     ("What each metadata key is called", "oprag/metadata.py"),
     ("Which errors there are, and what they say", "oprag/errors.py"),
-    ("How a package that is not installed is asked for", "oprag/optional.py"),
+    ("What is said if a package is not installed", "oprag/optional.py"),
     ("What a token is and how many a text has", "oprag/tokens"),
     ("Which document, part and place metadata name", "oprag/positions"),
     ("What happens when a place is missing or contradicts another", "oprag/positions"),
@@ -57,9 +57,9 @@ _HEAD = """\
 Written by `make docs-architecture` out of the code. A test fails when it is out of
 date.
 
-oprag puts retrieved chunks back in the order in which the author wrote them. That idea
-is one file, [`oprag/ordering.py`](../oprag/ordering.py). All others bring chunks there
-or carry the result away.
+oprag puts retrieved chunks back in the order in which the author wrote them. One file
+does that: [`oprag/ordering.py`](../oprag/ordering.py). All others prepare its input or
+use its result.
 
 One distribution, three packages. `oprag` holds the methods and imports the standard
 library alone. `langchain_oprag` and `llamaindex_oprag` are adapters: they convert the
@@ -71,8 +71,8 @@ _FLOORS = """\
 
 A room is a folder of `oprag` with one purpose. Its `__init__.py` is its door: from
 outside, only names of the door are imported. Imports point downwards. Rooms on one
-floor do not import each other. `make check` keeps these rules; `pyproject.toml` holds
-them.
+floor do not import each other. These rules stand in `pyproject.toml`; `make check`
+fails if one is broken.
 
 `tests/` has a folder for every room and a file for every module; `tests/laws/` holds
 what must be true of any input. `examples/` runs without a network or a key.
@@ -87,7 +87,7 @@ framework's results → Chunk (document, place, rank) → select → order → m
 → Passage (spans, rank, citation) → framework's objects, or text with places
 ```
 
-It goes one way. The adapter reads what was retrieved as `Chunk`s. `oprag.context`
+Data flows one way. The adapter reads what was retrieved as `Chunk`s. `oprag.context`
 selects, orders and merges them within the budget. The adapter turns the result into its
 framework's objects, or `render` writes it as text. Inputs are never changed.
 """
@@ -99,11 +99,11 @@ Look here before you write a new rule. What both adapters need is decided in `op
 """
 
 _WALKS = """\
-## A stranger's walk
+## Which files run
 
 These calls were made and recorded. Listed are the files of this project that ran, in
-the order in which each was first called. Imports, and what is cached after the first
-call, are left out.
+the order in which each was first called. Imports are left out, and what is cached after
+the first call.
 """
 
 
@@ -175,7 +175,7 @@ def _decision_table() -> Iterator[str]:
 
 
 def _walk_table() -> Iterator[str]:
-    yield "| walk | files |"
+    yield "| call | files |"
     yield "|---|--:|"
     for name, walk in walks().items():
         yield f"| {walk.title} | {len(files_of(name))} |"

@@ -78,7 +78,7 @@ def test_answers_with_an_explanation_are_estimated_as_they_are_asked_for():
     assert found.low.output_tokens == 3 * (3 * 20 + 60)
 
 
-def test_a_ladder_takes_at_least_the_first_step_and_at_most_all():
+def test_self_route_takes_at_least_the_first_step_and_at_most_all():
     asked = plan("self-route:k=1,size=20")
 
     found = estimated(asked)

@@ -86,7 +86,7 @@ def deltas(pieces: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def timeless(usage: dict[str, Any]) -> dict[str, Any]:
-    """The ledger without its clock."""
+    """The usage without its clock."""
     rungs = [{**rung, "seconds": 0.0} for rung in usage["rungs"]]
     return {**usage, "rungs": rungs, "seconds": 0.0}
 

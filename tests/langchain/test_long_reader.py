@@ -77,7 +77,7 @@ class TestTheTwoCalls:
         assert "engineer" not in second
 
     @pytest.mark.parametrize("way", WAYS)
-    async def test_the_ledger_is_what_the_server_counted(self, scripted_server, way):
+    async def test_the_usage_is_what_the_server_counted(self, scripted_server, way):
         server = scripted_server(
             [Reply(LONG, usage=Usage(900, 11, 100)), Reply("1912", usage=Usage(80, 1))]
         )

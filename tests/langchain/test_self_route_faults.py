@@ -43,7 +43,7 @@ async def test_a_failure_of_the_last_rung_carries_what_came_before(
 ):
     server = scripted_server([REFUSAL, server_error()])
 
-    with pytest.raises(RungFailedError, match="'retrieved' declined") as caught:
+    with pytest.raises(RungFailedError, match="refusing at 'retrieved'") as caught:
         await ask(chain_of(server), way=way)
 
     error = caught.value

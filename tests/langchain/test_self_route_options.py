@@ -48,7 +48,7 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"rungs": "full"}, "rungs="),
         ({"rungs": ["full", "retrieved"]}, "nothing|no more"),
         ({"rungs": [0, "full"]}, "token budget"),
-        ({"rung_llms": {"fool": NamedModel()}}, "do not exist"),
+        ({"rung_llms": {"fool": NamedModel()}}, "rungs= has only"),
         ({"rung_llms": {"full": "gpt"}}, "no chat model"),
         ({"sentinel": "**"}, "sentinel"),
         ({"max_documents": 0}, "max_documents=0"),
@@ -166,7 +166,7 @@ def test_a_model_that_says_nothing_has_no_facts():
 @pytest.mark.parametrize(
     ("option", "instead"),
     [
-        ("count_full_documents", "Leave it out: full documents are read only where"),
+        ("count_full_documents", "Leave it out: full documents are read only when"),
         ("multiple_choice", "Write the options below the question"),
         ("response_synthesizer", "llm= and rung_llms= read, with the prompts"),
     ],

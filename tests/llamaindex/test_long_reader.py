@@ -105,7 +105,7 @@ class TestInEveryWay:
             way.endswith("stream"),
         ]
 
-    async def test_the_ledger_is_what_the_server_counted(self, way):
+    async def test_the_usage_is_what_the_server_counted(self, way):
         replies = [
             Reply(LONG, usage=Usage(900, 11, 100)),
             Reply("1912", usage=Usage(80, 1)),

@@ -70,7 +70,7 @@ class TestTheModelFails:
         with (
             ScriptedServer([Reply(REFUSAL), Failure(403, "not allowed")]) as server,
             pytest.raises(
-                RungFailedError, match="'full' after 'retrieved' declined"
+                RungFailedError, match="'full' after refusing at 'retrieved'"
             ) as e,
         ):
             await ask(server, way)

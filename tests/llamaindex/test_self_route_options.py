@@ -185,7 +185,7 @@ def test_a_structured_prompt_need_not_name_the_sentinel():
 @pytest.mark.parametrize(
     ("option", "instead"),
     [
-        ("count_full_documents", "Leave it out: full documents are read only where"),
+        ("count_full_documents", "Leave it out: full documents are read only when"),
         ("multiple_choice", "Write the options below the question"),
         ("response_synthesizer", "llm= and rung_llms= read, with the prompts"),
     ],

@@ -53,7 +53,7 @@ class TestWhatAnLLMSays:
 
 @every_way
 class TestUnknownWindow:
-    async def test_the_whole_document_is_sent_and_the_ledger_says_so(self, way):
+    async def test_the_whole_document_is_sent_and_the_usage_says_so(self, way):
         with ScriptedServer([REFUSAL, "yes"]) as server:
             asked = await ask(server, way)
 

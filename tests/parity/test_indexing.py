@@ -26,7 +26,7 @@ from oprag.errors import (
 )
 from oprag.indexing import IndexingReport
 from oprag.metadata import document_key
-from tests.parity.given import KINDS, Given, Text, document, documents
+from tests.parity.loaded import KINDS, Loaded, Text, document, documents
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.support.interrupted import content
@@ -38,7 +38,7 @@ class Place(NamedTuple):
     """A store, as one of the frameworks indexes into it."""
 
     index: Callable[..., IndexingReport]
-    """Given texts (or a folder), `packed`, `size` and options of `index_documents`."""
+    """Loaded texts (or a folder), `packed`, `size` and options of `index_documents`."""
     chunks: ChunkStore
 
 
@@ -102,10 +102,10 @@ def of_kind(kind: str) -> list[Text]:
 
 
 def texts_of(texts: Sequence[Text]) -> dict[str, tuple[str, ...]]:
-    given = Given(tuple(texts))
+    loaded = Loaded(tuple(texts))
     return {
-        name: tuple(part.text for part in given.parts_of(name) if part.text)
-        for name in given.names
+        name: tuple(part.text for part in loaded.parts_of(name) if part.text)
+        for name in loaded.names
     }
 
 
@@ -155,15 +155,15 @@ def test_one_changes_what_the_other_wrote():
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(documents(interleaved=False), st.booleans(), st.integers(4, 20))
-def test_the_same_is_stored_of_generated_documents(given, packed, size):
+def test_the_same_is_stored_of_generated_documents(loaded, packed, size):
     stored = []
     for place in alone():
-        report = place.index(given.texts, size=size, packed=packed)
+        report = place.index(loaded.texts, size=size, packed=packed)
         stored.append((report, content(place.chunks)))
-        again = place.index(given.texts, size=size, packed=packed)
+        again = place.index(loaded.texts, size=size, packed=packed)
         assert not again.added
         assert again.chunks_added == again.chunks_deleted == 0
-        for name, parts in texts_of(given.texts).items():
+        for name, parts in texts_of(loaded.texts).items():
             if "".join(parts).strip():
                 own = place.chunks.fetch(document_key(name))
                 assert rebuild(name, own).parts == parts
@@ -178,13 +178,13 @@ SIZES = [(9, False), (30, False), (30, True)]
 @pytest.mark.parametrize("kind", ["whole", "page_number"])
 def test_chunks_of_several_sizes_live_side_by_side(make, kind):
     for place in make():
-        given = of_kind(kind)
+        loaded = of_kind(kind)
         counts = []
         for size, packed in SIZES:
             options = {"size": size, "packed": packed, "replace": "same_settings"}
-            counts.append(place.index(given, **options).chunks_added)
+            counts.append(place.index(loaded, **options).chunks_added)
         by_size = [
-            place.index(given, size=size, packed=packed, replace="same_settings")
+            place.index(loaded, size=size, packed=packed, replace="same_settings")
             for size, packed in SIZES
         ]
         if min(counts):  # the second framework finds what the first one wrote
@@ -192,7 +192,7 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
         assert all(len(report.unchanged) == 2 for report in by_size)
         versions = {chunk.metadata["doc_version"] for chunk in place.chunks.scan()}
         assert len(versions) == 2 * len(SIZES)
-        assert_whole(place.chunks, given)
+        assert_whole(place.chunks, loaded)
         assert langchain_oprag.diagnose(place.chunks).problems == ()
 
 
@@ -227,14 +227,14 @@ def test_a_document_without_text_goes_in_all_sizes():
 
 def test_a_page_that_changed_gives_all_chunks_new_ids():
     place = alone()[1]
-    given = of_kind("page")
-    place.index(given)
-    before = {chunk.id for chunk in place.chunks.fetch(document_key(given[0].name))}
-    given[2] = given[2]._replace(text="Changed.")
+    loaded = of_kind("page")
+    place.index(loaded)
+    before = {chunk.id for chunk in place.chunks.fetch(document_key(loaded[0].name))}
+    loaded[2] = loaded[2]._replace(text="Changed.")
 
-    place.index(given)
+    place.index(loaded)
 
-    after = {chunk.id for chunk in place.chunks.fetch(document_key(given[0].name))}
+    after = {chunk.id for chunk in place.chunks.fetch(document_key(loaded[0].name))}
     assert before.isdisjoint(after)
 
 
@@ -260,9 +260,9 @@ WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "error"), WRONG)
-def test_what_cannot_be_indexed_is_the_same_error(given, error):
-    texts = [Text(text, metadata, "", None, None) for text, metadata in given]
+@pytest.mark.parametrize(("loaded", "error"), WRONG)
+def test_what_cannot_be_indexed_is_the_same_error(loaded, error):
+    texts = [Text(text, metadata, "", None, None) for text, metadata in loaded]
     messages = []
     for place in alone():
         with pytest.raises(error) as caught:

@@ -26,7 +26,7 @@ from oprag.errors import (
 from oprag.metadata import document_key
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
-from tests.parity.given import Given, documents
+from tests.parity.loaded import Loaded, documents
 
 
 class Chunk(NamedTuple):
@@ -84,23 +84,23 @@ splitters = st.builds(
 ) | st.builds(by_sentences, st.integers(3, 30), counters)
 
 
-def split_by_langchain(given: Given, how: Splitters) -> list[Chunk]:
-    chunks = how.langchain.split_documents([t.for_langchain() for t in given.texts])
+def split_by_langchain(loaded: Loaded, how: Splitters) -> list[Chunk]:
+    chunks = how.langchain.split_documents([t.for_langchain() for t in loaded.texts])
     return [Chunk(str(c.id), c.page_content, c.metadata) for c in chunks]
 
 
-def split_by_llamaindex(given: Given, how: Splitters) -> list[Chunk]:
-    parsed = [text.for_llamaindex() for text in given.texts]
+def split_by_llamaindex(loaded: Loaded, how: Splitters) -> list[Chunk]:
+    parsed = [text.for_llamaindex() for text in loaded.texts]
     nodes = how.llamaindex.get_nodes_from_documents(parsed)
     return [Chunk(node.node_id, node.text, node.metadata) for node in nodes]
 
 
-def split_plainly(given: Given, how: Splitters) -> list[Chunk]:
+def split_plainly(loaded: Loaded, how: Splitters) -> list[Chunk]:
     """What both must be, but for id and version: written down without the adapters."""
-    cut = {id(text): how.plain(text.text) for text in given.texts}
+    cut = {id(text): how.plain(text.text) for text in loaded.texts}
     made: dict[int, list[Chunk]] = {}
-    for name in given.names:
-        parts = given.parts_of(name)
+    for name in loaded.names:
+        parts = loaded.parts_of(name)
         total = sum(len(cut[id(part)]) for part in parts)
         index = 0
         for part in parts:
@@ -122,17 +122,17 @@ def split_plainly(given: Given, how: Splitters) -> list[Chunk]:
                 }
                 made[id(part)].append(Chunk("", own, metadata))
                 index += 1
-    return [chunk for text in given.texts for chunk in made[id(text)]]
+    return [chunk for text in loaded.texts for chunk in made[id(text)]]
 
 
 @settings(max_examples=200)
 @given(documents(), splitters)
-def test_chunks_ids_and_metadata_are_the_same(given, how):
+def test_chunks_ids_and_metadata_are_the_same(loaded, how):
     langchain, llamaindex = (
-        split_by_langchain(given, how),
-        split_by_llamaindex(given, how),
+        split_by_langchain(loaded, how),
+        split_by_llamaindex(loaded, how),
     )
-    plain = split_plainly(given, how)
+    plain = split_plainly(loaded, how)
 
     assert langchain == llamaindex
     assert [c.text for c in langchain] == [c.text for c in plain]
@@ -143,12 +143,12 @@ def test_chunks_ids_and_metadata_are_the_same(given, how):
 
 
 @given(documents(), splitters, st.randoms(use_true_random=False))
-def test_retrieved_in_any_order_they_are_read_and_cited_alike(given, how, chance):
-    plain = split_plainly(given, how)
+def test_retrieved_in_any_order_they_are_read_and_cited_alike(loaded, how, chance):
+    plain = split_plainly(loaded, how)
     order = list(range(len(plain)))
     chance.shuffle(order)
-    langchain = how.langchain.split_documents([t.for_langchain() for t in given.texts])
-    parsed = [text.for_llamaindex() for text in given.texts]
+    langchain = how.langchain.split_documents([t.for_langchain() for t in loaded.texts])
+    parsed = [text.for_llamaindex() for text in loaded.texts]
     nodes = how.llamaindex.get_nodes_from_documents(parsed)
 
     by_langchain = langchain_oprag.OrderPreservingCompressor().transform_documents(
@@ -174,10 +174,10 @@ def test_retrieved_in_any_order_they_are_read_and_cited_alike(given, how, chance
 
 
 @given(documents(), splitters)
-def test_a_citation_names_the_part_as_its_reader_knows_it(given, how):
-    named = {(text.name, text.number): text.cited for text in given.texts}
+def test_a_citation_names_the_part_as_its_reader_knows_it(loaded, how):
+    named = {(text.name, text.number): text.cited for text in loaded.texts}
     for text, metadata in [
-        (c.text, c.metadata) for c in split_by_langchain(given, how)
+        (c.text, c.metadata) for c in split_by_langchain(loaded, how)
     ]:
         (passage,) = order_context([text], [metadata])
         name, number = metadata["doc_uri"], metadata.get("part_index")
@@ -188,33 +188,33 @@ def test_a_citation_names_the_part_as_its_reader_knows_it(given, how):
 
 
 @given(documents(), splitters)
-def test_the_full_texts_come_back_from_the_chunks_of_either(given, how):
-    for chunks in (split_by_langchain(given, how), split_by_llamaindex(given, how)):
+def test_the_full_texts_come_back_from_the_chunks_of_either(loaded, how):
+    for chunks in (split_by_langchain(loaded, how), split_by_llamaindex(loaded, how)):
         stored = [StoredChunk(c.text, c.metadata, c.id) for c in chunks]
         random.Random(0).shuffle(stored)  # noqa: S311 -- a test's shuffle
-        for name in given.names:
-            texts = [part.text for part in given.parts_of(name) if part.text]
+        for name in loaded.names:
+            texts = [part.text for part in loaded.parts_of(name) if part.text]
             if texts:
                 assert rebuild(name, stored).parts == tuple(texts)
 
 
 @given(documents(), splitters, splitters)
-def test_chunks_of_other_settings_or_another_text_have_other_ids(given, how, other):
-    ids = {chunk.id for chunk in split_by_langchain(given, how)}
-    changed = Given(tuple(t._replace(text=t.text + "!") for t in given.texts))
+def test_chunks_of_other_settings_or_another_text_have_other_ids(loaded, how, other):
+    ids = {chunk.id for chunk in split_by_langchain(loaded, how)}
+    changed = Loaded(tuple(t._replace(text=t.text + "!") for t in loaded.texts))
     same = how.langchain._settings() == other.langchain._settings()
     same = same and how.counter is other.counter
 
     assert ids.isdisjoint(chunk.id for chunk in split_by_llamaindex(changed, how))
-    others = {chunk.id for chunk in split_by_llamaindex(given, other)}
+    others = {chunk.id for chunk in split_by_llamaindex(loaded, other)}
     assert ids == others if same else ids.isdisjoint(others)
 
 
 @given(documents(), splitters, st.integers(1, 3))
-def test_chunks_of_ours_are_cut_again_alike(given, how, size):
+def test_chunks_of_ours_are_cut_again_alike(loaded, how, size):
     finer = by_tokens(size, 0, COUNTERS["characters"])
-    coarse = how.langchain.split_documents([t.for_langchain() for t in given.texts])
-    parsed = [text.for_llamaindex() for text in given.texts]
+    coarse = how.langchain.split_documents([t.for_langchain() for t in loaded.texts])
+    parsed = [text.for_llamaindex() for text in loaded.texts]
     nodes = how.llamaindex.get_nodes_from_documents(parsed)
 
     fine = finer.langchain.split_documents(coarse)
@@ -223,7 +223,7 @@ def test_chunks_of_ours_are_cut_again_alike(given, how, size):
     assert [(str(c.id), c.page_content, c.metadata) for c in fine] == [
         (node.node_id, node.text, node.metadata) for node in finer_nodes
     ]
-    texts = {(text.name, text.number): text.text for text in given.texts}
+    texts = {(text.name, text.number): text.text for text in loaded.texts}
     for chunk in fine:
         own = chunk.metadata
         text = texts[own["doc_uri"], own.get("part_index")]

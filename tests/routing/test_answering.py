@@ -1,4 +1,4 @@
-"""One question up the ladder, without any model: requests answered by hand."""
+"""One question, step by step, without any model: requests answered by hand."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_the_same_context_is_not_sent_twice():
 class TestFailures:
     def test_carry_what_went_before(self):
         with pytest.raises(
-            RungFailedError, match="after 'retrieved' declined"
+            RungFailedError, match="after refusing at 'retrieved'"
         ) as error:
             Driven([REFUSAL, TimeoutError("too slow")], hit(0, 1))
 

@@ -39,7 +39,7 @@ class Text(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Given:
+class Loaded:
     """Documents in the order in which they are handed over."""
 
     texts: tuple[Text, ...]
@@ -85,7 +85,7 @@ _IN_ORDER = ("section", "roman")
 
 
 @st.composite
-def documents(draw: st.DrawFn, *, interleaved: bool = True) -> Given:
+def documents(draw: st.DrawFn, *, interleaved: bool = True) -> Loaded:
     """Several documents; pages in any order, and those of two documents mixed."""
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=3))
     rows = []
@@ -98,7 +98,7 @@ def documents(draw: st.DrawFn, *, interleaved: bool = True) -> Given:
             row = draw(st.permutations(row))
         rows.append(row)
     if not interleaved:
-        return Given(tuple(text for row in rows for text in row))
+        return Loaded(tuple(text for row in rows for text in row))
     turns = draw(st.permutations([i for i, row in enumerate(rows) for _ in row]))
     left = [iter(row) for row in rows]
-    return Given(tuple(next(left[turn]) for turn in turns))
+    return Loaded(tuple(next(left[turn]) for turn in turns))
