@@ -3,7 +3,6 @@
 from oprag.routing.answering import Routed, route
 from oprag.routing.declining import DeclineDetector
 from oprag.routing.excerpts import Excerpt, FullDocument
-from oprag.routing.ladder import DEFAULT_RUNGS, Rung, as_rungs
 from oprag.routing.options import (
     ROUTE_OPTIONS,
     RouteOptions,
@@ -17,6 +16,7 @@ from oprag.routing.rung_context import (
     chunks_of_documents,
     context_of_documents,
 )
+from oprag.routing.rungs import DEFAULT_RUNGS, Rung, as_rungs
 
 __all__ = [
     "DEFAULT_RUNGS",

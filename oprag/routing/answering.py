@@ -19,7 +19,6 @@ from oprag.calls import (
 from oprag.chunk import Hit
 from oprag.errors import ContextWindowError, OpragError, RungFailedError
 from oprag.routing.excerpts import FullDocument
-from oprag.routing.ladder import Ladder, Outcome, Rung
 from oprag.routing.options import RouteOptions
 from oprag.routing.rung_context import (
     RungContext,
@@ -27,11 +26,19 @@ from oprag.routing.rung_context import (
     context_of_chunks,
     context_of_documents,
 )
+from oprag.routing.rungs import Rung
 
-_SKIPPED = {
-    "empty": "nothing to read",
-    "repeated": "the same context as before",
-}
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whose reply is final."""
+
+    answered: bool = False
+    """False when the final reply declines, or when no rung had any context."""
+    rung: Rung | None = None
+    """The rung whose reply is final; None when no rung had any context."""
+    text: str | None = None
+    """The final reply, whatever it says; None without a rung."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +53,13 @@ class Routed:
 def route(
     hits: Sequence[Hit], options: RouteOptions, model: PromptedModel, *, ledger: Ledger
 ) -> Dialogue[Routed]:
-    """Take one question up the ladder.
+    """Take one question up the rungs.
 
-    Full documents are asked for where a rung sends them, and never before.
+    Every rung may decline. The first reply that does not is final; the last rung's
+    reply is final whatever it says. A rung without context (nothing was retrieved),
+    or with one that was sent before, is skipped without a call; if that leaves no
+    rung after one that declined, its reply is the final one. Full documents are
+    asked for where a rung sends them, and never before.
 
     Args:
         hits: What was retrieved for it, best first.
@@ -68,16 +79,21 @@ def route(
             its cause is the `RungFailedError`); or as `context_of_chunks` and
             `context_of_documents` raise it.
         OpragError: As these raise it.
+
+    Source:
+        Self-Route (arXiv 2407.16833).
     """
-    ladder = Ladder(options.rungs)
-    final = RungContext("")
-    while (rung := ladder.current) is not None:
+    outcome, final = Outcome(), RungContext("")
+    sent: list[str] = []
+    for rung in options.rungs:
         context = yield from _context(rung, hits, options, model)
-        offer = ladder.offer(context.text)
-        if offer != "send":
-            ledger.record(RungEntry(rung.name, "skipped", note=_SKIPPED[offer]))
+        repeated = context.text in sent
+        if repeated or not context.text.strip():
+            note = "the same context as before" if repeated else "nothing to read"
+            ledger.record(RungEntry(rung.name, "skipped", note=note))
             continue
-        purpose: Purpose = "answer" if ladder.is_last else "attempt"
+        sent.append(context.text)
+        purpose: Purpose = "answer" if rung is options.rungs[-1] else "attempt"
         try:
             reply: Reply = yield CallModel(
                 rung.name, {"context": context.text}, purpose, context
@@ -87,10 +103,12 @@ def route(
             if failure is error:
                 raise
             raise failure from failure.__cause__ or error
-        ladder.reply(reply.text, declined=reply.declined)
+        outcome = Outcome(answered=not reply.declined, rung=rung, text=reply.text)
         final = context
         ledger.record(_entry(rung, context, reply, model))
-    return Routed(ladder.outcome, final)
+        if outcome.answered:
+            break
+    return Routed(outcome, final)
 
 
 def _context(

@@ -9,7 +9,7 @@ from typing import Any
 from oprag.calls import WindowOverflow, as_prices, check_count, check_window_overflow
 from oprag.context import ContextOptions, SentText
 from oprag.errors import InvalidOptionError
-from oprag.routing.ladder import Rung, as_rungs
+from oprag.routing.rungs import Rung, as_rungs
 
 ROUTE_OPTIONS = (
     *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
