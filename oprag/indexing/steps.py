@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from oprag.documents import StoredChunk
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
@@ -21,7 +21,7 @@ from oprag.errors import (
     invalid_option,
 )
 from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
-from oprag.metadata import document_key
+from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.positions import shared_key
 
 T = TypeVar("T")
@@ -72,11 +72,7 @@ class Add(NamedTuple):
     chunks: Sequence[WantedChunk]
 
 
-class Survey(NamedTuple):
-    """Asks for the names of all stored documents by their keys."""
-
-
-Request: TypeAlias = Fetch | Delete | Add | Survey
+Request: TypeAlias = Fetch | Delete | Add
 Steps: TypeAlias = Generator[Request, Any, IndexingReport]
 
 
@@ -91,16 +87,17 @@ def advance(steps: Steps, answer: Any = None) -> Request | IndexingReport:
 
 def indexing_steps(
     documents: Iterable[Readable],
-    batch_size: int,
+    store: ChunkStore,
     *,
-    remove_missing: bool,
+    remove_missing: bool = False,
     replace: Replace = "document",
+    batch_size: int = 256,
 ) -> Steps:
     """Bring a store up to date; see `oprag.indexing.update_index`.
 
     Yields:
-        What is to be done next. `Fetch` is answered with the stored chunks, `Survey`
-        with names by keys, the others with None.
+        What is to be done next. `Fetch` is answered with the stored chunks, the
+        others with None.
 
     Returns:
         What was done.
@@ -114,7 +111,7 @@ def indexing_steps(
         yield from run.take(document)
     yield from run.flush()
     if remove_missing:
-        yield from run.remove_missing()
+        yield from run.remove_missing(store)
     return run.report()
 
 
@@ -163,7 +160,7 @@ class _Run:
             yield Add(chunks)
             self._counts["added"] += len(chunks)
 
-    def remove_missing(self) -> Generator[Request, Any, None]:
+    def remove_missing(self, store: ChunkStore) -> Generator[Request, Any, None]:
         """Delete the documents that the store holds and that were not given."""
         if not self._given:
             message = (
@@ -173,7 +170,7 @@ class _Run:
                 "where they are read from."
             )
             raise InvalidOptionError(message, option="remove_missing", value=True)
-        stored: dict[str, str] = yield Survey()
+        stored = _stored_documents(store)
         for key, name in sorted(stored.items(), key=lambda item: item[1]):
             if key in self._given:
                 continue
@@ -217,3 +214,16 @@ def _duplicate(name: str) -> DuplicateDocumentError:
         "two different documents need two names."
     )
     return DuplicateDocumentError(message, document=name)
+
+
+def _stored_documents(store: ChunkStore) -> dict[str, str]:
+    """Names of all documents of a store by their keys, as far as they are oprag's."""
+    names: dict[str, str] = {}
+    for chunk in store.scan():
+        key, name = chunk.metadata.get(DOC_KEY), chunk.metadata.get(DOC_URI)
+        if key in names or not isinstance(key, str) or not isinstance(name, str):
+            continue
+        # Another application may use these names for something else.
+        if document_key(name) == key:
+            names[key] = name
+    return names

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.indexing.plan import Replace, WantedChunk
 from oprag.indexing.steps import (
-    Add,
     Delete,
     Fetch,
     IndexingReport,
@@ -18,7 +17,10 @@ from oprag.indexing.steps import (
     advance,
     indexing_steps,
 )
-from oprag.metadata import DOC_KEY, DOC_URI, document_key
+from oprag.metadata import DOC_KEY
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class ChunkWriter(ABC):
@@ -75,14 +77,23 @@ class Snapshot(ChunkStore):
         return filter(self._keep or (lambda _: True), self._store.scan())
 
 
+class RunOptions(TypedDict, total=False):
+    """How a store is brought up to date."""
+
+    remove_missing: bool
+    """Also delete what the store holds of documents that are not given. Only chunks
+    with oprag's `doc_key` and `doc_uri` are taken to be of a document."""
+    replace: Replace
+    """What is replaced of a document that is given."""
+    batch_size: int
+    """Chunks that are embedded and written at once, at least 1."""
+
+
 def update_index(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
-    *,
-    remove_missing: bool = False,
-    replace: Replace = "document",
-    batch_size: int = 256,
+    **options: Unpack[RunOptions],
 ) -> IndexingReport:
     """Make a store hold documents as they are now.
 
@@ -91,21 +102,14 @@ def update_index(
             `batch_size` chunks.
         store: Where the chunks are read.
         writer: Where they are written.
-        remove_missing: Also delete what the store holds of documents that are not
-            among `documents`. Only chunks with oprag's `doc_key` and `doc_uri` are
-            taken to be of a document.
-        replace: `"document"`: what the store holds of a document is replaced;
-            `"same_settings"`: only its chunks of the same splitter and settings.
-        batch_size: Chunks that are embedded and written at once, at least 1.
+        **options: See `RunOptions`.
 
     Raises:
         DuplicateDocumentError: A name comes twice.
         InvalidOptionError: `batch_size` is below 1, or with `remove_missing` no
             document is given, which would delete all.
     """
-    steps = indexing_steps(
-        documents, batch_size, remove_missing=remove_missing, replace=replace
-    )
+    steps = indexing_steps(documents, store, **options)
     request = advance(steps)
     while not isinstance(request, IndexingReport):
         answer: Any = None
@@ -113,10 +117,8 @@ def update_index(
             answer = store.fetch(request.doc_key)
         elif isinstance(request, Delete):
             writer.delete(request.ids)
-        elif isinstance(request, Add):
-            writer.add(request.chunks)
         else:
-            answer = _stored_documents(store)
+            writer.add(request.chunks)
         request = advance(steps, answer)
     return request
 
@@ -125,18 +127,13 @@ async def aupdate_index(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
-    *,
-    remove_missing: bool = False,
-    replace: Replace = "document",
-    batch_size: int = 256,
+    **options: Unpack[RunOptions],
 ) -> IndexingReport:
     """Async version of `update_index`.
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
-    steps = indexing_steps(
-        documents, batch_size, remove_missing=remove_missing, replace=replace
-    )
+    steps = indexing_steps(documents, store, **options)
     request = await asyncio.to_thread(advance, steps)
     while not isinstance(request, IndexingReport):
         answer: Any = None
@@ -144,22 +141,7 @@ async def aupdate_index(
             answer = await store.afetch(request.doc_key)
         elif isinstance(request, Delete):
             await writer.adelete(request.ids)
-        elif isinstance(request, Add):
-            await writer.aadd(request.chunks)
         else:
-            answer = await asyncio.to_thread(_stored_documents, store)
+            await writer.aadd(request.chunks)
         request = await asyncio.to_thread(advance, steps, answer)
     return request
-
-
-def _stored_documents(store: ChunkStore) -> dict[str, str]:
-    """Names of all documents of a store by their keys, as far as they are oprag's."""
-    names: dict[str, str] = {}
-    for chunk in store.scan():
-        key, name = chunk.metadata.get(DOC_KEY), chunk.metadata.get(DOC_URI)
-        if key in names or not isinstance(key, str) or not isinstance(name, str):
-            continue
-        # Another application may use these names for something else.
-        if document_key(name) == key:
-            names[key] = name
-    return names
