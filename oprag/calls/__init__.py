@@ -27,10 +27,13 @@ from oprag.calls.prompts import (
     QA_PROMPT,
     QA_VARIABLES,
     SENTINEL,
+    braced,
     check_prompt,
+    check_prompt_text,
     fill_prompt,
     format_options,
     qa_prompt,
+    wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, without_reasoning
 from oprag.calls.usage import Price, TokenUsage, as_prices
@@ -72,8 +75,10 @@ __all__ = [
     "WindowOverflow",
     "advance",
     "as_prices",
+    "braced",
     "check_count",
     "check_prompt",
+    "check_prompt_text",
     "check_window_overflow",
     "default_answer_tokens",
     "fill_prompt",
@@ -87,4 +92,5 @@ __all__ = [
     "said_by",
     "truncate_middle",
     "without_reasoning",
+    "wrong_prompt",
 ]
