@@ -11,7 +11,6 @@ from langchain_core.prompts import BasePromptTemplate
 from langchain_oprag._replies import text_of
 from oprag.calls import (
     QA_VARIABLES,
-    braced,
     check_prompt,
     check_prompt_text,
     fill_prompt,
@@ -113,13 +112,15 @@ def _checked(
     if isinstance(prompt, str):
         return check_prompt(prompt, variables, sentinels=sentinels, option=option)
     if not isinstance(prompt, BasePromptTemplate):
-        fault = "is neither a format string nor a prompt template."
-        raise wrong_prompt(option, prompt, fault)
+        found = f"is a {type(prompt).__name__}."
+        takes = "It takes a format string or a prompt template."
+        raise wrong_prompt(option, prompt, f"{found} {takes}")
     allowed = (*variables, *optional)
     foreign = [name for name in prompt.input_variables if name not in allowed]
     if foreign:
-        fault = f"may hold {braced(allowed)} and no other variable, not "
-        raise wrong_prompt(option, prompt, f"{fault}{braced(foreign)}.")
+        fault = f"has the variables {', '.join(foreign)}, which nothing fills in."
+        may = f"It may have {', '.join(allowed)}."
+        raise wrong_prompt(option, prompt, f"{fault} {may}")
     # What the messages say, as a format string, is checked as any other; a text of
     # the template's own may hold braces.
     names = _variables(prompt)

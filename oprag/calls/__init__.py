@@ -18,6 +18,7 @@ from oprag.calls.dialogue import (
     Reply,
     Request,
     advance,
+    ask,
 )
 from oprag.calls.ledger import Ledger, RungDecision, RungEntry
 from oprag.calls.prompts import (
@@ -75,6 +76,7 @@ __all__ = [
     "WindowOverflow",
     "advance",
     "as_prices",
+    "ask",
     "braced",
     "check_count",
     "check_prompt",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from oprag.calls import (
     CallModel,
@@ -14,10 +15,10 @@ from oprag.calls import (
     ReadDocuments,
     Reply,
     RungEntry,
-    is_window_overflow,
+    ask,
 )
 from oprag.chunk import Hit
-from oprag.errors import ContextWindowError, OpragError, RungFailedError
+from oprag.errors import RungFailedError
 from oprag.routing.excerpts import FullDocument
 from oprag.routing.options import RouteOptions
 from oprag.routing.rung_context import (
@@ -27,6 +28,11 @@ from oprag.routing.rung_context import (
     context_of_documents,
 )
 from oprag.routing.rungs import Rung
+
+_TOO_LONG = (
+    "Give it as max_context_tokens= (a smaller one if its tokens are counted too low); "
+    "what does not fit is then left out as window_overflow= says."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +100,13 @@ def route(
             continue
         sent.append(context.text)
         purpose: Purpose = "answer" if rung is options.rungs[-1] else "attempt"
-        try:
-            reply: Reply = yield CallModel(
-                rung.name, {"context": context.text}, purpose, context
-            )
-        except Exception as error:  # models share no error class; all go up again
-            failure = _failed(rung, context, error, model, ledger)
-            if failure is error:
-                raise
-            raise failure from failure.__cause__ or error
+        reply = yield from ask(
+            CallModel(rung.name, {"context": context.text}, purpose, context),
+            model,
+            ledger,
+            failed=partial(_failed, rung, ledger),
+            too_long=_TOO_LONG,
+        )
         outcome = Outcome(answered=not reply.declined, rung=rung, text=reply.text)
         final = context
         ledger.record(_entry(rung, context, reply, model))
@@ -147,42 +151,11 @@ def _entry(
     )
 
 
-def _failed(
-    rung: Rung,
-    context: RungContext,
-    error: Exception,
-    model: PromptedModel,
-    ledger: Ledger,
-) -> Exception:
-    """Enter a failure into the ledger; return the error to raise."""
-    name = model.model(rung.name)
-    ledger.record(RungEntry(rung.name, "failed", model=name, model_calls=1))
-    if isinstance(error, OpragError):
-        return error
+def _failed(rung: Rung, ledger: Ledger, what: str) -> RungFailedError:
     declined = [e.rung for e in ledger.entries if e.decision == "declined"]
     before = f" after {', '.join(map(repr, declined))} declined" if declined else ""
     message = (
-        f"The model failed on rung {rung.name!r}{before}: {type(error).__name__}: "
-        f"{error}. The question is not answered; what was spent is in usage."
+        f"The model failed on rung {rung.name!r}{before}: {what}. The question is not "
+        "answered; what was spent is in usage."
     )
-    failed = RungFailedError(message, rung=rung.name, usage=ledger.to_dict())
-    if not is_window_overflow(error):
-        return failed
-    failed.__cause__ = error
-    size = model.size(rung.name)
-    return _too_long(rung, size.window, size.with_context(context.text), failed)
-
-
-def _too_long(
-    rung: Rung, window: int | None, needed: int, failed: RungFailedError
-) -> ContextWindowError:
-    known = "is not known" if window is None else f"is taken to be {window} tokens"
-    message = (
-        f"The provider refused the prompt of rung {rung.name!r}, which counts {needed} "
-        f"tokens here, as too long; the model's window {known}. Give it as "
-        "max_context_tokens= (a smaller one if its tokens are counted too low); what "
-        "does not fit is then left out as window_overflow= says."
-    )
-    error = ContextWindowError(message, window=window, needed=needed)
-    error.__cause__ = failed
-    return error
+    return RungFailedError(message, rung=rung.name, usage=ledger.to_dict())
