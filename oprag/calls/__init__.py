@@ -20,7 +20,14 @@ from oprag.calls.dialogue import (
     advance,
     ask,
 )
-from oprag.calls.ledger import Ledger, RungDecision, RungEntry
+from oprag.calls.ledger import (
+    Ledger,
+    Price,
+    RungDecision,
+    RungEntry,
+    TokenUsage,
+    as_prices,
+)
 from oprag.calls.prompts import (
     CHOICE_PROMPT,
     CHOICE_VARIABLES,
@@ -37,7 +44,6 @@ from oprag.calls.prompts import (
     wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, without_reasoning
-from oprag.calls.usage import Price, TokenUsage, as_prices
 from oprag.calls.window import (
     WINDOW_UNKNOWN,
     WindowFit,

@@ -22,8 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.client_errors import is_window_overflow
-from oprag.calls.ledger import Ledger, RungEntry
-from oprag.calls.usage import TokenUsage
+from oprag.calls.ledger import Ledger, RungEntry, TokenUsage
 from oprag.calls.window import fit_window
 from oprag.errors import ContextWindowError, OpragError
 

@@ -23,7 +23,7 @@ from oprag.errors import (
 )
 from oprag.indexing.flat import UnsupportedMetadata, flat_metadata
 from oprag.indexing.plan import WantedChunk, WantedDocument
-from oprag.indexing.steps import Readable
+from oprag.indexing.updating import Readable
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import (
     CHAR_START,
@@ -70,8 +70,6 @@ class Framework(ABC, Generic[D]):
     """How a framework's documents are read, made and split."""
 
     document_type: type[D]
-    takes: str
-    """What `documents=` takes, for messages."""
     reserved: Collection[str]
     """Metadata keys that the framework writes itself, whatever stands there."""
     splitter: object
@@ -230,7 +228,8 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
     if not isinstance(document, framework.document_type):
         message = (
             f"documents= holds a {type(document).__name__} at place {place}. It takes "
-            f"{framework.takes}, or the path of a folder of text files."
+            f"{framework.document_type.__name__} objects, or the path of a folder of "
+            "text files."
         )
         raise InvalidOptionError(message, option="documents", value=document)
     text = framework.read(document)
