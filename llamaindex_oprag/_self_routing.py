@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -27,6 +26,7 @@ from llamaindex_oprag.events import SelfRouteEvent
 from oprag.calls import Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
 from oprag.errors import RoutingError
+from oprag.metadata import named_id
 from oprag.routing import Excerpt, Routed, RungContext, route
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
@@ -209,7 +209,7 @@ def _node(
 ) -> TextNode:
     name, (start, end) = excerpt.document.name, excerpt.span
     node = TextNode(
-        id_=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{start}-{end}")),
+        id_=named_id(f"{name}\n{start}-{end}"),
         text=excerpt.text,
         start_char_idx=start,
         end_char_idx=end,
