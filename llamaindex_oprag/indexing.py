@@ -260,12 +260,12 @@ class _LlamaIndex(Framework[Document]):
 
     def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
         """Give the nodes their ids, links and what is hidden of the metadata."""
-        linked = self.splitter.include_prev_next_rel
-        before = [None, *chunks[:-1]] if linked else [None] * len(chunks)
-        behind = [*chunks[1:], None] if linked else [None] * len(chunks)
+        ids = [None, *(chunk.id for chunk in chunks), None]
+        if not self.splitter.include_prev_next_rel:
+            ids = [None] * len(ids)
         return [
-            chunk._replace(source=_node(chunk, previous, following))
-            for chunk, previous, following in zip(chunks, before, behind, strict=True)
+            chunk._replace(source=_node(chunk, *around))
+            for chunk, *around in zip(chunks, ids, ids[2:], strict=False)
         ]
 
     def _refuse_levels(self, node: BaseNode) -> None:
@@ -281,15 +281,13 @@ class _LlamaIndex(Framework[Document]):
         raise InvalidOptionError(message, option="node_parser", value=name)
 
 
-def _node(
-    chunk: WantedChunk, previous: WantedChunk | None, following: WantedChunk | None
-) -> BaseNode:
+def _node(chunk: WantedChunk, previous: str | None, following: str | None) -> BaseNode:
     """The node as the store gets it; LlamaIndex would put neighbours' metadata in."""
     node: BaseNode = chunk.source
     source = None if node.source_node is None else node.source_node.node_id
     related = [
-        (NodeRelationship.PREVIOUS, previous and previous.id, ObjectType.TEXT),
-        (NodeRelationship.NEXT, following and following.id, ObjectType.TEXT),
+        (NodeRelationship.PREVIOUS, previous, ObjectType.TEXT),
+        (NodeRelationship.NEXT, following, ObjectType.TEXT),
         (NodeRelationship.SOURCE, source, ObjectType.DOCUMENT),
     ]
     metadata = dict(chunk.metadata)

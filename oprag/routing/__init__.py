@@ -4,8 +4,11 @@ from oprag.routing.answering import Routed, route
 from oprag.routing.declining import DeclineDetector
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.options import (
+    DEFAULT_RUNGS,
     ROUTE_OPTIONS,
     RouteOptions,
+    Rung,
+    as_rungs,
     check_route,
     check_route_option,
     refuse_removed,
@@ -16,7 +19,6 @@ from oprag.routing.rung_context import (
     chunks_of_documents,
     context_of_documents,
 )
-from oprag.routing.rungs import DEFAULT_RUNGS, Rung, as_rungs
 
 __all__ = [
     "DEFAULT_RUNGS",

@@ -20,14 +20,13 @@ from oprag.calls import (
 from oprag.chunk import Hit
 from oprag.errors import RungFailedError
 from oprag.routing.excerpts import FullDocument
-from oprag.routing.options import RouteOptions
+from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
     RungContext,
     chunks_of_documents,
     context_of_chunks,
     context_of_documents,
 )
-from oprag.routing.rungs import Rung
 
 _TOO_LONG = (
     "Give it as max_context_tokens= (a smaller one if its tokens are counted too low); "
