@@ -129,7 +129,10 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         **kwargs: Any,
     ) -> Iterator[dict[str, Any]]:
         """Answer a question in pieces that add up to what `invoke` gives."""
-        return self.transform(iter([input]), config, **kwargs)
+        self._refuse(kwargs)
+        yield from self._transform_stream_with_config(
+            iter([input]), self._transform, config
+        )
 
     async def astream(
         self,
@@ -142,28 +145,8 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         async def only() -> AsyncIterator[ChainInput]:
             yield input
 
-        async for chunk in self.atransform(only(), config, **kwargs):
-            yield chunk
-
-    def transform(
-        self,
-        input: Iterator[ChainInput],  # noqa: A002 -- the base class's name
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> Iterator[dict[str, Any]]:
-        """Answer as `stream` does an input that comes in pieces itself."""
         self._refuse(kwargs)
-        yield from self._transform_stream_with_config(input, self._transform, config)
-
-    async def atransform(
-        self,
-        input: AsyncIterator[ChainInput],  # noqa: A002 -- the base class's name
-        config: RunnableConfig | None = None,
-        **kwargs: Any,
-    ) -> AsyncIterator[dict[str, Any]]:
-        """Async version of `transform`."""
-        self._refuse(kwargs)
-        chunks = self._atransform_stream_with_config(input, self._atransform, config)
+        chunks = self._atransform_stream_with_config(only(), self._atransform, config)
         async for chunk in chunks:
             yield chunk
 
@@ -195,10 +178,8 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         run_manager: CallbackManagerForChainRun,
         config: RunnableConfig,
     ) -> Iterator[dict[str, Any]]:
-        whole: Any = None
-        for piece in given:
-            whole = _joined(whole, piece)
-        yield from carry_out(self._answering(whole, config), streaming=True)
+        (question,) = given
+        yield from carry_out(self._answering(question, config), streaming=True)
 
     async def _atransform(
         self,
@@ -206,10 +187,8 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         run_manager: AsyncCallbackManagerForChainRun,
         config: RunnableConfig,
     ) -> AsyncIterator[dict[str, Any]]:
-        whole: Any = None
-        async for piece in given:
-            whole = _joined(whole, piece)
-        chunks = acarry_out(self._answering(whole, config), streaming=True)
+        (question,) = [piece async for piece in given]
+        chunks = acarry_out(self._answering(question, config), streaming=True)
         async with contextlib.aclosing(chunks):
             async for chunk in chunks:
                 yield chunk
@@ -223,11 +202,3 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
                 "bound to it: llm.bind(…)."
             )
             raise InvalidOptionError(message, option=option, value=value)
-
-
-def _joined(whole: Any, piece: Any) -> Any:
-    """An input that comes in pieces; the last one where they do not add up."""
-    try:
-        return piece if whole is None else whole + piece
-    except TypeError:
-        return piece

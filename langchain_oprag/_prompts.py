@@ -9,7 +9,14 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.prompts import BasePromptTemplate
 
 from langchain_oprag._replies import text_of
-from oprag.calls import QA_VARIABLES, check_prompt, fill_prompt, qa_prompt
+from oprag.calls import (
+    QA_VARIABLES,
+    check_prompt,
+    check_prompt_text,
+    fill_prompt,
+    qa_prompt,
+    wrong_prompt,
+)
 from oprag.errors import InvalidOptionError
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT
 
@@ -105,19 +112,15 @@ def _checked(
     if isinstance(prompt, str):
         return check_prompt(prompt, variables, sentinels=sentinels, option=option)
     if not isinstance(prompt, BasePromptTemplate):
-        message = (
-            f"{option} is a {type(prompt).__name__}. It takes a format string or a "
-            "prompt template."
-        )
-        raise InvalidOptionError(message, option=option, value=prompt)
+        found = f"is a {type(prompt).__name__}."
+        takes = "It takes a format string or a prompt template."
+        raise wrong_prompt(option, prompt, f"{found} {takes}")
     allowed = (*variables, *optional)
     foreign = [name for name in prompt.input_variables if name not in allowed]
     if foreign:
-        message = (
-            f"{option} has the variables {', '.join(foreign)}, and nothing is there to "
-            f"fill them with. It may have {', '.join(allowed)}."
-        )
-        raise InvalidOptionError(message, option=option, value=prompt)
+        fault = f"has the variables {', '.join(foreign)}, which nothing fills in."
+        may = f"It may have {', '.join(allowed)}."
+        raise wrong_prompt(option, prompt, f"{fault} {may}")
     # What the messages say, as a format string, is checked as any other; a text of
     # the template's own may hold braces.
     names = _variables(prompt)
@@ -126,29 +129,9 @@ def _checked(
     }
     values.update({name: [] for name in optional if name in names})
     text = "\n".join(text_of(message) for message in fill(prompt, values))
-    _check_text(text, variables, sentinels, option, prompt)
+    missing = [name for name in variables if f"{{{name}}}" not in text]
+    check_prompt_text(option, prompt, text, missing=missing, sentinels=sentinels)
     return prompt
-
-
-def _check_text(
-    text: str,
-    variables: Sequence[str],
-    sentinels: Sequence[str],
-    option: str,
-    prompt: BasePromptTemplate[Any],
-) -> None:
-    fault = None
-    missing = [f"{{{name}}}" for name in variables if f"{{{name}}}" not in text]
-    if missing:
-        fault = f"lacks {', '.join(missing)}."
-    elif sentinels and not any(w.casefold() in text.casefold() for w in sentinels):
-        fault = (
-            f"does not tell the model to write {' or '.join(map(repr, sentinels))} "
-            "when the text does not hold the answer, so no question could be routed on."
-        )
-    if fault:
-        message = f"{option} {fault} The prompt's text: {text!r}"
-        raise InvalidOptionError(message, option=option, value=prompt)
 
 
 def _variables(prompt: BasePromptTemplate[Any]) -> list[str]:

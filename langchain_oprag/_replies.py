@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
@@ -94,11 +94,6 @@ class IncomingReply:
         self.model = metadata.get("model_name") or self.model
 
 
-class _Filled(NamedTuple):
-    answerable: bool
-    answer: str
-
-
 class StructuredReply(IncomingReply):
     """A reply in which the model said by a field whether it declines.
 
@@ -111,18 +106,18 @@ class StructuredReply(IncomingReply):
         super().__init__(rules, final=final)
         self._rules = rules
         self._final = final
-        self._filled = _Filled(answerable=False, answer="")
+        self._answerable = False
+        self._answer = ""
 
     @property
     def text(self) -> str:
         """The answer that was filled in."""
-        return self._filled.answer
+        return self._answer
 
     @property
     def declined(self) -> bool:
         """Whether it declines."""
-        filled = self._filled
-        return not filled.answerable or is_refusal(filled.answer, self._rules)
+        return not self._answerable or is_refusal(self._answer, self._rules)
 
     def take(self, message: Any) -> str:
         """Take the parsed reply.
@@ -140,7 +135,7 @@ class StructuredReply(IncomingReply):
             text = text_of(message["raw"])
             fault = f"The structured reply lacks answerable or answer: {text!r:.200}"
             raise ValueError(fault) from message["parsing_error"]
-        self._filled = _Filled(parsed["answerable"], parsed["answer"])
+        self._answerable, self._answer = parsed["answerable"], parsed["answer"]
         return ""
 
     def finish(self) -> str:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.documents import Document
 
 from oprag.chunk import Hit
-from oprag.errors import InvalidOptionError, UnlocatedChunksWarning
-from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
+from oprag.errors import InvalidOptionError
+from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
 
 
@@ -67,10 +65,7 @@ def annotate_positions(
         SourcePart(text, [documents[i].page_content for i in indexes], number)
         for text, number, indexes in groups
     ]
-    written, located = annotate_chunks(names[0], parts)
-    message_or_none = unlocated_message(names[0], list(itertools.chain(*located)))
-    if message_or_none is not None:
-        warnings.warn(message_or_none, UnlocatedChunksWarning, stacklevel=2)
+    written = annotate_chunks(names[0], parts, stacklevel=2)
     entries = {
         index: entry
         for (_, _, indexes), row in zip(groups, written, strict=True)

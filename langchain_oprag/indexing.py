@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
-from langchain_oprag._chunking import LangChain
-from langchain_oprag.splitters import OffsetSentenceSplitter
+from langchain_oprag.splitters import (
+    OffsetSentenceSplitter,
+    OffsetSplitter,
+    source_of,
+)
 from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError
 from oprag.indexing import (
     ChunkWriter,
     Documents,
+    Framework,
     IndexingReport,
+    Piece,
     Replace,
     Snapshot,
     UnsupportedMetadata,
@@ -26,6 +32,7 @@ from oprag.indexing import (
     update_index,
     wanted_documents,
 )
+from oprag.positions import SourceText
 
 
 def index_documents(
@@ -161,7 +168,7 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
     return Snapshot(store) if scanned else store
 
 
-def _framework(splitter: BaseDocumentTransformer | None) -> LangChain:
+def _framework(splitter: BaseDocumentTransformer | None) -> _LangChain:
     if splitter is None:
         splitter = OffsetSentenceSplitter()
     elif not isinstance(splitter, BaseDocumentTransformer):
@@ -170,7 +177,34 @@ def _framework(splitter: BaseDocumentTransformer | None) -> LangChain:
             "oprag's splitters or any TextSplitter."
         )
         raise InvalidOptionError(message, option="splitter", value=splitter)
-    return LangChain(splitter)
+    return _LangChain(splitter)
+
+
+class _LangChain(Framework[Document]):
+    """How LangChain's documents are read, made and split.
+
+    Args:
+        splitter: Any; of other splitters than oprag's the positions are found.
+    """
+
+    document_type = Document
+    reserved = frozenset({"_collection_name", "_id"})  # Qdrant's wrapper writes them
+
+    def __init__(self, splitter: BaseDocumentTransformer) -> None:
+        self.splitter: BaseDocumentTransformer = splitter
+        self.exact = isinstance(splitter, OffsetSplitter)
+
+    def read(self, document: Document) -> SourceText:
+        return source_of(document)
+
+    def make(
+        self, text: str, own_id: str, metadata: dict[str, Any], like: Document | None
+    ) -> Document:
+        return Document(text, metadata=metadata)
+
+    def split(self, documents: Sequence[Document]) -> list[Piece]:
+        chunks = self.splitter.transform_documents(documents)
+        return [Piece(chunk.page_content, chunk.metadata) for chunk in chunks]
 
 
 class _Writer(ChunkWriter):

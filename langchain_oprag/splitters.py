@@ -2,9 +2,202 @@
 
 from __future__ import annotations
 
-from langchain_oprag._splitting import OffsetSplitter
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from langchain_core.documents import Document
+
+from oprag.errors import InvalidOptionError
+from oprag.metadata import CHAR_START, OWN_KEYS
+from oprag.optional import require
+from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
-from oprag.tokens import TokenizerSpec
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+
+require(
+    "langchain_text_splitters",
+    extra="langchain",
+    purpose="A splitter of langchain_oprag",
+)
+
+from langchain_text_splitters import TextSplitter  # noqa: E402 -- checked above
+
+_START_INDEX = "start_index"
+"""LangChain's own key of the first character."""
+_FLAT = frozenset({str, int, float, bool, type(None)})
+"""Types of values that never change."""
+
+
+class OffsetSplitter(TextSplitter):
+    """Base of the splitters: they only say where a text is cut."""
+
+    def __init__(
+        self,
+        *,
+        chunk_size: int,
+        chunk_overlap: int,
+        tokenizer: TokenizerSpec,
+        add_start_index: bool,
+    ) -> None:
+        # Of an empty text the core checks the sizes and does nothing else.
+        split_tokens(
+            "",
+            chunk_size=chunk_size,
+            chunk_overlap=chunk_overlap,
+            tokenizer="approximate",
+        )
+        super().__init__(
+            chunk_size=chunk_size,
+            chunk_overlap=chunk_overlap,
+            length_function=self._length,
+            add_start_index=add_start_index,
+            strip_whitespace=False,
+        )
+        self._tokenizer = tokenizer
+        self._counter: NamedTokenCounter | None = None
+
+    @abstractmethod
+    def _spans(self, text: str) -> list[TextChunk]:
+        """The chunks of a text."""
+
+    @abstractmethod
+    def _settings(self) -> tuple[object, ...]:
+        """What decides where a text is cut, besides the tokenizer."""
+
+    def split_text(self, text: str) -> list[str]:
+        """Split one text.
+
+        Args:
+            text: Any text. Empty: no chunks.
+
+        Returns:
+            The chunks' texts in reading order, white space included: without
+            overlap, joined they are `text`.
+        """
+        return [text[start:end] for start, end, _ in self._spans(text)]
+
+    def create_documents(
+        self, texts: list[str], metadatas: list[dict[Any, Any]] | None = None
+    ) -> list[Document]:
+        """Split texts, and write down where every chunk stands.
+
+        Args:
+            texts: Any texts.
+            metadatas: One per text, with the document's name (`source`); copied
+                into every chunk. None for none. See `split_documents` for texts of
+                the same name, and without one.
+
+        Returns:
+            As `split_documents`.
+
+        Raises:
+            InvalidOptionError: There are not as many metadatas as texts.
+        """
+        metadatas = [{} for _ in texts] if metadatas is None else metadatas
+        lengths = {"texts": len(texts), "metadatas": len(metadatas)}
+        if len(texts) != len(metadatas):
+            message = f"Give one metadata mapping per text; there are {lengths}."
+            raise InvalidOptionError(message, option="metadatas", value=lengths)
+        return self._split(list(map(SourceText, texts, metadatas)))
+
+    def split_documents(self, documents: Iterable[Document]) -> list[Document]:
+        """Split documents, and write down where every chunk stands.
+
+        Documents of one name (`doc_uri`, `source`, `file_path`, `url`, …: see
+        `oprag.positions`) are the parts of one text: pages, rows, sections. Parts
+        are numbered from 0 by their page or row, where the metadata gives one, else
+        as they come: hand over all parts of a text in one call. A document without
+        any name is a text of its own, named by its `id`, else by a hash of it.
+
+        Args:
+            documents: Texts or parts of texts, or chunks of oprag's own splitters.
+                Not changed.
+
+        Returns:
+            The chunks, in the order of `documents`. Their metadata is that of the
+            document (copied deeply) and oprag's: `doc_key`, `doc_uri`, `doc_version`
+            (of the text and the splitter's settings), `part_index`, `chunk_index`
+            (running on over the parts), `n_chunks`, `char_start` and `char_end`
+            (characters, relative to the part), `token_count` and `token_counter`;
+            with `add_start_index` also `start_index`. Their `id` is the same for the
+            same chunk of the same version every time.
+
+        Raises:
+            MissingDocumentError: A page, row or section does not name its text.
+            DuplicateDocumentError: Two documents have the same `doc_key`.
+            MissingPositionError: A page comes alone, and without a number.
+            UnscopedPositionError: A document is a chunk that another splitter made.
+        """
+        return self._split([source_of(document) for document in documents])
+
+    @classmethod
+    def from_huggingface_tokenizer(cls, tokenizer: Any, **kwargs: Any) -> TextSplitter:
+        """Make a splitter with `tokenizer=`; the other options as usual."""
+        return cls(tokenizer=tokenizer, **kwargs)
+
+    @classmethod
+    def from_tiktoken_encoder(
+        cls,
+        encoding_name: str = "cl100k_base",
+        model_name: str | None = None,
+        allowed_special: Any = None,
+        disallowed_special: Any = "all",
+        **kwargs: Any,
+    ) -> Any:
+        """Make a splitter with the encoding or the model's encoding as `tokenizer=`.
+
+        Raises:
+            InvalidOptionError: Special tokens were named. Text that looks like one
+                is split as the text that it is.
+        """
+        if allowed_special or disallowed_special != "all":
+            message = (
+                "allowed_special and disallowed_special have no effect here: text that "
+                "looks like a special token is split as the text that it is."
+            )
+            value = allowed_special or disallowed_special
+            raise InvalidOptionError(message, option="allowed_special", value=value)
+        if model_name is not None:
+            tiktoken = require("tiktoken", extra="langchain", purpose="model_name=")
+            encoding_name = tiktoken.encoding_name_for_model(model_name)
+        return cls(tokenizer=encoding_name, **kwargs)
+
+    def _resolved(self) -> NamedTokenCounter:
+        """The token counter, resolved when it is first used and then kept."""
+        if self._counter is None:
+            self._counter = resolve_token_counter(self._tokenizer)
+        return self._counter
+
+    def _length(self, text: str) -> int:
+        return self._resolved()(text)
+
+    def _split(self, texts: list[SourceText]) -> list[Document]:
+        rows: list[list[Document]] = [[] for _ in texts]
+        for parts in group_parts(texts):
+            spans = [self._spans(part.source.text) for part in parts]
+            stamps = stamp_chunks(
+                parts, spans, settings=self._settings(), counter=self._resolved()
+            )
+            for part, row, written in zip(parts, spans, stamps, strict=True):
+                inherited = _inherited(part.source.metadata)
+                rows[part.place] = [
+                    Document(
+                        part.source.text[start:end],
+                        id=own_id,
+                        metadata={**inherited(), **self._complete(entry)},
+                    )
+                    for (start, end, _), (own_id, entry) in zip(
+                        row, written, strict=True
+                    )
+                ]
+        return [chunk for row in rows for chunk in row]
+
+    def _complete(self, written: dict[str, str | int]) -> dict[str, str | int]:
+        if self._add_start_index:
+            written[_START_INDEX] = written[CHAR_START]
+        return written
 
 
 class OffsetTokenSplitter(OffsetSplitter):
@@ -109,3 +302,20 @@ class OffsetSentenceSplitter(OffsetSplitter):
 
     def _settings(self) -> tuple[object, ...]:
         return "sentences", self._chunk_size, self._sentence_spans
+
+
+def source_of(document: Document) -> SourceText:
+    """Return what the core needs of a document that is to be split."""
+    return SourceText(document.page_content, document.metadata, document.id)
+
+
+def _inherited(metadata: Mapping[Any, Any]) -> Callable[[], dict[Any, Any]]:
+    """Return what gives each chunk its own copy of its text's metadata.
+
+    Where the text stands is not where its chunks do, so that is left out.
+    """
+    dropped = (*OWN_KEYS, _START_INDEX)
+    kept = {key: value for key, value in metadata.items() if key not in dropped}
+    # deepcopy takes longer than all the rest; of flat metadata it changes nothing.
+    flat = _FLAT.issuperset(map(type, kept.values()))
+    return kept.copy if flat else lambda: copy.deepcopy(kept)

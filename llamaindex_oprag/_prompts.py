@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from llama_index.core.llms import LLM, ChatMessage
 from llama_index.core.prompts import BasePromptTemplate, PromptTemplate
 
-from oprag.calls import QA_VARIABLES
-from oprag.errors import InvalidOptionError
+from oprag.calls import QA_VARIABLES, braced, check_prompt_text, wrong_prompt
 
 _THEIR_NAMES = {"context": "context_str", "question": "query_str"}
 """LlamaIndex's names of variables, by those in oprag's format strings."""
@@ -60,12 +58,12 @@ def check_template(
         own = all(f"{{{name}}}" in prompt for name in variables)
         template = _from_format_string(prompt, names) if own else PromptTemplate(prompt)
     if not isinstance(template, BasePromptTemplate):
-        raise _wrong(option, prompt, "is neither a text nor a prompt template.")
+        fault = "is neither a text nor a prompt template."
+        raise wrong_prompt(option, prompt, fault)
     probes = {name: f"<the {name}>" for name in names}
     text = template.format(llm=llm, **probes)
-    lacking = [name for name, probe in probes.items() if probe not in text]
-    if lacking:
-        raise _wrong(option, prompt, f"lacks {_braced(lacking)}.")
+    missing = [name for name, probe in probes.items() if probe not in text]
+    check_prompt_text(option, prompt, text, missing=missing, sentinels=sentinels)
     foreign = [
         name
         for name in _unfilled(template)
@@ -73,16 +71,8 @@ def check_template(
         and not any(f"{{{name}}}" in word for word in sentinels)
     ]
     if foreign:
-        fault = f"has {_braced(foreign)}, which nothing fills in."
-        raise _wrong(option, prompt, fault)
-    if sentinels and not any(word.casefold() in text.casefold() for word in sentinels):
-        wanted = " or ".join(map(repr, sentinels))
-        raise _wrong(
-            option,
-            prompt,
-            f"does not tell the model to write {wanted} when the text does not hold "
-            "the answer, so no question could ever be routed on.",
-        )
+        fault = f"has {braced(foreign)}, which nothing fills in."
+        raise wrong_prompt(option, prompt, fault)
     return template
 
 
@@ -90,15 +80,6 @@ def _unfilled(template: BasePromptTemplate) -> list[str]:
     filled = {*(template.template_var_mappings or {}).values(), *template.kwargs}
     names = dict.fromkeys(template.template_vars)
     return [name for name in names if name not in filled]
-
-
-def _braced(names: Sequence[str]) -> str:
-    return ", ".join(f"{{{name}}}" for name in names)
-
-
-def _wrong(option: str, prompt: Any, fault: str) -> InvalidOptionError:
-    message = f"{option} {fault} The prompt: {prompt!r}"
-    return InvalidOptionError(message, option=option, value=prompt)
 
 
 def in_their_names(values: Mapping[str, str]) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -13,7 +12,6 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import (
-    BaseNode,
     NodeRelationship,
     NodeWithScore,
     QueryBundle,
@@ -26,22 +24,12 @@ from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
 from llamaindex_oprag.events import SelfRouteEvent
 from oprag.calls import Dialogue, Ledger, RungEntry
+from oprag.chunk import Chunk
 from oprag.errors import RoutingError
-from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
-from oprag.positions import SCHEMES
+from oprag.metadata import named_id
 from oprag.routing import Excerpt, Routed, RungContext, route
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
-
-_OF_A_CHUNK = frozenset(
-    key
-    for key in (
-        *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
-        *(key for s in SCHEMES for key in (s.start, s.end, *s.parts) if key),
-        CHAR_SPANS,
-    )
-)
-"""Metadata that says where a chunk stands or how long it is."""
 
 
 class SelfRouting(Answering):
@@ -210,26 +198,18 @@ def _nodes_of(context: RungContext) -> list[NodeWithScore]:
     """
     if not context.excerpts:
         return [chunk.source for chunk in context.chunks]
-    retrieved: dict[str, list[BaseNode]] = {}
-    for chunk in context.chunks:
-        name = chunk.name or chunk.document
-        retrieved.setdefault(name, []).append(chunk.source.node)
     return [
-        NodeWithScore(node=_node(excerpt, retrieved.get(excerpt.document.name, [])))
-        for excerpt in context.excerpts
+        NodeWithScore(node=_node(excerpt, chunks, metadata))
+        for excerpt, chunks, metadata in context.described()
     ]
 
 
-def _node(excerpt: Excerpt, retrieved: Sequence[BaseNode]) -> TextNode:
+def _node(
+    excerpt: Excerpt, chunks: Sequence[Chunk], metadata: dict[str, Any]
+) -> TextNode:
     name, (start, end) = excerpt.document.name, excerpt.span
-    metadata: dict[str, Any] = {
-        DOC_URI: name,
-        **_shared(retrieved),
-        CHAR_START: start,
-        CHAR_END: end,
-    }
     node = TextNode(
-        id_=str(uuid.uuid5(uuid.NAMESPACE_OID, f"{name}\n{start}-{end}")),
+        id_=named_id(f"{name}\n{start}-{end}"),
         text=excerpt.text,
         start_char_idx=start,
         end_char_idx=end,
@@ -237,18 +217,7 @@ def _node(excerpt: Excerpt, retrieved: Sequence[BaseNode]) -> TextNode:
         excluded_llm_metadata_keys=excluding([], metadata),
         excluded_embed_metadata_keys=excluding([], metadata),
     )
-    source = retrieved[0].source_node if retrieved else None
+    source = chunks[0].source.node.source_node if chunks else None
     if source is not None:
         node.relationships[NodeRelationship.SOURCE] = source
     return node
-
-
-def _shared(nodes: Sequence[BaseNode]) -> dict[str, Any]:
-    if not nodes:
-        return {}
-    return {
-        key: value
-        for key, value in nodes[0].metadata.items()
-        if key not in _OF_A_CHUNK
-        and all(key in node.metadata and node.metadata[key] == value for node in nodes)
-    }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,8 +17,8 @@ from llamaindex_oprag._convert import excluding
 from llamaindex_oprag._offset_parser import text_of
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.documents import DocumentSource
-from oprag.errors import MissingDocumentError, UnlocatedChunksWarning
-from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
+from oprag.errors import MissingDocumentError
+from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
 from oprag.positions import document_name, part_numbers
 
@@ -159,16 +157,14 @@ def _located(
     parts = sorted(
         zip(numbers, sources.items(), strict=True), key=lambda part: part[0] or 0
     )
-    written, located = annotate_chunks(
+    written = annotate_chunks(
         name,
         [
             SourcePart(texts[source], [text_of(node) for _, node in group], number)
             for number, (source, group) in parts
         ],
+        stacklevel=4,
     )
-    message = unlocated_message(name, list(itertools.chain(*located)))
-    if message is not None:
-        warnings.warn(message, UnlocatedChunksWarning, stacklevel=4)
     return {
         index: entry
         for (_, (_, group)), row in zip(parts, written, strict=True)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core import VectorStoreIndex
 from llama_index.core.indices.utils import async_embed_nodes
 from llama_index.core.node_parser import NodeParser
-from llama_index.core.schema import BaseNode, Document
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    NodeRelationship,
+    ObjectType,
+    RelatedNodeInfo,
+    TextNode,
+)
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from llamaindex_oprag._chunking import LlamaIndex
+from llamaindex_oprag._convert import excluding
+from llamaindex_oprag._offset_parser import OffsetNodeParser, text_of
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
@@ -21,7 +30,9 @@ from oprag.errors import IndexingError, InvalidOptionError
 from oprag.indexing import (
     ChunkWriter,
     Documents,
+    Framework,
     IndexingReport,
+    Piece,
     Replace,
     Snapshot,
     UnsupportedMetadata,
@@ -30,6 +41,13 @@ from oprag.indexing import (
     update_index,
     wanted_documents,
 )
+from oprag.metadata import CHAR_END, CHAR_START
+from oprag.positions import SourceText
+
+_LEVELS = (NodeRelationship.PARENT, NodeRelationship.CHILD)
+
+_RANDOM = 4
+"""The version of the UUIDs that LlamaIndex gives to documents without an id."""
 
 
 def index_documents(
@@ -171,7 +189,7 @@ def _readable(
     return Snapshot(store, keep=lambda chunk: chunk.id in own)
 
 
-def _framework(node_parser: NodeParser | None) -> LlamaIndex:
+def _framework(node_parser: NodeParser | None) -> _LlamaIndex:
     if node_parser is None:
         node_parser = OffsetSentenceNodeParser()
     elif not isinstance(node_parser, NodeParser):
@@ -180,7 +198,7 @@ def _framework(node_parser: NodeParser | None) -> LlamaIndex:
             "takes oprag's node parsers or any NodeParser of one level."
         )
         raise InvalidOptionError(message, option="node_parser", value=node_parser)
-    return LlamaIndex(node_parser)
+    return _LlamaIndex(node_parser)
 
 
 def _is_faiss(vector_store: object) -> bool:
@@ -194,6 +212,114 @@ def _faiss_message(vector_store: object) -> str:
         "FAISS has no call for it, or gives a new vector the number of an old one, "
         "which is then lost. Build a new index of all documents, or take another store."
     )
+
+
+class _LlamaIndex(Framework[Document]):
+    """How LlamaIndex's documents are read, made and parsed.
+
+    Args:
+        node_parser: Any of one level; of other parsers than oprag's the positions are
+            found.
+    """
+
+    document_type = Document
+    # LlamaIndex writes them into every store.
+    reserved = frozenset(
+        {"_node_content", "_node_type", "doc_id", "document_id", "ref_doc_id"}
+    )
+
+    def __init__(self, node_parser: NodeParser) -> None:
+        self.splitter: NodeParser = node_parser
+        self.exact = isinstance(node_parser, OffsetNodeParser)
+
+    def read(self, document: Document) -> SourceText:
+        random = _is_random(document.node_id)
+        return SourceText(
+            text_of(document), document.metadata, None if random else document.node_id
+        )
+
+    def make(
+        self, text: str, own_id: str, metadata: dict[str, Any], like: Document | None
+    ) -> Document:
+        like = Document(text=text, id_=own_id) if like is None else like
+        changes: dict[str, Any] = {
+            "id_": own_id if _is_random(like.node_id) else like.node_id,
+            "metadata": metadata,
+            "relationships": {},
+            # Parsers would count what they show of the metadata.
+            **_hidden(like, metadata),
+        }
+        return like.model_copy(update=changes)
+
+    def split(self, documents: Sequence[Document]) -> list[Piece]:
+        nodes = self.splitter.get_nodes_from_documents(documents)
+        for node in nodes:
+            self._refuse_levels(node)
+        return [Piece(text_of(node), node.metadata, node) for node in nodes]
+
+    def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
+        """Give the nodes their ids, links and what is hidden of the metadata."""
+        ids = [None, *(chunk.id for chunk in chunks), None]
+        if not self.splitter.include_prev_next_rel:
+            ids = [None] * len(ids)
+        return [
+            chunk._replace(source=_node(chunk, *around))
+            for chunk, *around in zip(chunks, ids, ids[2:], strict=False)
+        ]
+
+    def _refuse_levels(self, node: BaseNode) -> None:
+        related = node.relationships
+        if isinstance(node, TextNode) and not any(kind in related for kind in _LEVELS):
+            return
+        name = type(self.splitter).__name__
+        message = (
+            f"{name} makes nodes of several levels, or nodes that are no texts; here "
+            "every node is one piece of its document. Take another parser, or build "
+            "such an index with PositionAnnotator."
+        )
+        raise InvalidOptionError(message, option="node_parser", value=name)
+
+
+def _node(chunk: WantedChunk, previous: str | None, following: str | None) -> BaseNode:
+    """The node as the store gets it; LlamaIndex would put neighbours' metadata in."""
+    node: BaseNode = chunk.source
+    source = None if node.source_node is None else node.source_node.node_id
+    related = [
+        (NodeRelationship.PREVIOUS, previous, ObjectType.TEXT),
+        (NodeRelationship.NEXT, following, ObjectType.TEXT),
+        (NodeRelationship.SOURCE, source, ObjectType.DOCUMENT),
+    ]
+    metadata = dict(chunk.metadata)
+    changes: dict[str, Any] = {
+        "id_": chunk.id,
+        "embedding": None,
+        "metadata": metadata,
+        "relationships": {
+            kind: RelatedNodeInfo(node_id=other, node_type=what)
+            for kind, other, what in related
+            if other is not None
+        },
+        "start_char_idx": metadata.get(CHAR_START),
+        "end_char_idx": metadata.get(CHAR_END),
+        **_hidden(node, metadata),
+    }
+    return node.model_copy(update=changes)
+
+
+def _hidden(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:
+    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
+    return {
+        "excluded_llm_metadata_keys": excluding(llm, metadata),
+        "excluded_embed_metadata_keys": excluding(embed, metadata),
+    }
+
+
+def _is_random(document_id: str) -> bool:
+    try:
+        known = uuid.UUID(document_id)
+    except ValueError:
+        return False
+    return known.version == _RANDOM and str(known) == document_id
 
 
 class _Writer(ChunkWriter):

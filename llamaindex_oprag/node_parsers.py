@@ -14,7 +14,7 @@ from llama_index.core.node_parser.node_utils import default_id_func
 
 from llamaindex_oprag._offset_parser import OffsetNodeParser
 from oprag.context import documented
-from oprag.errors import InvalidOptionError
+from oprag.errors import invalid_option
 from oprag.positions import qualified_name
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter, TokenizerSpec
@@ -81,13 +81,8 @@ class OffsetTokenNodeParser(OffsetNodeParser):
     @model_validator(mode="after")
     def _check_overlap(self) -> OffsetTokenNodeParser:
         if self.chunk_overlap >= self.chunk_size:
-            message = (
-                f"chunk_overlap={self.chunk_overlap} is not possible. It takes a "
-                f"number below chunk_size={self.chunk_size}."
-            )
-            raise InvalidOptionError(
-                message, option="chunk_overlap", value=self.chunk_overlap
-            )
+            takes = f"It takes a number below chunk_size={self.chunk_size}."
+            raise invalid_option("chunk_overlap", self.chunk_overlap, takes)
         return self
 
     @classmethod

@@ -18,8 +18,16 @@ from oprag.calls.dialogue import (
     Reply,
     Request,
     advance,
+    ask,
 )
-from oprag.calls.ledger import Ledger, RungDecision, RungEntry
+from oprag.calls.ledger import (
+    Ledger,
+    Price,
+    RungDecision,
+    RungEntry,
+    TokenUsage,
+    as_prices,
+)
 from oprag.calls.prompts import (
     CHOICE_PROMPT,
     CHOICE_VARIABLES,
@@ -27,13 +35,15 @@ from oprag.calls.prompts import (
     QA_PROMPT,
     QA_VARIABLES,
     SENTINEL,
+    braced,
     check_prompt,
+    check_prompt_text,
     fill_prompt,
     format_options,
     qa_prompt,
+    wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, without_reasoning
-from oprag.calls.usage import Price, TokenUsage, as_prices
 from oprag.calls.window import (
     WINDOW_UNKNOWN,
     WindowFit,
@@ -72,8 +82,11 @@ __all__ = [
     "WindowOverflow",
     "advance",
     "as_prices",
+    "ask",
+    "braced",
     "check_count",
     "check_prompt",
+    "check_prompt_text",
     "check_window_overflow",
     "default_answer_tokens",
     "fill_prompt",
@@ -87,4 +100,5 @@ __all__ = [
     "said_by",
     "truncate_middle",
     "without_reasoning",
+    "wrong_prompt",
 ]

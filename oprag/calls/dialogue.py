@@ -21,8 +21,10 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from oprag.calls.usage import TokenUsage
+from oprag.calls.client_errors import is_window_overflow
+from oprag.calls.ledger import Ledger, RungEntry, TokenUsage
 from oprag.calls.window import fit_window
+from oprag.errors import ContextWindowError, OpragError
 
 ResultT = TypeVar("ResultT")
 
@@ -131,3 +133,52 @@ class PromptedModel(Protocol):
 
     def model(self, prompt: str) -> str | None:
         """Name the model that a prompt is for; None when unknown."""
+
+
+def ask(
+    call: CallModel,
+    model: PromptedModel,
+    ledger: Ledger,
+    *,
+    failed: Callable[[str], OpragError],
+    too_long: str,
+    note: str | None = None,
+) -> Generator[CallModel, Any, Reply]:
+    """Have a model called; enter it into the ledger if it fails.
+
+    Args:
+        call: The call.
+        model: Whose prompt it is.
+        ledger: The account of the question.
+        failed: Makes the method's error of what the client raised.
+        too_long: What to do about a prompt that the provider refuses as too long.
+        note: For the ledger.
+
+    Raises:
+        ContextWindowError: The provider says that the prompt exceeds the window; its
+            cause is the error of the method.
+        OpragError: As it is thrown in, else what `failed` makes of another error.
+    """
+    name = call.prompt
+    try:
+        reply: Reply = yield call
+    except Exception as error:  # models share no error class; all go up again
+        entry = RungEntry(
+            name, "failed", model=model.model(name), model_calls=1, note=note
+        )
+        ledger.record(entry)
+        if isinstance(error, OpragError):
+            raise
+        failure = failed(f"{type(error).__name__}: {error}")
+        if not is_window_overflow(error):
+            raise failure from error
+        failure.__cause__ = error
+        size = model.size(name)
+        needed, window = size.tokens(call.values), size.window
+        known = "is not known" if window is None else f"is taken to be {window} tokens"
+        message = (
+            f"The provider refused the prompt {name!r}, which counts {needed} tokens "
+            f"here, as too long; the model's window {known}. {too_long}"
+        )
+        raise ContextWindowError(message, window=window, needed=needed) from failure
+    return reply

@@ -93,35 +93,62 @@ def check_prompt(
         InvalidOptionError: It is no format string, lacks a variable, has another
             one, or names no sentinel.
     """
-
-    def wrong(fault: str) -> InvalidOptionError:
-        message = f"{option} {fault} The prompt: {template!r}"
-        return InvalidOptionError(message, option=option, value=template)
-
     try:
         parts = list(string.Formatter().parse(template))
     except ValueError as error:
         fault = f"is no format string ({error}); write literal braces twice."
-        raise wrong(fault) from error
+        raise wrong_prompt(option, template, fault) from error
     found = [name for _, name, _, _ in parts if name is not None]
-    missing = [name for name in variables if name not in found]
-    if missing:
-        raise wrong(f"lacks {_braced(missing)}.")
     foreign = [name for name in dict.fromkeys(found) if name not in variables]
+    missing = [name for name in variables if name not in found]
+    text = "".join(literal for literal, _, _, _ in parts)
+    check_prompt_text(option, template, text, missing=missing, sentinels=sentinels)
     if foreign or any(spec or conversion for _, _, spec, conversion in parts):
-        fault = f"may hold {_braced(variables)} and nothing else in braces"
-        raise wrong(f"{fault}, not {_braced(foreign)}." if foreign else f"{fault}.")
-    text = "".join(literal for literal, _, _, _ in parts).casefold()
-    if sentinels and not any(word.casefold() in text for word in sentinels):
-        wanted = " or ".join(map(repr, sentinels))
-        raise wrong(
-            f"does not tell the model to write {wanted} when the text does not hold "
-            "the answer, so no question could ever be routed on."
-        )
+        fault = f"may hold {braced(variables)} and nothing else in braces"
+        rest = f", not {braced(foreign)}." if foreign else "."
+        raise wrong_prompt(option, template, fault + rest)
     return template
 
 
-def _braced(names: Sequence[str]) -> str:
+def check_prompt_text(
+    option: str,
+    prompt: Any,
+    text: str,
+    *,
+    missing: Sequence[str],
+    sentinels: Sequence[str],
+) -> None:
+    """Make sure that a prompt has its variables and lets the model decline.
+
+    Args:
+        option: What the error calls the prompt.
+        prompt: The prompt itself, for the error.
+        text: What it says.
+        missing: Its variables that do not stand in it.
+        sentinels: As `check_prompt` takes them.
+
+    Raises:
+        InvalidOptionError: A variable is missing, or no sentinel is named.
+    """
+    if missing:
+        raise wrong_prompt(option, prompt, f"lacks {braced(missing)}.")
+    if sentinels and not any(w.casefold() in text.casefold() for w in sentinels):
+        wanted = " or ".join(map(repr, sentinels))
+        fault = (
+            f"does not tell the model to write {wanted} when the text does not hold "
+            "the answer, so no question could ever be routed on."
+        )
+        raise wrong_prompt(option, prompt, fault)
+
+
+def wrong_prompt(option: str, prompt: Any, fault: str) -> InvalidOptionError:
+    """Return the error for a prompt that cannot be used."""
+    message = f"{option} {fault} The prompt: {prompt!r}"
+    return InvalidOptionError(message, option=option, value=prompt)
+
+
+def braced(names: Sequence[str]) -> str:
+    """Return names of variables as they stand in a prompt."""
     return ", ".join(f"{{{name}}}" for name in names)
 
 

@@ -20,6 +20,8 @@ class ReasoningFilter:
 
     def __init__(self, tags: Sequence[tuple[str, str]]) -> None:
         self._tags = tuple(tags)
+        self._blanks: list[str] = []
+        """What stands before `_pending`, set aside so that it is looked at once."""
         self._pending = ""
         self._closing: str | None = None
         self._passing = not self._tags
@@ -33,15 +35,17 @@ class ReasoningFilter:
             pass
         if self._closing is None and not self._may_open():
             self._passing = True
-            delta, self._pending = self._pending, ""
-            return delta
+            return self._held()
         return ""
 
     def finish(self) -> str:
         """End the text; return what was held back as a possible opening mark."""
-        rest = "" if self._closing is not None else self._pending
-        self._pending = ""
-        return rest
+        return self._held() if self._closing is None else ""
+
+    def _held(self) -> str:
+        held = "".join(self._blanks) + self._pending
+        self._blanks, self._pending = [], ""
+        return held
 
     def _inside(self) -> bool:
         """Leave a block whose closing mark has come; say whether one was left."""
@@ -57,16 +61,20 @@ class ReasoningFilter:
 
     def _opened(self) -> bool:
         """Enter a block whose opening mark has come; say whether one was entered."""
+        if self._closing is not None:
+            return False
         text = self._pending.lstrip()
+        self._blanks.append(self._pending[: len(self._pending) - len(text)])
+        self._pending = text
         for opening, closing in self._tags:
-            if self._closing is None and text.startswith(opening):
+            if text.startswith(opening):
                 self._pending, self._closing = text[len(opening) :], closing
+                self._blanks = []
                 return True
         return False
 
     def _may_open(self) -> bool:
-        text = self._pending.lstrip()
-        return any(opening.startswith(text) for opening, _ in self._tags)
+        return any(opening.startswith(self._pending) for opening, _ in self._tags)
 
 
 def without_reasoning(text: str, tags: Sequence[tuple[str, str]]) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from oprag.errors import ContextWindowError, InvalidOptionError, invalid_option
+from oprag.errors import ContextWindowError, invalid_option
 from oprag.tokens import TokenCounter
 
 WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle", "error"]
@@ -124,9 +124,20 @@ def default_answer_tokens(window: int | None) -> int:
     return min(_ANSWER_TOKENS, window // _SHARE_OF_WINDOW)
 
 
+class MiddleCut(NamedTuple):
+    """A text without its middle."""
+
+    text: str
+    """The beginning, the mark and the end; the text itself where it fits."""
+    head: int
+    """Where the middle begins, in characters of the whole text."""
+    tail: int
+    """Where it ends; the same as `head` where nothing is cut."""
+
+
 def truncate_middle(
     text: str, limit: int, token_counter: TokenCounter, *, gap_mark: str = ""
-) -> str:
+) -> MiddleCut:
     """Keep the beginning and the end of a text, each half of a token limit.
 
     Args:
@@ -151,28 +162,22 @@ def truncate_middle(
     """
     room = limit - token_counter(gap_mark)
     if limit < 1 or room < 0:
-        raise InvalidOptionError(
-            f"limit={limit!r} is not possible. It takes at least 1 token and the "
-            f"{limit - room} of the gap mark.",
-            option="limit",
-            value=limit,
-        )
+        least = f"at least 1 token and the {limit - room} of the gap mark"
+        raise invalid_option("limit", limit, f"It takes {least}.")
     if token_counter(text) <= limit:
-        return text
+        return MiddleCut(text, len(text), len(text))
     while True:
-        size = _largest(lambda size: text[:size], len(text), room // 2, token_counter)
-        head = text[:size]
-        left = room - token_counter(head)
-        size = _largest(
-            lambda size: text[len(text) - size :],
-            len(text) - len(head),
-            left,
-            token_counter,
+        head = _largest(lambda size: text[:size], len(text), room // 2, token_counter)
+        left = room - token_counter(text[:head])
+        most = len(text) - head
+        kept = _largest(
+            lambda size: text[len(text) - size :], most, left, token_counter
         )
-        result = head + gap_mark + text[len(text) - size :]
+        tail = len(text) - kept
+        result = text[:head] + gap_mark + text[tail:]
         excess = token_counter(result) - limit
         if excess <= 0 or room == 0:
-            return result
+            return MiddleCut(result, head, tail)
         # Where the pieces meet, tokens may be cut differently.
         room = max(0, room - excess)
 

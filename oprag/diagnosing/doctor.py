@@ -264,13 +264,9 @@ class _Examination:
         counts = Counter(
             verdict for document in self.proved for verdict in document.verdicts
         )
+        fields = ("proved", "moved", "placed", "ambiguous", "not_found", "blank")
         return Proofs(
-            proved=counts["proved"],
-            moved=counts["moved"],
-            placed=counts["placed"],
-            ambiguous=counts["ambiguous"],
-            not_found=counts["not_found"],
-            blank=counts["blank"],
+            **{verdict: counts[verdict] for verdict in fields},
             no_source=len(self._without_source),
             documents=tuple(map(_proof_of, self.proved)),
         )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined
-from oprag.documents import DocumentSource, SourceLike, document_source
+from oprag.documents import SourceLike, document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import ABSENT, UNKNOWN, Seeds, squeeze
 from oprag.positions import DocumentKey, read_documents
@@ -28,8 +26,7 @@ class Sources:
     """
 
     def __init__(self, documents: SourceLike) -> None:
-        self._source: DocumentSource = document_source(documents)
-        self._documents = documents
+        self._source = document_source(documents)
         self._texts: dict[str, tuple[str, ...]] = {}
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -68,7 +65,7 @@ class Sources:
         return None
 
     def _find(self, name: str) -> tuple[str, ...]:
-        readings = getattr(self._documents, "readings", None)
+        readings = getattr(self._source, "readings", None)
         try:
             return tuple(readings(name)) if readings else (self._source.get(name),)
         except DocumentNotFoundError:
@@ -95,14 +92,7 @@ class Sources:
 
     def _listed(self) -> list[str]:
         """Return the names of all documents, if they can be listed, sorted."""
-        documents: Any = self._documents
-        if isinstance(documents, Mapping):
-            return sorted(documents)
-        if isinstance(documents, (str, Path)):
-            folder = Path(documents)
-            files = (path for path in folder.rglob("*") if path.is_file())
-            return sorted(str(path.relative_to(folder)) for path in files)
-        names = getattr(documents, "names", None)
+        names = getattr(self._source, "names", None)
         return sorted(names()) if callable(names) else []
 
 

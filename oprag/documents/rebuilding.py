@@ -19,8 +19,16 @@ from oprag.documents.rejoining import join_pieces
 from oprag.documents.sources import DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.stored_pieces import Piece, read_pieces
-from oprag.documents.versions import one_version
-from oprag.metadata import DOC_KEY, document_key
+from oprag.metadata import (
+    CHUNK_INDEX,
+    DOC_KEY,
+    DOC_VERSION,
+    N_CHUNKS,
+    PART_INDEX,
+    document_key,
+    version_text,
+)
+from oprag.positions import as_number
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
@@ -83,7 +91,7 @@ def rebuild(
     """
     key = document_key(name)
     own = [chunk for chunk in chunks if chunk.metadata.get(DOC_KEY) == key]
-    version = one_version(own)
+    version = _one_version(own)
     pieces = read_pieces(name, own if version is None else version)
     if not pieces:
         raise no_chunks(name, where)
@@ -95,6 +103,43 @@ def rebuild(
     joined = [join_pieces(name, row, max_gap=max_gap) for row in rows]
     texts = tuple(text for text, _ in joined)
     return Rebuilt(part_separator.join(texts), all(e for _, e in joined), texts)
+
+
+def _one_version(chunks: Sequence[StoredChunk]) -> list[StoredChunk] | None:
+    """Return the chunks of one version of a document, and never of two.
+
+    Chunks of two sizes live side by side; an interrupted run may leave those of two
+    texts.
+
+    Args:
+        chunks: All of one document.
+
+    Returns:
+        All of them if they are of one version. Else those of the version that is
+        complete; of several complete ones of the same text that with the fewest
+        chunks. None where that does not settle it: none is complete, two are of
+        different texts, or another one has parts that the complete one lacks.
+    """
+    versions: dict[str, list[StoredChunk]] = {}
+    for chunk in chunks:
+        version = str(chunk.metadata.get(DOC_VERSION) or "")
+        versions.setdefault(version, []).append(chunk)
+    if len(versions) <= 1:
+        return list(chunks)
+    complete = [version for version in versions if _is_complete(versions[version])]
+    if len({version_text(version) for version in complete}) != 1:
+        return None
+    best = min(complete, key=lambda version: (len(versions[version]), version))
+    parts = {chunk.metadata.get(PART_INDEX) for chunk in versions[best]}
+    if any(chunk.metadata.get(PART_INDEX) not in parts for chunk in chunks):
+        return None
+    return versions[best]
+
+
+def _is_complete(chunks: Sequence[StoredChunk]) -> bool:
+    totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
+    indexes = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
+    return totals == {len(indexes)} and indexes == set(range(len(indexes)))
 
 
 def _require_all(name: str, pieces: Sequence[Piece], where: str) -> None:

@@ -112,6 +112,9 @@ class _MappingSource(DocumentSource):
     async def aget(self, document_id: str) -> str:
         return self.get(document_id)
 
+    def names(self) -> list[str]:
+        return list(self._texts)
+
 
 class _CallableSource(DocumentSource):
     _where = "what the function given as documents= finds"
@@ -150,6 +153,10 @@ class _FolderSource(DocumentSource):
             )
             raise InvalidOptionError(message, option="documents", value=str(folder))
         self._folder = folder.resolve()
+
+    def names(self) -> list[str]:
+        files = (path for path in self._folder.rglob("*") if path.is_file())
+        return [str(path.relative_to(self._folder)) for path in files]
 
     def get(self, document_id: str) -> str:
         # An absolute name is accepted where it lies inside the folder: indexers

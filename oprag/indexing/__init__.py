@@ -3,8 +3,13 @@
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import Documents, Framework, Piece, wanted_documents
 from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
-from oprag.indexing.steps import IndexingReport
-from oprag.indexing.updating import ChunkWriter, Snapshot, aupdate_index, update_index
+from oprag.indexing.updating import (
+    ChunkWriter,
+    IndexingReport,
+    Snapshot,
+    aupdate_index,
+    update_index,
+)
 
 __all__ = [
     "ChunkWriter",

@@ -11,27 +11,13 @@ import numbers
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypeAlias
 
-from oprag.errors import InvalidOptionError, UnsupportedMetadataError
+from oprag.errors import UnsupportedMetadataError
 
 UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
 """What becomes of a metadata entry that not every store keeps."""
 
 _INTEGERS = range(-(2**63), 2**63)
 """What a column of 64 bits holds."""
-
-
-def check_unsupported_metadata(value: Any) -> None:
-    """Make sure that the option has one of its values.
-
-    Raises:
-        InvalidOptionError: It has another.
-    """
-    if value not in {"error", "drop"}:
-        message = (
-            f"unsupported_metadata={value!r} is not possible. It takes 'error' or "
-            "'drop'."
-        )
-        raise InvalidOptionError(message, option="unsupported_metadata", value=value)
 
 
 def flat_metadata(

@@ -7,7 +7,6 @@ made (`Framework`).
 from __future__ import annotations
 
 import itertools
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,18 +17,14 @@ from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     MissingDocumentError,
-    UnlocatedChunksWarning,
     UnreadableFileError,
     UnscopedPositionError,
+    invalid_option,
 )
-from oprag.indexing.flat import (
-    UnsupportedMetadata,
-    check_unsupported_metadata,
-    flat_metadata,
-)
+from oprag.indexing.flat import UnsupportedMetadata, flat_metadata
 from oprag.indexing.plan import WantedChunk, WantedDocument
-from oprag.indexing.steps import Readable
-from oprag.locating import SourcePart, annotate_chunks, replaced, unlocated_message
+from oprag.indexing.updating import Readable
+from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -75,8 +70,6 @@ class Framework(ABC, Generic[D]):
     """How a framework's documents are read, made and split."""
 
     document_type: type[D]
-    takes: str
-    """What `documents=` takes, for messages."""
     reserved: Collection[str]
     """Metadata keys that the framework writes itself, whatever stands there."""
     splitter: object
@@ -139,7 +132,9 @@ def wanted_documents(
             document.
     """
     _check_documents(documents, framework.document_type)
-    check_unsupported_metadata(unsupported_metadata)
+    if unsupported_metadata not in ("error", "drop"):
+        takes = "It takes 'error' or 'drop'."
+        raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
     return _wanted(documents, framework, unsupported_metadata)
 
 
@@ -233,7 +228,8 @@ def _name(place: int, document: Any, framework: Framework[D]) -> str:
     if not isinstance(document, framework.document_type):
         message = (
             f"documents= holds a {type(document).__name__} at place {place}. It takes "
-            f"{framework.takes}, or the path of a folder of text files."
+            f"{framework.document_type.__name__} objects, or the path of a folder of "
+            "text files."
         )
         raise InvalidOptionError(message, option="documents", value=document)
     text = framework.read(document)
@@ -307,16 +303,13 @@ def _located(
     name = parts[0].name
     settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))
     version = document_version(settings, [part.source.text for part in parts])
-    written, located = annotate_chunks(
+    written = annotate_chunks(
         name,
         [
             SourcePart(part.source.text, [piece.text for piece in row], part.number)
             for part, row in zip(parts, rows, strict=True)
         ],
     )
-    message = unlocated_message(name, list(itertools.chain(*located)))
-    if message is not None:
-        warnings.warn(message, UnlocatedChunksWarning, stacklevel=2)
     return [
         [
             piece._replace(

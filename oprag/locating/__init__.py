@@ -5,7 +5,6 @@ from oprag.locating.annotating import (
     SourcePart,
     annotate_chunks,
     replaced,
-    unlocated_message,
 )
 from oprag.locating.chunks_in_any_order import Order, Placement, place
 from oprag.locating.chunks_in_order import Location, locate
@@ -26,5 +25,4 @@ __all__ = [
     "place",
     "replaced",
     "squeeze",
-    "unlocated_message",
 ]

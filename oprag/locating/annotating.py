@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from oprag.errors import UnlocatedChunksWarning
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.metadata import (
     CHAR_END,
@@ -40,8 +43,8 @@ class SourcePart(NamedTuple):
 
 
 def annotate_chunks(
-    name: str, parts: Sequence[SourcePart]
-) -> tuple[list[list[dict[str, str | int]]], list[list[Location]]]:
+    name: str, parts: Sequence[SourcePart], *, stacklevel: int = 1
+) -> list[list[dict[str, str | int]]]:
     """Locate the chunks of one document, and return the metadata that says where.
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
@@ -51,34 +54,31 @@ def annotate_chunks(
     Args:
         name: The document's own name.
         parts: Its parts in reading order; one for a document that is one text.
+        stacklevel: Whom the warning concerns, as in `warnings.warn`; 1: the caller.
 
     Returns:
-        Metadata to write, and the locations, both nested like the chunks.
+        Metadata to write, nested like the chunks.
+
+    Warns:
+        UnlocatedChunksWarning: Some chunks' places could not be proved.
     """
-    total = sum(len(part.chunks) for part in parts)
-    key = document_key(name)
-    index = 0
-    written: list[list[dict[str, str | int]]] = []
-    located: list[list[Location]] = []
-    for part in parts:
-        locations = locate(part.text, part.chunks)
+    located = [locate(part.text, part.chunks) for part in parts]
+    everywhere = list(itertools.chain(*located))
+    _warn_of_unlocated(name, everywhere, stacklevel + 2)
+    own: dict[str, str | int] = {DOC_KEY: document_key(name), DOC_URI: name}
+    numbers = itertools.count()
+    written = []
+    for part, locations in zip(parts, located, strict=True):
         entries = []
         for location in locations:
-            entry: dict[str, str | int] = {
-                DOC_KEY: key,
-                DOC_URI: name,
-                CHUNK_INDEX: index,
-                N_CHUNKS: total,
-            }
+            entry = {**own, CHUNK_INDEX: next(numbers), N_CHUNKS: len(everywhere)}
             if part.number is not None:
                 entry[PART_INDEX] = part.number
             if location.span is not None and location.status in _PROVED:
                 entry[CHAR_START], entry[CHAR_END] = location.span
             entries.append(entry)
-            index += 1
         written.append(entries)
-        located.append(locations)
-    return written, located
+    return written
 
 
 def replaced(
@@ -99,8 +99,9 @@ def replaced(
     return kept
 
 
-def unlocated_message(name: str, locations: Sequence[Location]) -> str | None:
-    """Return the warning that some chunks have no proved place; None if all have."""
+def _warn_of_unlocated(
+    name: str, locations: Sequence[Location], stacklevel: int
+) -> None:
     missing = {
         status: [i for i, location in enumerate(locations) if location.status == status]
         for status in ("ambiguous", "not_found", "blank")
@@ -110,11 +111,11 @@ def unlocated_message(name: str, locations: Sequence[Location]) -> str | None:
         for status, indexes in missing.items()
         if indexes
     ]
-    if not listed:
-        return None
-    return (
-        f"Document {name!r}: of {len(locations)} chunks {', '.join(listed)}. They keep "
-        "their order (chunk_index) and get no char_start: a place that is not proved "
-        "is not written. Chunks that are not found were altered, or were made of "
-        "another text."
-    )
+    if listed:
+        message = (
+            f"Document {name!r}: of {len(locations)} chunks {', '.join(listed)}. They "
+            "keep their order (chunk_index) and get no char_start: a place that is not "
+            "proved is not written. Chunks that are not found were altered, or were "
+            "made of another text."
+        )
+        warnings.warn(message, UnlocatedChunksWarning, stacklevel=stacklevel)

@@ -3,10 +3,12 @@
 from oprag.routing.answering import Routed, route
 from oprag.routing.declining import DeclineDetector
 from oprag.routing.excerpts import Excerpt, FullDocument
-from oprag.routing.ladder import DEFAULT_RUNGS, Rung, as_rungs
 from oprag.routing.options import (
+    DEFAULT_RUNGS,
     ROUTE_OPTIONS,
     RouteOptions,
+    Rung,
+    as_rungs,
     check_route,
     check_route_option,
     refuse_removed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from oprag.calls import (
     CallModel,
@@ -14,13 +15,12 @@ from oprag.calls import (
     ReadDocuments,
     Reply,
     RungEntry,
-    is_window_overflow,
+    ask,
 )
 from oprag.chunk import Hit
-from oprag.errors import ContextWindowError, OpragError, RungFailedError
+from oprag.errors import RungFailedError
 from oprag.routing.excerpts import FullDocument
-from oprag.routing.ladder import Ladder, Outcome, Rung
-from oprag.routing.options import RouteOptions
+from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
     RungContext,
     chunks_of_documents,
@@ -28,10 +28,22 @@ from oprag.routing.rung_context import (
     context_of_documents,
 )
 
-_SKIPPED = {
-    "empty": "nothing to read",
-    "repeated": "the same context as before",
-}
+_TOO_LONG = (
+    "Give it as max_context_tokens= (a smaller one if its tokens are counted too low); "
+    "what does not fit is then left out as window_overflow= says."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whose reply is final."""
+
+    answered: bool = False
+    """False when the final reply declines, or when no rung had any context."""
+    rung: Rung | None = None
+    """The rung whose reply is final; None when no rung had any context."""
+    text: str | None = None
+    """The final reply, whatever it says; None without a rung."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,11 @@ def route(
 ) -> Dialogue[Routed]:
     """Ask one question, step by step, until a reply is final.
 
-    Full documents are asked for at the step that sends them, and never before.
+    Every step may refuse. The first reply that does not is final; the last step's
+    reply is final whatever it says. A step without context (nothing was retrieved),
+    or with one that was sent before, is skipped without a call; if that leaves no
+    step after one that refused, its reply is the final one. Full documents are
+    asked for at the step that sends them, and never before.
 
     Args:
         hits: What was retrieved for it, best first.
@@ -68,29 +84,34 @@ def route(
             its cause is the `RungFailedError`); or as `context_of_chunks` and
             `context_of_documents` raise it.
         OpragError: As these raise it.
+
+    Source:
+        Self-Route (arXiv 2407.16833).
     """
-    ladder = Ladder(options.rungs)
-    final = RungContext("")
-    while (rung := ladder.current) is not None:
+    outcome, final = Outcome(), RungContext("")
+    sent: list[str] = []
+    for rung in options.rungs:
         context = yield from _context(rung, hits, options, model)
-        offer = ladder.offer(context.text)
-        if offer != "send":
-            ledger.record(RungEntry(rung.name, "skipped", note=_SKIPPED[offer]))
+        repeated = context.text in sent
+        if repeated or not context.text.strip():
+            note = "the same context as before" if repeated else "nothing to read"
+            ledger.record(RungEntry(rung.name, "skipped", note=note))
             continue
-        purpose: Purpose = "answer" if ladder.is_last else "attempt"
-        try:
-            reply: Reply = yield CallModel(
-                rung.name, {"context": context.text}, purpose, context
-            )
-        except Exception as error:  # models share no error class; all go up again
-            failure = _failed(rung, context, error, model, ledger)
-            if failure is error:
-                raise
-            raise failure from failure.__cause__ or error
-        ladder.reply(reply.text, declined=reply.declined)
+        sent.append(context.text)
+        purpose: Purpose = "answer" if rung is options.rungs[-1] else "attempt"
+        reply = yield from ask(
+            CallModel(rung.name, {"context": context.text}, purpose, context),
+            model,
+            ledger,
+            failed=partial(_failed, rung, ledger),
+            too_long=_TOO_LONG,
+        )
+        outcome = Outcome(answered=not reply.declined, rung=rung, text=reply.text)
         final = context
         ledger.record(_entry(rung, context, reply, model))
-    return Routed(ladder.outcome, final)
+        if outcome.answered:
+            break
+    return Routed(outcome, final)
 
 
 def _context(
@@ -129,42 +150,11 @@ def _entry(
     )
 
 
-def _failed(
-    rung: Rung,
-    context: RungContext,
-    error: Exception,
-    model: PromptedModel,
-    ledger: Ledger,
-) -> Exception:
-    """Enter a failure into the ledger; return the error to raise."""
-    name = model.model(rung.name)
-    ledger.record(RungEntry(rung.name, "failed", model=name, model_calls=1))
-    if isinstance(error, OpragError):
-        return error
+def _failed(rung: Rung, ledger: Ledger, what: str) -> RungFailedError:
     declined = [e.rung for e in ledger.entries if e.decision == "declined"]
     before = f" after refusing at {', '.join(map(repr, declined))}" if declined else ""
     message = (
-        f"The model failed at step {rung.name!r}{before}: {type(error).__name__}: "
-        f"{error}. The question is not answered; what was spent is in usage."
+        f"The model failed at step {rung.name!r}{before}: {what}. The question is not "
+        "answered; what was spent is in usage."
     )
-    failed = RungFailedError(message, rung=rung.name, usage=ledger.to_dict())
-    if not is_window_overflow(error):
-        return failed
-    failed.__cause__ = error
-    size = model.size(rung.name)
-    return _too_long(rung, size.window, size.with_context(context.text), failed)
-
-
-def _too_long(
-    rung: Rung, window: int | None, needed: int, failed: RungFailedError
-) -> ContextWindowError:
-    known = "is not known" if window is None else f"is taken to be {window} tokens"
-    message = (
-        f"The provider refused the prompt of step {rung.name!r}, which counts {needed} "
-        f"tokens here, as too long; the model's window {known}. Give it as "
-        "max_context_tokens= (a smaller one if its tokens are counted too low); what "
-        "does not fit is then left out as window_overflow= says."
-    )
-    error = ContextWindowError(message, window=window, needed=needed)
-    error.__cause__ = failed
-    return error
+    return RungFailedError(message, rung=rung.name, usage=ledger.to_dict())

@@ -6,11 +6,16 @@ whole prompt that it stands in.
 
 from __future__ import annotations
 
-import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from oprag.calls import WindowFit, WindowOverflow, fit_window, truncate_middle
+from oprag.calls import (
+    PromptSize,
+    WindowFit,
+    WindowOverflow,
+    fit_window,
+    truncate_middle,
+)
 from oprag.chunk import Chunk, Span
 from oprag.errors import ContextWindowError
 from oprag.routing.excerpts import (
@@ -37,10 +42,8 @@ class FullContext(NamedTuple):
 def full_context(
     documents: Sequence[FullDocument],
     chunks: Sequence[Chunk],
+    size: PromptSize,
     *,
-    window: int | None,
-    reserved: int,
-    prompt_tokens: Callable[[str], int],
     window_overflow: WindowOverflow = "order_preserving",
     token_counter: NamedTokenCounter,
     separator: str = "\n\n",
@@ -51,10 +54,7 @@ def full_context(
     Args:
         documents: In the order in which they are read.
         chunks: What was retrieved of them, best first.
-        window: Tokens of prompt and answer together; None when not known.
-        reserved: Tokens kept free for the answer.
-        prompt_tokens: Tokens of the whole prompt with this context in it. It is
-            not called when the window is not known.
+        size: Of the prompt. Nothing is counted when its window is not known.
         window_overflow: As `fit_window` takes it. `"order_preserving"`: the
             retrieved chunks, best first, then what stands nearest to them, as much
             as fits, in document order. What is left empty is less than a piece:
@@ -66,7 +66,7 @@ def full_context(
 
     Returns:
         The context. With a known window the whole prompt takes at most
-        `window - reserved` tokens by `prompt_tokens`.
+        `window - reserved` tokens.
 
     Raises:
         ContextWindowError: See `fit_window`; or not even a piece fits.
@@ -79,29 +79,30 @@ def full_context(
         tuple(Excerpt(d, Span(0, len(d.text))) for d in documents if d.text),
         "whole",
     )
-    overhead = 0 if window is None else prompt_tokens("")
+    known = size.window is not None
+    overhead = size.with_context("") if known else 0
     fit = fit_window(
-        0 if window is None else prompt_tokens(whole.text) - overhead,
-        window=window,
+        size.with_context(whole.text) - overhead if known else 0,
+        window=size.window,
         overhead=overhead,
-        reserved=reserved,
+        reserved=size.reserved,
         window_overflow=window_overflow,
     )
-    if window is None or fit.action == "whole":
+    if fit.action == "whole":
         return whole
     room = fit.room or 0
     while room > 0:
         cut = _cut(layout, chunks, fit, room, token_counter)
-        excess = prompt_tokens(cut.text) + reserved - window if cut else 0
-        if cut and excess <= 0:
+        excess = size.excess(cut.text) if cut else 0
+        if cut and not excess:
             return cut
-        room = room - excess if excess > 0 else 0
+        room = room - excess if excess else 0
     message = (
-        f"Nothing of the documents fits a window of {window} tokens, of which the "
-        f"prompt alone takes {overhead} and {reserved} are kept for the answer. Give a "
-        "larger max_context_tokens, or keep less for the answer."
+        f"Nothing of the documents fits a window of {size.window} tokens, of which the "
+        f"prompt alone takes {overhead} and {size.reserved} are kept for the answer. "
+        "Give a larger max_context_tokens, or keep less for the answer."
     )
-    raise ContextWindowError(message, window=window, needed=None)
+    raise ContextWindowError(message, window=size.window, needed=None)
 
 
 def _cut(
@@ -124,9 +125,7 @@ def _truncated(
     if room <= counter(layout.gap):
         return None
     text = layout.separator.join(document.text for document in layout.documents)
-    result = truncate_middle(text, room, counter, gap_mark=layout.gap)
-    head = _head_of(result, text, layout.gap)
-    tail = len(text) - (len(result) - head - len(layout.gap))
+    result, head, tail = truncate_middle(text, room, counter, gap_mark=layout.gap)
     excerpts = []
     begin = 0
     for document in layout.documents:
@@ -136,18 +135,3 @@ def _truncated(
                 excerpts.append(Excerpt(document, Span(first - begin, last - begin)))
         begin = end + len(layout.separator)
     return FullContext(result, tuple(excerpts), "truncate_middle")
-
-
-def _head_of(result: str, text: str, gap: str) -> int:
-    """How many characters of the text stand before the gap."""
-    head = bisect.bisect_left(
-        range(1, min(len(result), len(text)) + 1),
-        1,
-        key=lambda size: int(not text.startswith(result[:size])),
-    )
-    # The text may go on just as the gap does.
-    while not (
-        result.startswith(gap, head) and text.endswith(result[head + len(gap) :])
-    ):
-        head -= 1
-    return head

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from oprag.calls import WINDOW_UNKNOWN, PromptSize, WindowOverflow
 from oprag.chunk import Chunk, Hit, Passage
@@ -15,10 +16,26 @@ from oprag.context import (
     numbering,
     too_small,
 )
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_SPANS,
+    CHAR_START,
+    DOC_KEY,
+    DOC_URI,
+    OWN_KEYS,
+)
 from oprag.ordering import document_order, group_by_document
+from oprag.positions import SCHEMES
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.full_context import full_context
 from oprag.tokens import resolve_token_counter
+
+_OF_A_CHUNK = {
+    *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
+    *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
+    *("loc", "score", "relevance_score", CHAR_SPANS),
+}
+"""Metadata that says where a chunk stands, how long or how good it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +53,26 @@ class RungContext:
     """What was left out, or that the window is unknown."""
     whole: bool = False
     """Whether it is the whole documents."""
+
+    def described(self) -> Iterator[tuple[Excerpt, list[Chunk], dict[str, Any]]]:
+        """Yield each excerpt with what is known of it.
+
+        Yields:
+            The excerpt, the retrieved chunks of its document, and its metadata: the
+            document's name as `doc_uri`, what these chunks agree on, `char_start`
+            and `char_end`.
+        """
+        for excerpt in self.excerpts:
+            name = excerpt.document.name
+            chunks = [c for c in self.chunks if (c.name or c.document) == name]
+            shared = [
+                (key, value)
+                for key, value in (chunks[0].metadata if chunks else {}).items()
+                if key not in _OF_A_CHUNK
+                and all(key in c.metadata and c.metadata[key] == value for c in chunks)
+            ]
+            places = {CHAR_START: excerpt.span.start, CHAR_END: excerpt.span.end}
+            yield excerpt, chunks, {DOC_URI: name, **dict(shared), **places}
 
 
 def context_of_chunks(
@@ -177,9 +214,7 @@ def context_of_documents(
     sent = full_context(
         documents,
         sorted(chunks, key=lambda chunk: chunk.rank),
-        window=size.window,
-        reserved=size.reserved,
-        prompt_tokens=size.with_context,
+        size,
         window_overflow=window_overflow,
         token_counter=counter,
         separator=options.separator,

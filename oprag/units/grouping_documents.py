@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -16,6 +15,7 @@ from oprag.errors import (
     InvalidSpanError,
     invalid_option,
 )
+from oprag.metadata import named_id
 from oprag.splitting import split_sentences
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units.link_groups import Group, LinkGraph, group
@@ -227,8 +227,7 @@ class LongUnit:
     @property
     def id(self) -> str:
         """A UUID made of its name and part, the same on every machine."""
-        name = f"long unit\n{self.name}\n{self.part or 0}"
-        return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+        return named_id(f"long unit\n{self.name}\n{self.part or 0}")
 
     def text(self, read: Callable[[str], str], separator: str = "\n\n") -> str:
         """Return its text.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from oprag.calls import (
@@ -14,11 +14,16 @@ from oprag.calls import (
     PromptedModel,
     Purpose,
     RungEntry,
-    is_window_overflow,
+    ask,
 )
-from oprag.errors import ContextWindowError, LongReadingError, OpragError
+from oprag.errors import ContextWindowError, LongReadingError
 from oprag.tokens import TokenCounter
 from oprag.units.long_prompts import format_examples
+
+_TOO_LONG = (
+    "Units are read whole: retrieve fewer, group with a smaller max_tokens, or use a "
+    "model with a larger window."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +103,15 @@ class _Calls:
     ) -> Generator[CallModel, Any, str]:
         """Have a call made; return the text of its reply."""
         note = self._checked(prompt, values)
-        try:
-            purpose: Purpose = "draft" if prompt == "long" else "answer"
-            reply = yield CallModel(prompt, values, purpose)
-        except Exception as error:  # models share no error class; all go up again
-            entry = RungEntry(prompt, "failed", model=self._model.model(prompt))
-            self._ledger.record(replace(entry, model_calls=1, note=note))
-            if isinstance(error, OpragError):
-                raise
-            failed = self._failed(prompt, f"failed: {type(error).__name__}: {error}")
-            if is_window_overflow(error):
-                failed.__cause__ = error
-                raise self._too_long(prompt, values) from failed
-            raise failed from error
+        purpose: Purpose = "draft" if prompt == "long" else "answer"
+        reply = yield from ask(
+            CallModel(prompt, values, purpose),
+            self._model,
+            self._ledger,
+            failed=lambda what: self._failed(prompt, f"failed: {what}"),
+            too_long=_TOO_LONG,
+            note=note,
+        )
         entry = RungEntry(
             prompt,
             "answered" if reply.text.strip() else "failed",
@@ -123,8 +124,7 @@ class _Calls:
         self._ledger.record(entry)
         if entry.decision == "failed":
             raise self._failed(prompt, "gave an empty reply")
-        text: str = reply.text
-        return text
+        return reply.text
 
     def _checked(self, prompt: str, values: Mapping[str, str]) -> str | None:
         """Refuse a prompt that does not fit; return the note for the ledger."""
@@ -138,21 +138,9 @@ class _Calls:
         message = (
             f"The prompt of the {prompt!r} call takes {tokens} tokens, and with the "
             f"{size.reserved} kept for the answer that is more than the window of "
-            f"{size.window}. Units are read whole: retrieve fewer, group with a "
-            "smaller max_tokens, or use a model with a larger window."
+            f"{size.window}. {_TOO_LONG}"
         )
         raise ContextWindowError(message, window=size.window, needed=needed)
-
-    def _too_long(self, prompt: str, values: Mapping[str, str]) -> ContextWindowError:
-        size = self._model.size(prompt)
-        needed = size.tokens(values)
-        message = (
-            f"The provider refused the prompt of the {prompt!r} call, which counts "
-            f"{needed} tokens here, as too long. Units are read whole: retrieve "
-            "fewer, group with a smaller max_tokens, or use a model with a larger "
-            "window."
-        )
-        return ContextWindowError(message, window=size.window, needed=needed)
 
     def _failed(self, prompt: str, how: str) -> LongReadingError:
         kept = "" if self.long_answer is None else "The long answer is long_answer; "

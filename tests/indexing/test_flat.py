@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.errors import InvalidOptionError, UnsupportedMetadataError
-from oprag.indexing.flat import check_unsupported_metadata, flat_metadata
+from oprag.errors import UnsupportedMetadataError
+from oprag.indexing.flat import flat_metadata
 
 
 class Colour(str, enum.Enum):
@@ -60,12 +60,6 @@ def test_everything_else_is_an_error_or_left_out(value):
 def test_reserved_names_count_as_unsupported():
     with pytest.raises(UnsupportedMetadataError, match="overwrites"):
         flat_metadata({"doc_id": "x"}, document="a", reserved={"doc_id"})
-
-
-@pytest.mark.parametrize("value", ["keep", None, True])
-def test_the_option_has_two_values(value):
-    with pytest.raises(InvalidOptionError, match="'error' or 'drop'"):
-        check_unsupported_metadata(value)
 
 
 anything = st.recursive(

@@ -187,6 +187,8 @@ def test_nothing_retrieved_reads_the_default_documents():
     default = Driven([reply("y")], default_documents=("b",))
 
     assert nothing.outcome.rung is None
+    assert nothing.outcome.text is None
+    assert not nothing.outcome.answered
     assert nothing.context.text == ""
     assert default.asked[0].context.text == TEXTS["b"]
     assert default.decisions == [("retrieved", "skipped"), ("full", "answered")]
@@ -205,6 +207,17 @@ def test_the_same_context_is_not_sent_twice():
     assert driven.decisions == [("retrieved", "declined"), ("full", "skipped")]
     assert driven.outcome.text == "unanswerable"
     assert driven.context is driven.asked[0].context
+
+
+def test_a_context_is_compared_with_all_before_it():
+    hits = hit(0, 4), hit(10, 14)
+    driven = Driven([REFUSAL, REFUSAL], *hits, rungs=("retrieved", 5, 100))
+
+    assert [entry.decision for entry in driven.ledger.entries] == [
+        *("declined", "declined", "skipped")
+    ]
+    assert driven.outcome.rung.name == "5"
+    assert not driven.outcome.answered
 
 
 class TestFailures:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oprag.calls import PromptSize
 from oprag.chunk import Chunk, Span
 from oprag.errors import ContextWindowError, InvalidOptionError
 from oprag.routing import FullDocument
@@ -33,9 +34,9 @@ def cut(
     return full_context(
         documents,
         chunks,
-        window=window,
-        reserved=reserved,
-        prompt_tokens=lambda text: counter(text) + overhead,
+        PromptSize(
+            lambda values: counter(values["context"]) + overhead, window, reserved
+        ),
         token_counter=counter,
         **options,
     )
@@ -64,14 +65,7 @@ def test_an_unknown_window_takes_all_and_counts_nothing():
     def never(text):
         raise AssertionError
 
-    result = full_context(
-        [A, B],
-        [],
-        window=None,
-        reserved=5,
-        prompt_tokens=never,
-        token_counter=WORDS,
-    )
+    result = full_context([A, B], [], PromptSize(never, None, 5), token_counter=WORDS)
 
     assert result.action == "whole"
 

@@ -1,0 +1,47 @@
+"""The rungs as users write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from oprag.errors import InvalidOptionError
+from oprag.routing import DEFAULT_RUNGS, Rung, as_rungs
+
+
+def test_the_default_is_the_papers_two_steps():
+    assert as_rungs(DEFAULT_RUNGS) == (Rung("retrieved"), Rung("full", full=True))
+
+
+def test_budgets_are_rungs_named_by_their_number():
+    assert as_rungs([1500, 16000, "full"]) == (
+        Rung("1500", token_budget=1500),
+        Rung("16000", token_budget=16000),
+        Rung("full", full=True),
+    )
+
+
+def test_rungs_of_ones_own_are_taken_as_they_are():
+    wide = Rung("wide", token_budget=9000)
+
+    assert as_rungs(["retrieved", wide]) == (Rung("retrieved"), wide)
+
+
+@pytest.mark.parametrize(
+    ("rungs", "message"),
+    [
+        ([], "at least one"),
+        ("full", "a list"),
+        (["whole"], '"retrieved", "full"'),
+        ([0], "at least 1"),
+        ([True], "at least 1"),
+        ([16000, 1500], "no more to read"),
+        (["full", 1500], "no more to read"),
+        ([1500, "retrieved"], "no more to read"),
+        ([1500, 1500], "a name of its own"),
+    ],
+)
+def test_rungs_that_make_no_sense_are_rejected(rungs, message):
+    with pytest.raises(InvalidOptionError, match=message) as caught:
+        as_rungs(rungs)
+
+    assert caught.value.option == "rungs"
