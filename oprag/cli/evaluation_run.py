@@ -15,10 +15,7 @@ from oprag.calls import TokenUsage
 from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
 from oprag.cli.evaluation_options import RunOptions
-from oprag.cli.evaluation_setup import (
-    Evaluation,
-    make_evaluation,
-)
+from oprag.cli.evaluation_setup import Evaluation, make_evaluation
 from oprag.cli.progress import CountedEmbeddings, answering, spent
 from oprag.cli.telling import note, told
 from oprag.evaluation.bench import Bench

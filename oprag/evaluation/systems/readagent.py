@@ -16,12 +16,7 @@ from oprag.evaluation.asking import choice_question
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
-from oprag.evaluation.making import (
-    gist_call,
-    kept_reply,
-    look_up_call,
-    page_break_call,
-)
+from oprag.evaluation.making import gist_call, kept_reply, look_up_call, page_break_call
 from oprag.evaluation.reading import read
 from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.paging import (
