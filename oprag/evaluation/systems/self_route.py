@@ -121,7 +121,9 @@ class SelfRoute(System):
         routed = await model.carry_out(steps)
         outcome = routed.outcome
         reading = read_reply(outcome.text or "", question, bench.answer_style)
-        asked = outcome.rung is not None
+        long_context = None
+        if outcome.rung is not None:
+            long_context = _long_context_tokens(hits, options, model, ledger, bench)
         return Attempt(
             prediction=reading.prediction,
             answered=outcome.answered,
@@ -129,11 +131,7 @@ class SelfRoute(System):
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
             route="" if outcome.rung is None else outcome.rung.name,
-            long_context_tokens=_long_context_tokens(
-                hits, options, model, ledger, bench
-            )
-            if asked
-            else None,
+            long_context_tokens=long_context,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
         )
