@@ -71,7 +71,7 @@ class SelfRoute(System):
     def ladder(self) -> tuple[Rung, ...]:
         """The rungs as the core has them."""
         given = [int(rung) if rung.isdecimal() else rung for rung in self.rungs]
-        return tuple(as_rungs(given))
+        return as_rungs(given)
 
     @property
     def splitting(self) -> Splitting:
