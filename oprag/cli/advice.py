@@ -55,9 +55,9 @@ def advice_lines(summary: Summary, stopped: bool = False) -> list[str]:
     """
     if stopped:
         return ["", _STOPPED]
-    spot = _over_all(summary)
-    if spot is None:
+    if not summary.sweet_spots:
         return ["", _why_not(summary)]
+    spot = summary.sweet_spots[-1]  # of all systems; with one system only, of that
     arms = {arm.label: arm for arm in summary.arms}
     chosen, best = arms[spot.chosen], arms[spot.best]
     if best.measures[summary.measure].mean <= 0:
@@ -68,11 +68,6 @@ def advice_lines(summary: Summary, stopped: bool = False) -> list[str]:
         *_how(chosen),
         *_evidence(summary, spot, chosen, best),
     ]
-
-
-def _over_all(summary: Summary) -> SweetSpotSummary | None:
-    """Of all systems; with one system only, of that."""
-    return summary.sweet_spots[-1] if summary.sweet_spots else None
 
 
 def _why_not(summary: Summary) -> str:

@@ -13,7 +13,7 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 from langchain_oprag._replies import text_of
 from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by
 from oprag.evaluation.errors import ChatModelError
-from oprag.evaluation.readers.chat import is_cut
+from oprag.evaluation.readers.chat import is_cut, usage_of
 from oprag.tokens import resolve_token_counter
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
@@ -74,21 +74,16 @@ def stream_answer(
             raise model_failure(name, error, begun=bool(pieces)) from error
         if piece is None:
             break
-        usage = getattr(piece, "usage_metadata", None)
-        if usage:  # the pieces of a stream add up to the whole call
-            reported = add_usage(reported, usage)
+        # The pieces of a stream add up to the whole call.
+        if part := getattr(piece, "usage_metadata", None):
+            reported = add_usage(reported, part)
         cut = cut or is_cut(piece)
         if text := text_of(piece):
             pieces.append(text)
             write(text)
     answer = "".join(pieces)
-    return Answer(answer, _usage(reported, prompt, answer), cut)
-
-
-def _usage(reported: UsageMetadata | None, prompt: str, answer: str) -> TokenUsage:
-    if reported is None:
-        return TokenUsage.counted(prompt, answer, resolve_token_counter())
-    return TokenUsage(reported["input_tokens"], reported["output_tokens"])
+    usage = usage_of(reported, prompt, answer, resolve_token_counter())
+    return Answer(answer, usage, cut)
 
 
 def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:

@@ -10,12 +10,7 @@ from oprag.cli.options import Files, Question, SearchOptions, takes
 
 
 @takes(SearchOptions)
-def context(
-    files: Files,
-    question: Question,
-    *,
-    options: SearchOptions,
-) -> None:
+def context(files: Files, question: Question, *, options: SearchOptions) -> None:
     """Print the passages of your files that fit a question.
 
     The files are indexed the first time; the index is used again until one of them

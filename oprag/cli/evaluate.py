@@ -7,11 +7,7 @@ from typing import Annotated
 
 import typer
 
-from oprag.cli.evaluation_options import (
-    RunOptions,
-    read_budgets,
-    read_specs,
-)
+from oprag.cli.evaluation_options import RunOptions, read_budgets, read_specs
 from oprag.cli.options import takes
 from oprag.cli.telling import told
 
@@ -46,8 +42,7 @@ def evaluate(
         typer.Option(help="Of the data set; without it, the one that the papers use."),
     ] = "",
     questions: Annotated[
-        Path | None,
-        typer.Option(help="Your own questions: a CSV or JSON Lines file."),
+        Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
     ] = None,
     documents: Annotated[
         list[Path] | None,

@@ -12,7 +12,7 @@ from typing import Any
 
 from oprag.cli.telling import note
 from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
-from oprag.evaluation.data import Dataset, load, read_own
+from oprag.evaluation.data import Dataset, Question, load, read_own
 from oprag.evaluation.files import read_files
 from oprag.evaluation.running.run_directory import RunDirectory
 
@@ -55,18 +55,10 @@ def data_facts(dataset: Dataset) -> dict[str, Any]:
     Every text is read for it.
     """
     asked, read = hashlib.sha256(), hashlib.sha256()
+    facts = [f.name for f in dataclasses.fields(Question) if f.name != "metadata"]
     for question in dataset.questions:
-        fields = (
-            question.question_id,
-            question.doc_ids,
-            question.question,
-            question.answers,
-            question.options,
-            question.gold_option,
-            question.evidence,
-            question.evidence_kind,
-        )
-        asked.update(json.dumps(fields).encode("ascii"))
+        values = [getattr(question, name) for name in facts]
+        asked.update(json.dumps(values).encode("ascii"))
     for document in dataset.documents.values():
         of_text = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
         parts = (document.doc_id, document.title, of_text.hexdigest())
@@ -143,7 +135,7 @@ def _left_out(
 ) -> dict[str, str]:
     """Why a file is no document, by its name; those that are one are not there."""
     found = {}
-    runs: dict[Path, bool] = {}
+    runs = {} if out is None else {out.resolve(): True}
     roots = {path.resolve() for path in paths}
     asked = questions.resolve()
     for source in sources:
@@ -157,17 +149,11 @@ def _left_out(
             if folder in roots:
                 break
             if folder not in runs:
-                runs[folder] = _is_run(folder, out)
+                runs[folder] = RunDirectory(folder).is_begun
             if runs[folder]:
                 found[source] = f"{str(folder)!r}, the folder of a run"
                 break
     return found
-
-
-def _is_run(folder: Path, out: Path | None) -> bool:
-    if out is not None and folder == out.resolve():
-        return True
-    return RunDirectory(folder).is_begun
 
 
 def _names(sources: Sequence[str], paths: Sequence[Path]) -> list[str]:

@@ -8,10 +8,8 @@ from oprag.calls import Price, TokenUsage
 from oprag.evaluation.catalogue import SYSTEMS
 from oprag.evaluation.data import DATASETS
 from oprag.evaluation.estimating import RunEstimate
-from oprag.evaluation.reports.measuring import number_of, title_of
+from oprag.evaluation.reports.measuring import CONTEXT_MEASURES, number_of, title_of
 from oprag.evaluation.reports.summary import ArmSummary, Figure, Summary
-
-_CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
 
 
 def estimate_lines(
@@ -42,7 +40,7 @@ def result_lines(summary: Summary) -> Iterator[str]:
     """Tell what each system scored at each budget, and what it took."""
     measures = [summary.measure] if summary.measure else []
     shown = {name for arm in summary.arms for name in arm.measures}
-    measures += [n for n in _CONTEXT_MEASURES if n in shown and n != summary.measure]
+    measures += [n for n in CONTEXT_MEASURES if n in shown and n != summary.measure]
     yield (
         f"{summary.dataset}: {number_of(summary.questions, 'question')} on "
         f"{number_of(summary.documents, 'document')}"

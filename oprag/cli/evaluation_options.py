@@ -74,7 +74,7 @@ class RunOptions:
         Style,
         typer.Option(
             help="How options are answered: by letter, or as in DOS RAG with an "
-            "explanation and [[n]]; open questions then in 1 to 20 words.",
+            "explanation and [[n]]; open questions then in 1 to 20 words."
         ),
     ] = Style.LETTER
     runs: Annotated[
@@ -137,7 +137,7 @@ class RunOptions:
         Path | None,
         typer.Option(
             help="Folder that keeps vectors, summaries and gists; without it, one in "
-            "your cache folder.",
+            "your cache folder."
         ),
     ] = None
 

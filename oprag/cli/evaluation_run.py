@@ -15,13 +15,9 @@ from oprag.calls import TokenUsage
 from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
 from oprag.cli.evaluation_options import RunOptions
-from oprag.cli.evaluation_setup import (
-    Evaluation,
-    make_evaluation,
-)
+from oprag.cli.evaluation_setup import Evaluation, make_evaluation
 from oprag.cli.progress import CountedEmbeddings, answering, spent
 from oprag.cli.telling import note, told
-from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
 from oprag.evaluation.estimating import estimate_run
@@ -109,17 +105,7 @@ def _tell_without_answers(dataset: Dataset) -> None:
 
 
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
-    estimate = asyncio.run(
-        estimate_run(
-            evaluation.plan,
-            evaluation.dataset,
-            evaluation.vectors,
-            model=options.model,
-            window=options.window,
-            seed=options.seed,
-            answer_style=options.answer_style.value,
-        )
-    )
+    estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
     for line in estimate_lines(estimate, len(evaluation.plan), options.price):
         typer.echo(line)
     if _passes_a_cap(estimate.low, options):
@@ -172,11 +158,11 @@ def carry_out(
         )
         raise typer.Exit(INTERRUPTED) from interrupt
     finally:
-        evaluation.vectors.close()
+        evaluation.bench.vectors.close()
     if report.known or report.asked:
         summary = write_reports(
             directory,
-            evaluation.dataset,
+            evaluation.bench.dataset,
             price=options.price,
             published=published,
             measure=measure,
@@ -212,18 +198,10 @@ async def _ask(
     label: bool,
 ) -> RunReport:
     """Ask everything within the caps, and why what was declined was."""
-    model = evaluation.model
+    bench = evaluation.bench
     if spending is not None:
-        model = CappedModel(model, spending, longest_reply=options.max_reply)
-    bench = Bench(
-        evaluation.dataset,
-        model,
-        evaluation.vectors,
-        window=options.window,
-        cache=evaluation.cache,
-        seed=options.seed,
-        answer_style=options.answer_style.value,
-    )
+        longest = options.max_reply
+        bench.model = CappedModel(bench.model, spending, longest_reply=longest)
     report = await run(
         evaluation.plan,
         bench,
@@ -235,7 +213,7 @@ async def _ask(
     )
     if label and report.stopped is None:
         try:
-            await label_declined(directory, evaluation.dataset, model)
+            await label_declined(directory, bench.dataset, bench.model)
         except SpendingCapError as error:
             report.stopped = error
         except ChatModelError as error:

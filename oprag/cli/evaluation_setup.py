@@ -6,7 +6,6 @@ import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -15,6 +14,7 @@ from oprag.cli.chat_models import load_chat_model
 from oprag.cli.evaluation_data import data_facts
 from oprag.cli.evaluation_options import RunOptions
 from oprag.cli.options import cache_folder
+from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.models import Model
 from oprag.evaluation.readers.chat import ChatModel
@@ -41,12 +41,8 @@ _PACKAGES = (
 class Evaluation:
     """Everything that a run needs."""
 
-    dataset: Dataset
     plan: Plan
-    model: Model
-    vectors: Vectors
-    cache: Path
-    """Folder of what models make of documents."""
+    bench: Bench
     settings: dict[str, Any]
     """Everything that decides the answers; `run.json`."""
 
@@ -90,8 +86,16 @@ def make_evaluation(
         "seed": options.seed,
         "versions": _versions(options),
     }
-    model = _load_reader(options, vectors)
-    return Evaluation(dataset, plan, model, vectors, cache / "made", settings)
+    bench = Bench(
+        dataset,
+        _load_reader(options, vectors),
+        vectors,
+        window=options.window,
+        cache=cache / "made",
+        seed=options.seed,
+        answer_style=options.answer_style.value,
+    )
+    return Evaluation(plan, bench, settings)
 
 
 def _versions(options: RunOptions) -> dict[str, str]:

@@ -20,9 +20,7 @@ from langchain_core.documents import Document
 from rich.console import Console
 
 from langchain_oprag import OffsetSentenceSplitter
-from oprag.cli.embedding_models import (
-    SentenceTransformerEmbeddings,
-)
+from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.cli.progress import progress_bar, working
 from oprag.evaluation.files import FileText
 

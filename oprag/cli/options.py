@@ -32,8 +32,7 @@ MostChunks = Annotated[
     typer.Option("--k", min=1, help="Chunks at most; without it, as many as fit."),
 ]
 EmbeddingModel = Annotated[
-    str,
-    typer.Option(help="A sentence-transformers model: its name, or its folder."),
+    str, typer.Option(help="A sentence-transformers model: its name, or its folder.")
 ]
 Directory = Annotated[
     Path | None,

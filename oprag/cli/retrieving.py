@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
@@ -63,7 +64,7 @@ def retrieve(
     best_first = retriever.invoke(question)[:k]
     counter = resolve_token_counter()
     while True:
-        passages = _passages(best_first, order=order, merge=merge)
+        passages = ordered_passages(best_first, order=order, merge=merge)
         context = render(passages, citations=citations)
         tokens = counter(context)
         if tokens <= token_budget:
@@ -78,12 +79,13 @@ def retrieve(
     return Retrieved(question, tuple(passages), each, tokens, context)
 
 
-def _passages(
-    best_first: list[Document], *, order: Order, merge: bool
+def ordered_passages(
+    documents: Sequence[Document], *, order: Order, merge: bool
 ) -> list[Passage]:
+    """Put retrieved documents, best first, in the order they are to be read in."""
     return order_context(
-        [document.page_content for document in best_first],
-        [document.metadata for document in best_first],
+        [document.page_content for document in documents],
+        [document.metadata for document in documents],
         order=order,
         merge=merge,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -14,8 +14,9 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
 from oprag.cli.chat_models import model_failure
+from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
-from oprag.context import Order, order_context
+from oprag.context import Order
 from oprag.errors import ContextWindowError, RungFailedError
 from oprag.evaluation.readers.chat import is_cut
 from oprag.routing import Rung
@@ -77,10 +78,11 @@ def stream_routed_answer(
     except (RungFailedError, ContextWindowError) as error:
         failure = _failure(name, error, begun=bool(output.get("answer")))
         raise failure from error
+    read = ordered_passages(output["context"], order=order, merge=order == "document")
     return RoutedAnswer(
         output["answer"],
         ends.cut,
-        _citations(output["context"], order),
+        [passage.citation for passage in read],
         output["route"],
         output["usage"],
     )
@@ -146,16 +148,6 @@ def _failure(name: str, error: Exception, *, begun: bool) -> Exception:
         )
         return ContextWindowError(message, window=error.window, needed=error.needed)
     return error
-
-
-def _citations(documents: Sequence[Document], order: Order) -> list[str]:
-    passages = order_context(
-        [document.page_content for document in documents],
-        [document.metadata for document in documents],
-        order=order,
-        merge=order == "document",
-    )
-    return [passage.citation for passage in passages]
 
 
 def _route(route: Mapping[str, Any]) -> str:

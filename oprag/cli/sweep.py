@@ -7,11 +7,7 @@ from typing import Annotated
 
 import typer
 
-from oprag.cli.evaluation_options import (
-    RunOptions,
-    read_budgets,
-    read_specs,
-)
+from oprag.cli.evaluation_options import RunOptions, read_budgets, read_specs
 from oprag.cli.options import Files, takes
 
 Systems = Annotated[

@@ -71,6 +71,18 @@ class Bench:
         self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()
         self._other: OrderedDict[Hashable, Any] = OrderedDict()
 
+    def trial(self, model: Model) -> Bench:
+        """Return the same bench with another model; nothing that it makes is kept."""
+        return Bench(
+            self.dataset,
+            model,
+            self.vectors,
+            token_counter=self.counter,
+            window=self.window,
+            seed=self.seed,
+            answer_style=self.answer_style,
+        )
+
     def documents(self, question: Question) -> list[Document]:
         """The documents a question is asked of, in the order of the set."""
         return list(self.dataset.documents_of(question))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import starmap
 from types import MappingProxyType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -16,10 +17,10 @@ import pydantic
 
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.system import System
-from oprag.evaluation.systems.full_document import full_document
-from oprag.evaluation.systems.longrag import longrag
-from oprag.evaluation.systems.raptor import raptor
-from oprag.evaluation.systems.readagent import readagent
+from oprag.evaluation.systems.full_document import FullDocuments
+from oprag.evaluation.systems.longrag import LongRag
+from oprag.evaluation.systems.raptor import Raptor
+from oprag.evaluation.systems.readagent import ReadAgent
 from oprag.evaluation.systems.retrieved import (
     dos_rag,
     op_rag,
@@ -27,19 +28,22 @@ from oprag.evaluation.systems.retrieved import (
     vanilla_rag,
 )
 from oprag.evaluation.systems.segments import recall, segments
-from oprag.evaluation.systems.self_route import self_route
+from oprag.evaluation.systems.self_route import SelfRoute
 
 
 @dataclass(frozen=True)
 class SystemEntry:
     """One system of the catalogue."""
 
-    name: str
-    """What a spec begins with, and what the system is called unless it is told."""
-    description: str
-    """What it does, in one line."""
     make: Callable[..., System]
     """Makes it from keyword arguments: the settings, and `name`."""
+    description: str
+    """What it does, in one line."""
+
+    @property
+    def name(self) -> str:
+        """What a spec begins with, and what the system is called unless it is told."""
+        return str(inspect.signature(self.make).parameters["name"].default)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -48,73 +52,36 @@ class SystemEntry:
         return {key: each.default for key, each in parameters if key != "name"}
 
 
-_ENTRIES = (
-    SystemEntry(
-        "vanilla-rag",
-        "the best chunks, best first: what most applications do",
-        vanilla_rag,
-    ),
-    SystemEntry(
-        "op-rag",
-        "the best windows of 128 tokens, in document order (arXiv 2409.01666)",
-        op_rag,
-    ),
-    SystemEntry(
-        "dos-rag",
-        "the best chunks of whole sentences, in document order (arXiv 2506.03989)",
+_CONTROL = "order control: the chunks of dos-rag"
+_DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
+    (vanilla_rag, "the best chunks, best first: what most applications do"),
+    (op_rag, "the best windows of 128 tokens, in document order (arXiv 2409.01666)"),
+    (
         dos_rag,
+        "the best chunks of whole sentences, in document order (arXiv 2506.03989)",
     ),
-    SystemEntry(
-        "full-document",
+    (
+        FullDocuments,
         "the whole documents, or as much of them as the model's window takes",
-        full_document,
     ),
-    SystemEntry(
-        "self-route",
+    (
+        SelfRoute,
         "chunks first, the full documents where the model declines (arXiv 2407.16833)",
-        self_route,
     ),
-    SystemEntry(
-        "longrag",
-        "units of 4,000 tokens, read in two calls (arXiv 2406.15319)",
-        longrag,
-    ),
-    SystemEntry(
-        "raptor",
-        "chunks and a tree of summaries, best first (arXiv 2401.18059)",
-        raptor,
-    ),
-    SystemEntry(
-        "readagent",
-        "gists of all pages, and the pages it looks up (arXiv 2402.09727)",
-        readagent,
-    ),
-    SystemEntry(
-        "segments",
-        "the runs of neighbouring text worth most (after dsRAG)",
-        segments,
-    ),
-    SystemEntry(
-        "recall",
-        "the best chunks and what stands beside them: selection='recall'",
-        recall,
-    ),
-    *(
-        SystemEntry(
-            f"order-{order}", f"order control: the chunks of dos-rag {how}", make
-        )
-        for order, how, make in (
-            ("document", "in document order", order_control("document")),
-            ("score", "best first", order_control("score")),
-            ("reverse", "in document order backwards", order_control("reverse")),
-            ("shuffled", "in a drawn order", order_control("shuffled")),
-            ("edges", "with the best at both ends", order_control("edges")),
-        )
-    ),
+    (LongRag, "units of 4,000 tokens, read in two calls (arXiv 2406.15319)"),
+    (Raptor, "chunks and a tree of summaries, best first (arXiv 2401.18059)"),
+    (ReadAgent, "gists of all pages, and the pages it looks up (arXiv 2402.09727)"),
+    (segments, "the runs of neighbouring text worth most (after dsRAG)"),
+    (recall, "the best chunks and what stands beside them: selection='recall'"),
+    (order_control("document"), f"{_CONTROL} in document order"),
+    (order_control("score"), f"{_CONTROL} best first"),
+    (order_control("reverse"), f"{_CONTROL} in document order backwards"),
+    (order_control("shuffled"), f"{_CONTROL} in a drawn order"),
+    (order_control("edges"), f"{_CONTROL} with the best at both ends"),
 )
 
 SYSTEMS: Mapping[str, SystemEntry] = MappingProxyType(
-    {entry.name: entry for entry in _ENTRIES}
+    {entry.name: entry for entry in starmap(SystemEntry, _DESCRIBED)}
 )
 """All systems, in the order in which they are listed."""
 

@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import OpragError
-from oprag.evaluation.asking import AnswerStyle
 from oprag.evaluation.bench import Bench
-from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.data import Question
 from oprag.evaluation.models import Call, CallKind, Completion, Model
 from oprag.evaluation.running.runner import Arm, Plan
-from oprag.evaluation.vectors import Vectors
-from oprag.tokens import TokenCounter, TokenizerSpec
+from oprag.tokens import TokenCounter
 
 _OF_DOCUMENTS: frozenset[CallKind] = frozenset({"gist", "page_break", "summary"})
 """Made once for a document, whatever is asked of it."""
@@ -67,18 +65,7 @@ class RunEstimate(NamedTuple):
         return sum((each.high for each in self.systems), TokenUsage())
 
 
-async def estimate_run(
-    plan: Plan,
-    dataset: Dataset,
-    vectors: Vectors,
-    *,
-    model: str,
-    token_counter: TokenizerSpec = None,
-    window: int | None = None,
-    seed: int = 42,
-    answer_style: AnswerStyle = "letter",
-    sample: int = 10,
-) -> RunEstimate:
+async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEstimate:
     """Estimate what a plan takes. No model is asked; texts are embedded.
 
     Answers are taken to be short (20 tokens; with an explanation 60, a long answer of
@@ -88,18 +75,13 @@ async def estimate_run(
 
     Args:
         plan: What is asked.
-        dataset: The set that it is asked of.
-        vectors: Of the embedding model; what is embedded for the sample is kept.
-        model: Its name, which prompts and caches may hold.
-        token_counter: As `Bench` takes it.
-        window: As `Bench` takes it.
-        seed: As `Bench` takes it.
-        answer_style: As `Bench` takes it.
+        bench: What it is asked with. Its model is only named, and what is made for
+            the sample is not kept; vectors are.
         sample: Questions of the sample, spread evenly over the plan's.
     """
     questions = _spread(plan.questions, sample)
-    sampled = max(1, dataset.count_documents(questions))
-    documents = dataset.count_documents(plan.questions) / sampled
+    sampled = max(1, bench.dataset.count_documents(questions))
+    documents = bench.dataset.count_documents(plan.questions) / sampled
     runs = 1 + max(arm.run for arm in plan.arms)
     asked = len(plan.questions) / len(questions) * runs
     failed: dict[str, str] = {}
@@ -108,18 +90,8 @@ async def estimate_run(
         first_runs = [arm for arm in arms if arm.run == 0]
         bounds = []
         for declines in (False, True):
-            counting = _Counting(model, declines=declines)
-            bench = Bench(
-                dataset,
-                counting,
-                vectors,
-                token_counter=token_counter,
-                window=window,
-                seed=seed,
-                answer_style=answer_style,
-            )
-            counting.count = bench.counter
-            failed |= await _go_through(first_runs, questions, bench)
+            counting = _Counting(bench.model.name, bench.counter, declines=declines)
+            failed |= await _go_through(first_runs, questions, bench.trial(counting))
             bounds.append(
                 _times(counting.of_questions, asked)
                 + _times(counting.of_documents, documents)
@@ -136,10 +108,9 @@ async def estimate_run(
 class _Counting(Model):
     """Gives fixed replies and counts."""
 
-    count: TokenCounter
-
-    def __init__(self, name: str, *, declines: bool) -> None:
+    def __init__(self, name: str, count: TokenCounter, *, declines: bool) -> None:
         self.name = name
+        self.count = count
         self._declines = declines
         self.of_documents = TokenUsage(estimated=True)
         self.of_questions = TokenUsage(estimated=True)

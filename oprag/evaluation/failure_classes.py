@@ -7,15 +7,14 @@ kept in the run's folder, so that labelling again asks only for new ones.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from typing import Literal, TypeAlias, get_args
 
-from oprag.errors import OpragError
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.models import Call, Model
 from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.workers import map_concurrently
 
 FailureClass: TypeAlias = Literal[
     "multi-step", "general", "long or complex", "implicit", "other", "unread"
@@ -90,28 +89,18 @@ async def label_declined(
         for line in directory.lines(_FILE)
         if (line["model"], line["prompt"]) == (model.name, _DIGEST)
     }
-    waiting = iter([q for q in questions if q.question_id not in labels])
-    failures: list[OpragError] = []
+    waiting = [q for q in questions if q.question_id not in labels]
 
-    async def work() -> None:
-        for question in waiting:
-            try:
-                labels[question.question_id] = await _label(question, model)
-            except OpragError as error:
-                failures.append(error)
-            if failures:
-                return
+    async def label(question: Question) -> None:
+        labels[question.question_id] = await _label(question, model)
 
-    await asyncio.gather(*(work() for _ in range(concurrency)))
-    ids = [q.question_id for q in questions if q.question_id in labels]
-    lines = [
-        {"class": labels[name], "model": model.name, "prompt": _DIGEST}
-        | {"question_id": name}
-        for name in ids
-    ]
-    directory.write_lines(_FILE, lines)
-    if failures:
-        raise failures[0]
+    try:
+        await map_concurrently(label, waiting, at_once=concurrency)
+    finally:
+        ids = [q.question_id for q in questions if q.question_id in labels]
+        facts = {"model": model.name, "prompt": _DIGEST}
+        lines = [{"question_id": name, "class": labels[name], **facts} for name in ids]
+        directory.write_lines(_FILE, lines)
     return {name: labels[name] for name in ids}
 
 

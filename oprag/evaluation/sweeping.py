@@ -134,10 +134,7 @@ def sweet_spot(
     best = min(estimates, key=lambda index: (-estimates[index].mean, cost(index)))
 
     compared = (
-        (
-            index,
-            resampling.compare(candidates[index].values, candidates[best].values),
-        )
+        (index, resampling.compare(candidates[index].values, candidates[best].values))
         for index in sorted(estimates, key=cost)
         if not _outdone(index, candidates, estimates)
     )

@@ -81,9 +81,12 @@ class System(ABC):
         """Whether it takes a token budget; one without runs once, not per budget."""
         return True
 
-    @abstractmethod
     def settings(self) -> dict[str, Any]:
-        """Everything that decides what it does, as plain JSON values."""
+        """Return everything that decides what it does, as plain JSON values.
+
+        Unless a system says otherwise: all that it was made with, but its name.
+        """
+        return {key: value for key, value in vars(self).items() if key != "name"}
 
     @abstractmethod
     async def attempt(

@@ -1,9 +1,9 @@
 """Brings a vector store up to date with documents, so that it can be stopped anywhere.
 
-Of every document, what goes is deleted before anything is added. Stopped in between,
-a document lacks chunks, which everything that reads it notices by `n_chunks`; never
-does it mix old and new without a sign. The next run finds what is there and does the
-rest. A generator decides what is to be done; sync and async code carry it out.
+For every document, what goes is deleted before anything is added. A run that is stopped
+in between leaves a document that lacks chunks; whoever reads it notices by `n_chunks`.
+Old and new are never mixed without a sign. The next run finds what is there and does
+the rest. A generator decides what is to be done; sync and async code carry it out.
 """
 
 from __future__ import annotations
@@ -226,7 +226,8 @@ def _indexing_steps(
     if batch_size < 1:
         raise invalid_option("batch_size", batch_size, "1 or more")
     if replace not in {"document", "same_settings"}:
-        raise invalid_option("replace", replace, "'document' or 'same_settings'")
+        takes = "It takes 'document' or 'same_settings'."
+        raise invalid_option("replace", replace, takes)
     run = _Run(batch_size, replace)
     for document in documents:
         yield from run.take(document)

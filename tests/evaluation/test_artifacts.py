@@ -8,7 +8,6 @@ import pytest
 
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.artifacts import Artifacts
-from oprag.evaluation.making import made_together
 
 OF = {"text": "a", "seed": 42}
 
@@ -97,41 +96,3 @@ def test_a_damaged_file_is_told(tmp_path, held):
         asyncio.run(Artifacts(tmp_path).made("tree", OF, Maker()))
 
     assert caught.value.path == str(path)
-
-
-def test_things_made_together_come_in_the_order_of_the_makers():
-    under_way = most = 0
-
-    def maker(number: int):
-        async def make() -> int:
-            nonlocal under_way, most
-            under_way += 1
-            most = max(most, under_way)
-            for _ in range(10 - number):
-                await asyncio.sleep(0)
-            under_way -= 1
-            return number
-
-        return make
-
-    makers = [maker(number) for number in range(10)]
-    assert asyncio.run(made_together(makers, at_once=3)) == list(range(10))
-    assert most == 3
-
-
-def test_after_a_failure_nothing_more_is_begun():
-    begun = []
-
-    def maker(number: int):
-        async def make() -> int:
-            begun.append(number)
-            await asyncio.sleep(0)
-            if number == 1:
-                raise ValueError(number)
-            return number
-
-        return make
-
-    with pytest.raises(ValueError, match="1"):
-        asyncio.run(made_together([maker(n) for n in range(50)], at_once=2))
-    assert len(begun) < 6

@@ -27,17 +27,10 @@ def plan(*specs: str, **options) -> Plan:
     return Plan(systems, [110, 150], set_of_four().questions, **options)
 
 
-def estimated(asked: Plan, **options) -> RunEstimate:
-    return asyncio.run(
-        estimate_run(
-            asked,
-            set_of_four(),
-            vectors(),
-            model="m",
-            token_counter=words,
-            **options,
-        )
-    )
+def estimated(asked: Plan, *, sample: int = 10, **options) -> RunEstimate:
+    model = Replies()
+    bench = Bench(set_of_four(), model, vectors(), token_counter=words, **options)
+    return asyncio.run(estimate_run(asked, bench, sample=sample))
 
 
 def sent(asked: Plan, reply: str, **options) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
-from oprag.evaluation.data.rows import Row, Rows
-from oprag.evaluation.errors import DatasetCountWarning, MalformedDataError
+from oprag.evaluation.data.rows import Row, Rows, malformed
+from oprag.evaluation.errors import DatasetCountWarning
 
 _DIGITS = 16
 
@@ -61,6 +61,34 @@ class Contexts:
         if isinstance(title, (list, tuple)):
             title = ", ".join(map(str, title))
         return Document(doc_id, str(title or ""), row.text(*self._names))
+
+
+def row_documents(
+    rows: Rows, name: str, title: Callable[[Row], str]
+) -> LazyDocuments[int]:
+    """Take one document of each row; its text is the field `text`.
+
+    Args:
+        rows: Read through once, and each again when its document is asked for.
+        name: The field that holds the id.
+        title: Tells the title.
+
+    Raises:
+        MalformedDataError: A row lacks a field or repeats an id.
+    """
+    places: dict[str, int] = {}
+    for row in rows:
+        doc_id = row.label(name)
+        row.text("text")
+        if doc_id in places:
+            raise row.error(f"the document id {doc_id!r} occurs twice")
+        places[doc_id] = row.place
+
+    def read(doc_id: str, place: int) -> Document:
+        row = rows.again(place)
+        return Document(doc_id, title(row), row.text("text"))
+
+    return LazyDocuments(places, read)
 
 
 class Counts(NamedTuple):
@@ -126,16 +154,12 @@ def _check_ids(
     for question in questions:
         if question.question_id in seen:
             reason = f"the question id {question.question_id!r} occurs twice"
-            raise _wrong(path, reason)
+            raise malformed(path, None, reason)
         seen.add(question.question_id)
         for doc_id in question.doc_ids:
             if doc_id not in documents:
-                raise _wrong(
-                    path,
+                reason = (
                     f"question {question.question_id!r} names the document {doc_id!r}, "
-                    "which is not there",
+                    "which is not there"
                 )
-
-
-def _wrong(path: str, reason: str) -> MalformedDataError:
-    return MalformedDataError(f"{path}: {reason}.", path=path, line=None, reason=reason)
+                raise malformed(path, None, reason)

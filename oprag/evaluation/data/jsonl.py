@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from oprag.chunk import Span
-from oprag.evaluation.data.building import finish
-from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
-from oprag.evaluation.data.rows import JsonlRows, Row, Rows
+from oprag.evaluation.data.building import finish, row_documents
+from oprag.evaluation.data.records import Dataset, Document, Question
+from oprag.evaluation.data.rows import JsonlRows, Row
 from oprag.evaluation.metrics.evidence import EvidenceKind
 
 ONLY_JSON = (
@@ -45,7 +45,11 @@ def read_jsonl(folder: Path) -> Dataset:
             another; with file and line.
         UnreadableFileError: A file is not there.
     """
-    documents = read_documents(JsonlRows(folder / "docs.jsonl"))
+    documents = row_documents(
+        JsonlRows(folder / "docs.jsonl"),
+        "doc_id",
+        lambda row: str(row.values.get("title") or ""),
+    )
     rows = JsonlRows(folder / "questions.jsonl")
     questions = [question_of(row, documents) for row in rows]
     return finish(
@@ -55,27 +59,6 @@ def read_jsonl(folder: Path) -> Dataset:
         path=rows.path,
         metrics=fitting_metrics(questions),
     )
-
-
-def read_documents(rows: Rows) -> LazyDocuments[int]:
-    """Read documents by their lines: `doc_id`, `text` and, if there is one, `title`.
-
-    Raises:
-        MalformedDataError: A row lacks a field or repeats an id.
-    """
-    places: dict[str, int] = {}
-    for row in rows:
-        doc_id = row.label("doc_id")
-        row.text("text")
-        if doc_id in places:
-            raise row.error(f"the document id {doc_id!r} occurs twice")
-        places[doc_id] = row.place
-
-    def read(doc_id: str, place: int) -> Document:
-        row = rows.again(place)
-        return Document(doc_id, str(row.values.get("title") or ""), row.text("text"))
-
-    return LazyDocuments(places, read)
 
 
 def question_of(row: Row, documents: Mapping[str, Document]) -> Question:

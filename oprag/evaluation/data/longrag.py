@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from oprag.evaluation.data.building import Contexts, Counts, finish
-from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
+from oprag.evaluation.data.building import Contexts, Counts, finish, row_documents
+from oprag.evaluation.data.records import Dataset, LazyDocuments, Question
 from oprag.evaluation.data.rows import Rows
 from oprag.evaluation.errors import check_one_of
 
@@ -82,15 +82,4 @@ def read_longrag_corpus(task: str, rows: Rows) -> LazyDocuments[int]:
         MalformedDataError: A row lacks a field or repeats an id.
     """
     check_one_of("task", task, TASKS)
-    places: dict[str, int] = {}
-    for row in rows:
-        doc_id = row.label("corpus_id")
-        if doc_id in places:
-            raise row.error(f"the unit {doc_id!r} occurs twice")
-        places[doc_id] = row.place
-
-    def read(doc_id: str, place: int) -> Document:
-        row = rows.again(place)
-        return Document(doc_id, ", ".join(row.texts("titles")), row.text("text"))
-
-    return LazyDocuments(places, read)
+    return row_documents(rows, "corpus_id", lambda row: ", ".join(row.texts("titles")))

@@ -54,7 +54,11 @@ def read_narrativeqa_folder(folder: Path, *, split: str = "test") -> Dataset:
         if row.text("set") == split
     }
     paths = {doc_id: folder / "tmp" / f"{doc_id}.content" for doc_id in titles}
-    there = {doc_id: path for doc_id, path in paths.items() if _has_text(path)}
+    there = {
+        doc_id: path
+        for doc_id, path in paths.items()
+        if path.is_file() and _story(path.read_bytes()).strip()
+    }
     rows = csv_rows(folder / "qaps.csv")
     asked = [(row, row.text("document_id")) for row in rows if row.text("set") == split]
     numbers: Counter[str] = Counter()
@@ -155,10 +159,6 @@ def _answers(row: Row) -> tuple[str, ...]:
     if not answers:
         raise row.error("'answers' is empty")
     return tuple(answer.text("text", empty=True) for answer in answers)
-
-
-def _has_text(path: Path) -> bool:
-    return path.is_file() and bool(_story(path.read_bytes()).strip())
 
 
 def _story(data: bytes) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from oprag.evaluation.data.building import Counts, finish
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows
 
 _PUBLISHED = {"dev": (Counts("the DOS RAG paper", 2_086, 115),)}
+_EXTRA = ("difficult",)
 _HTML = re.compile(r"<(?:p|br|html|body|div)\b[^>]*>", re.IGNORECASE)
 
 
@@ -79,7 +79,7 @@ def _questions(row: Row, doc_id: str) -> Iterator[Question]:
             (options[gold],),
             options,
             gold,
-            metadata=_metadata(inner.values),
+            metadata={k: bool(inner.values[k]) for k in _EXTRA if k in inner.values},
         )
 
 
@@ -94,7 +94,3 @@ def _gold(row: Row, options: int, number: int) -> int:
             f"question {number} has the label {label!r} of {options} options"
         )
     return label - 1
-
-
-def _metadata(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {"difficult": bool(fields["difficult"])} if "difficult" in fields else {}

@@ -19,11 +19,7 @@ _BLANKS = re.compile(" {2,}")
 
 
 def choice_match(
-    prediction: str,
-    *,
-    gold_letter: str,
-    gold_text: str,
-    rules: ChoiceRules = "fixed",
+    prediction: str, *, gold_letter: str, gold_text: str, rules: ChoiceRules = "fixed"
 ) -> bool:
     """Return whether a reply names the right option.
 

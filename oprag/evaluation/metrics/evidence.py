@@ -46,19 +46,11 @@ def evidence_coverage(evidence: Spans, kept: Spans, *, kind: EvidenceKind) -> fl
     """Return the share of the evidence's characters that the context holds.
 
     With `"any"` the share of the span that is covered best; with `"all"` the share
-    over all spans, where characters that two of them share count once.
-
-    Args:
-        evidence: As in `evidence_recall`.
-        kept: As in `evidence_recall`.
-        kind: As in `evidence_recall`.
+    over all spans, where characters that two of them share count once. It takes and
+    raises what `evidence_recall` does.
 
     Returns:
         From 0 to 1; 1 exactly when `evidence_recall` holds.
-
-    Raises:
-        InvalidOptionError: There is no evidence; no such kind.
-        InvalidSpanError: A span is negative or reversed, or evidence is empty.
     """
     evidence = _united(evidence) if kind == "all" else evidence
     shares = _shares(evidence, kept, kind)

@@ -77,10 +77,7 @@ def split_officially(
 
 
 def _parts(
-    text: str,
-    sentences: list[tuple[int, int]],
-    chunk_size: int,
-    counter: TokenCounter,
+    text: str, sentences: list[tuple[int, int]], chunk_size: int, counter: TokenCounter
 ) -> Iterator[tuple[Span, int] | list[Span]]:
     """Yield sentences and clauses with their tokens, lists of words as they are."""
     for start, end in sentences:

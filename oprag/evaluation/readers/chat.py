@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import tenacity
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages.ai import UsageMetadata
 from pydantic import SecretStr
 
 from langchain_oprag._replies import text_of
@@ -23,7 +24,7 @@ from oprag.calls import (
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.routing import DeclineRules
-from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenCounter, TokenizerSpec, resolve_token_counter
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """How clients call the longest reply; the first is LangChain's own name for it."""
@@ -90,7 +91,7 @@ class ChatModel(Model):
         except Exception as error:  # the clients have no error in common
             raise self._failure(error) from error
         text = text_of(message)
-        usage = _reported(message) or TokenUsage.counted(call.prompt, text, self._count)
+        usage = usage_of(message.usage_metadata, call.prompt, text, self._count)
         text = without_reasoning(text, _REASONING)
         if not text.strip() and is_cut(message):
             raise ChatModelError(
@@ -143,12 +144,14 @@ def _secrets_of(client: BaseChatModel) -> Iterator[str]:
             yield value
 
 
-def _reported(message: AIMessage) -> TokenUsage | None:
-    usage = message.usage_metadata
-    if not usage:
-        return None
-    cached = (usage.get("input_token_details") or {}).get("cache_read")
-    return TokenUsage(usage["input_tokens"], usage["output_tokens"], cached or 0)
+def usage_of(
+    reported: UsageMetadata | None, prompt: str, reply: str, counter: TokenCounter
+) -> TokenUsage:
+    """Return the tokens of a call as the provider reported them; else count them."""
+    if not reported:
+        return TokenUsage.counted(prompt, reply, counter)
+    cached = (reported.get("input_token_details") or {}).get("cache_read")
+    return TokenUsage(reported["input_tokens"], reported["output_tokens"], cached or 0)
 
 
 def is_cut(message: BaseMessage) -> bool:

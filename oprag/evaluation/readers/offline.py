@@ -134,8 +134,8 @@ class OfflineReader(Model):
             "answer": self._answer,
             "choice": self._choice,
             "explained_choice": self._explained_choice,
-            "long_answer": self._long_answer,
-            "short_answer": self._short_answer,
+            "long_answer": self._answer,
+            "short_answer": self._answer,
             "summary": self._summary,
             "gist": self._summary,
             "look_up": self._look_up,
@@ -149,18 +149,10 @@ class OfflineReader(Model):
         return Completion(text, TokenUsage.counted(call.prompt, text, self._count))
 
     def _answer(self, call: Call) -> str:
-        return self._nearest(call.facts["question"], call.facts["context"], most=1)
-
-    def _long_answer(self, call: Call) -> str:
-        facts = call.facts
-        return self._nearest(facts["question"], facts["context"], most=_LONG_ANSWER)
-
-    def _short_answer(self, call: Call) -> str:
-        return self._nearest(call.facts["question"], call.facts["long_answer"], most=1)
-
-    def _nearest(self, question: str, context: str, *, most: int) -> str:
-        found = self._sentences.of(context)
-        near = _nearness(found, self._vectors.of_query(question))
+        read = "long_answer" if call.kind == "short_answer" else "context"
+        most = _LONG_ANSWER if call.kind == "long_answer" else 1
+        found = self._sentences.of(call.facts[read])
+        near = _nearness(found, self._vectors.of_query(call.facts["question"]))
         chosen = [
             index for index in best_first(near)[:most] if near[index] > self._threshold
         ]
@@ -177,14 +169,9 @@ class OfflineReader(Model):
     def _option(self, call: Call) -> int | None:
         """The index of the nearest option; None where none is near."""
         question, options = call.facts["question"], call.facts["options"]
-        text = call.facts.get("context") or call.facts["long_answer"]
-        found = self._sentences.of(text)
-        best = [
-            max(_nearness(found, self._vectors.of_query(f"{question} {option}")))
-            if found.texts
-            else -1.0
-            for option in options
-        ]
+        found = self._sentences.of(call.facts["context"])
+        queries = [self._vectors.of_query(f"{question} {each}") for each in options]
+        best = [max(_nearness(found, query), default=-1.0) for query in queries]
         index = best_first(best)[0]
         return index if best[index] > self._threshold else None
 

@@ -147,14 +147,7 @@ class Rows:
             found = self.resampling.estimate(values)
             if found is not None:
                 _, deviation = mean_and_deviation(arm.run_means(measure))
-                figures[measure] = Figure(
-                    found.mean,
-                    found.low,
-                    found.high,
-                    deviation,
-                    found.questions,
-                    found.documents,
-                )
+                figures[measure] = Figure(**found._asdict(), deviation=deviation)
         return figures
 
     def _of_corpus(self, arm: Arm) -> dict[str, Figure]:

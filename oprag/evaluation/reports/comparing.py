@@ -178,15 +178,5 @@ def _input(line: Mapping[str, Any]) -> int:
 
 
 def _difference(first: str, second: str, compared: Comparison) -> Difference:
-    of = compared.difference
-    return Difference(
-        first,
-        second,
-        of.mean,
-        of.low,
-        of.high,
-        compared.better,
-        compared.worse,
-        of.questions,
-        of.documents,
-    )
+    counts = {"better": compared.better, "worse": compared.worse}
+    return Difference(first, second, **compared.difference._asdict(), **counts)

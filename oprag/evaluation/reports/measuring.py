@@ -27,7 +27,7 @@ _TITLES = {
     "wrong_order": "wrong order",
 }
 """In the order of tables."""
-_CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
+CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
 """What is compared by where a set has no answers, the first that it has."""
 
 
@@ -72,7 +72,7 @@ def main_measure(
     of_options = "bracketed_match" if brackets else "choice_match"
     if of_options in named:
         return of_options
-    of_context = [name for name in _CONTEXT_MEASURES if name in measures]
+    of_context = [name for name in CONTEXT_MEASURES if name in measures]
     return next(iter([*named, *of_context]), "")
 
 

@@ -66,12 +66,11 @@ def summarize(
     systems = list(dict.fromkeys(arm.system for arm in arms))
     against = baseline_of(systems, baseline)
     found = tuple(each.row for each in compared)
-    notes = notes_of(
+    notes = _notes(
         dataset,
         found,
         measure=measure,
-        unit=resampling.unit,
-        groups=resampling.groups,
+        resampling=resampling,
         errors=len(errors),
         left_out=left_out,
     )
@@ -157,13 +156,12 @@ _FEW = 10
 """Groups below which percentile intervals are known to be too narrow."""
 
 
-def notes_of(
+def _notes(
     dataset: Dataset,
     rows: Sequence[ArmSummary],
     *,
     measure: str,
-    unit: str,
-    groups: int,
+    resampling: Resampling,
     errors: int,
     left_out: Sequence[str],
 ) -> Iterator[str]:
@@ -177,15 +175,15 @@ def notes_of(
     if "meteor" in dataset.metrics and (reason := meteor_unavailable()):
         yield f"METEOR is not computed: {reason}."
     yield from left_out
-    if unit == "questions":
+    if resampling.unit == "questions":
         yield (
             "All questions are on one document: intervals draw questions, and say "
             "nothing about other documents."
         )
-    elif groups < _FEW:
+    elif resampling.groups < _FEW:
         yield (
-            f"Intervals draw documents, and {groups} are few: take them for too narrow "
-            "rather than too wide."
+            f"Intervals draw documents, and {resampling.groups} are few: take them for "
+            "too narrow rather than too wide."
         )
     missing = {row.label: row.missing for row in rows if row.missing}
     if missing:

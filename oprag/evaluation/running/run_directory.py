@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -87,7 +87,7 @@ class RunDirectory:
         """
         if not (self.path / _SETTINGS).exists():
             self.path.mkdir(parents=True, exist_ok=True)
-            _write(self.path / _SETTINGS, json.dumps(settings, indent=2) + "\n")
+            self.write_text(_SETTINGS, json.dumps(settings, indent=2) + "\n")
             return
         found = self.settings()
         wanted = json.loads(json.dumps(settings))
@@ -128,7 +128,7 @@ class RunDirectory:
         Raises:
             UnreadableFileError: A line other than the last is damaged.
         """
-        return list(_lines(self.answers_path))
+        return self.lines(_ANSWERS)
 
     def open_answers(self) -> AnswerFile:
         """Open the file to add answers; a half-written last line is cut off."""
@@ -140,28 +140,48 @@ class RunDirectory:
         Raises:
             UnreadableFileError: A line other than the last is damaged.
         """
-        return list(_lines(self.path / name))
+        path = self.path / name
+        if not path.exists():
+            return []
+        found = []
+        lines = path.read_bytes().split(b"\n")
+        for number, line in enumerate(lines[:-1], 1):  # the last is empty, or cut off
+            try:
+                found.append(json.loads(line))
+            except ValueError as error:
+                reason = f"line {number} is damaged"
+                message = (
+                    f"{path}: {reason}. Remove the line; its question is asked again."
+                )
+                raise UnreadableFileError(
+                    message, path=str(path), reason=reason
+                ) from error
+        return found
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of its files anew, one JSON line each, keys in order."""
-        _write(self.path / name, "".join(map(_line, lines)))
+        self.write_text(name, "".join(map(_line, lines)))
 
     def write_text(self, name: str, text: str) -> None:
-        """Write one of its files anew."""
-        _write(self.path / name, text)
+        """Write one of its files anew; a kill leaves the old one or the new one."""
+        draft = self.path / f"{name}.new"
+        with draft.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self.path / name)
 
     def write_errors(self, errors: Sequence[Mapping[str, Any]]) -> None:
         """Write what could not be answered; without errors, remove the file."""
         if errors:
-            _write(self.errors_path, "".join(map(_line, errors)))
+            self.write_lines(_ERRORS, errors)
         else:
             self.errors_path.unlink(missing_ok=True)
 
     def arrange(self, keys: Sequence[AnswerKey]) -> None:
         """Put the answers that are there in the order of the plan."""
         found = {key_of(answer): answer for answer in self.answers()}
-        lines = (_line(found[key]) for key in keys if key in found)
-        _write(self.answers_path, "".join(lines))
+        self.write_lines(_ANSWERS, (found[key] for key in keys if key in found))
 
 
 class AnswerFile:
@@ -190,9 +210,7 @@ class AnswerFile:
 
 def key_of(answer: Mapping[str, Any]) -> AnswerKey:
     """Which answer a line holds."""
-    return AnswerKey(
-        answer["system"], answer["budget"], answer["run"], answer["question_id"]
-    )
+    return AnswerKey(*(answer[field] for field in AnswerKey._fields))
 
 
 def _difference(key: str, was: Any, now: Any) -> str:
@@ -211,19 +229,6 @@ def _line(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    lines = path.read_bytes().split(b"\n")
-    for number, line in enumerate(lines[:-1], 1):  # the last is empty, or unfinished
-        try:
-            yield json.loads(line)
-        except ValueError as error:
-            reason = f"line {number} is damaged"
-            message = f"{path}: {reason}. Remove the line; its question is asked again."
-            raise UnreadableFileError(message, path=str(path), reason=reason) from error
-
-
 def cut_half_line(path: Path) -> None:
     """Remove a last line that a kill left unfinished."""
     if path.exists():
@@ -231,13 +236,3 @@ def cut_half_line(path: Path) -> None:
         whole = held.rfind(b"\n") + 1
         if whole < len(held):
             os.truncate(path, whole)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file so that a kill leaves the old one or the new one."""
-    draft = path.with_name(path.name + ".new")
-    with draft.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

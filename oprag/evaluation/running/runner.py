@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,13 +11,9 @@ from oprag.errors import InvalidOptionError, OpragError, invalid_option
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.evaluation.errors import SpendingCapError
-from oprag.evaluation.running.run_directory import (
-    AnswerFile,
-    AnswerKey,
-    RunDirectory,
-    key_of,
-)
+from oprag.evaluation.running.run_directory import AnswerKey, RunDirectory, key_of
 from oprag.evaluation.system import Attempt, System
+from oprag.evaluation.workers import map_concurrently
 
 
 @dataclass(frozen=True)
@@ -138,10 +133,30 @@ async def run(
     for key in keys:
         if key in known:
             answered(known[key])
+
+    async def ask(task: tuple[Arm, Question]) -> None:
+        arm, question = task
+        key = arm.key(question)._asdict()
+        began = time.perf_counter()
+        try:
+            attempt = await arm.system.attempt(question, arm.budget, bench)
+        except SpendingCapError:
+            raise
+        except OpragError as error:
+            told = {"error": type(error).__name__, "message": error.message}
+            report.errors.append({**key, **told})
+            return
+        answer = {**key, **as_json(attempt)}
+        file.add(answer, time.perf_counter() - began)
+        report.asked += 1
+        answered(answer)
+
     tasks = (task for task in plan.tasks() if task[0].key(task[1]) not in known)
     with directory.open_answers() as file:
-        worker = _Worker(bench, file, report, answered)
-        await asyncio.gather(*(worker.work(tasks) for _ in range(concurrency)))
+        try:
+            await map_concurrently(ask, tasks, at_once=concurrency)
+        except SpendingCapError as error:
+            report.stopped = error
     order = {key: place for place, key in enumerate(keys)}
     report.errors.sort(key=lambda error: order[key_of(error)])
     directory.write_errors(report.errors)
@@ -149,55 +164,11 @@ async def run(
     return report
 
 
-class _Worker:
-    """Takes tasks from what all workers share, until there are none."""
-
-    def __init__(
-        self,
-        bench: Bench,
-        file: AnswerFile,
-        report: RunReport,
-        answered: Callable[[Mapping[str, Any]], None],
-    ) -> None:
-        self._bench = bench
-        self._file = file
-        self._report = report
-        self._answered = answered
-
-    async def work(self, tasks: Iterator[tuple[Arm, Question]]) -> None:
-        for arm, question in tasks:
-            await asyncio.sleep(0)  # Ctrl-C is heard here, whatever the model does
-            if self._report.stopped is not None:
-                return
-            key = arm.key(question)._asdict()
-            began = time.perf_counter()
-            try:
-                attempt = await arm.system.attempt(question, arm.budget, self._bench)
-            except SpendingCapError as error:
-                self._report.stopped = error
-                return
-            except OpragError as error:
-                told = {"error": type(error).__name__, "message": error.message}
-                self._report.errors.append({**key, **told})
-                continue
-            answer = {**key, **as_json(attempt)}
-            self._file.add(answer, time.perf_counter() - began)
-            self._report.asked += 1
-            self._answered(answer)
-
-
 def as_json(attempt: Attempt) -> dict[str, Any]:
     """Return an attempt as plain JSON values."""
     return {
-        "prediction": attempt.prediction,
-        "answered": attempt.answered,
-        "reply": attempt.reply,
+        **vars(attempt),
         "pieces": [[p.document, p.start, p.end, p.note] for p in attempt.pieces],
-        "context_tokens": attempt.context_tokens,
-        "chunk_set": attempt.chunk_set,
-        "choice": attempt.choice,
-        "route": attempt.route,
-        "long_context_tokens": attempt.long_context_tokens,
         "usage": {stage: usage.to_dict() for stage, usage in attempt.usage.items()},
         "calls": dict(attempt.calls),
     }

@@ -24,24 +24,22 @@ _CHUNKS = Splitting("sentences", 100)
 """What is ranked where the documents do not fit; any will do."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FullDocuments(System):
     """Reads the documents whole, or as much of them as the model's window takes.
 
-    Without a known window (`Bench.window`) everything is sent, and it is for the
-    provider to refuse it.
+    They stand in the order of the set. Without a known window (`Bench.window`)
+    everything is sent, and it is for the provider to refuse it.
     """
 
-    name: str
-    window_overflow: WindowOverflow
-    reserved: int
+    name: str = "full-document"
+    window_overflow: WindowOverflow = "order_preserving"
+    """∞Bench cuts out the middle: `"truncate_middle"`."""
+    reserved: Count = REPLY_TOKENS
+    """Tokens of the window that are kept for the reply."""
 
     budgeted = False
     """What is read is decided by the window."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return the overflow policy and what is kept for the reply."""
-        return {"window_overflow": self.window_overflow, "reserved": self.reserved}
 
     async def attempt(
         self,
@@ -77,16 +75,3 @@ class FullDocuments(System):
 def pieces_of(excerpts: Any) -> tuple[Piece, ...]:
     """Return which slices of which documents were read."""
     return tuple(Piece(each.document.name, *each.span) for each in excerpts)
-
-
-def full_document(
-    *,
-    name: str = "full-document",
-    window_overflow: WindowOverflow = "order_preserving",
-    reserved: Count = REPLY_TOKENS,
-) -> FullDocuments:
-    """The whole documents, in the order of the set, cut where they do not fit.
-
-    ∞Bench cuts out the middle: `window_overflow="truncate_middle"`.
-    """
-    return FullDocuments(name, window_overflow, reserved)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -43,42 +43,49 @@ _SEARCHED = 200
 """Chunks that are searched for units; the authors' depth."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LongRag(System):
     """Reads the units of the best chunks, whole.
 
     Documents are grouped by the links between those of one question. A unit is as
-    good as its best chunk, of the best 200.
+    good as its best chunk, of the best 200. The defaults are the paper's for NQ; for
+    HotpotQA it reads 8 units.
+
+    Raises:
+        InvalidOptionError: `compat="official"` with `links="none"`: the authors' code
+            loses every document that has no link.
     """
 
-    name: str
-    k: int | None
+    name: str = "longrag"
+    k: Count | None = 4
     """Units that are read; None: as many as fit the run's token budget."""
-    max_tokens: int
-    chunk_size: int
-    links: Links
-    order: Order
-    examples: int
-    compat: Compat
-    reserved: int
+    max_tokens: Count = 4000
+    """Tokens of a unit at most."""
+    chunk_size: Count = 512
+    """Tokens of the chunks that are searched."""
+    links: Links = "found"
+    order: Order = "document"
+    """Of the units that are read."""
+    examples: Annotated[int, Field(ge=0, le=8)] = 8
+    """Of the second call."""
+    compat: Compat = "fixed"
+    """`"official"` groups as the authors' code does, and loses what that loses: see
+    `oprag.units.group_documents`."""
+    reserved: Count = REPLY_TOKENS
+    """Tokens of the window that are kept for the reply."""
+
+    def __post_init__(self) -> None:
+        if self.compat == "official" and self.links == "none":
+            message = (
+                'compat="official" with links="none" is not possible: the authors\' '
+                "grouping loses every document without links. Leave one of them out."
+            )
+            raise InvalidOptionError(message, option="links", value=self.links)
 
     @property
     def budgeted(self) -> bool:
         """Whether units are read up to a token budget."""
         return self.k is None
-
-    def settings(self) -> dict[str, Any]:
-        """Return the units, how they are found, and how they are read."""
-        return {
-            "k": self.k,
-            "max_tokens": self.max_tokens,
-            "chunk_size": self.chunk_size,
-            "links": self.links,
-            "order": self.order,
-            "examples": self.examples,
-            "compat": self.compat,
-            "reserved": self.reserved,
-        }
 
     async def attempt(
         self, question: Question, budget: int | None, bench: Bench
@@ -201,52 +208,3 @@ def _fitting(
 
 def _text(ranked: Sequence[FoundUnit], texts: dict[str, str]) -> str:
     return _SEPARATOR.join(each.unit.text(texts.__getitem__) for each in ranked)
-
-
-def longrag(
-    *,
-    name: str = "longrag",
-    k: Count | None = 4,
-    max_tokens: Count = 4000,
-    chunk_size: Count = 512,
-    links: Links = "found",
-    order: Order = "document",
-    examples: Annotated[int, Field(ge=0, le=8)] = 8,
-    compat: Compat = "fixed",
-    reserved: Count = REPLY_TOKENS,
-) -> LongRag:
-    """The paper's setting for NQ: 4 units of 4,000 tokens (8 units for HotpotQA).
-
-    Args:
-        name: Of the system.
-        k: Units that are read; None: as many as fit the run's token budget.
-        max_tokens: Tokens of a unit at most.
-        chunk_size: Tokens of the chunks that are searched.
-        links: See `Links`.
-        order: Of the units that are read.
-        examples: Of the second call, 0 to 8.
-        compat: `"official"` groups as the authors' code does, and loses what that
-            loses: see `oprag.units.group_documents`.
-        reserved: Tokens of the window that are kept for the reply.
-
-    Raises:
-        InvalidOptionError: `compat="official"` with `links="none"`: the authors' code
-            loses every document that has no link.
-    """
-    if compat == "official" and links == "none":
-        message = (
-            'compat="official" with links="none" is not possible: the authors\' '
-            "grouping loses every document without links. Leave one of them out."
-        )
-        raise InvalidOptionError(message, option="links", value=links)
-    return LongRag(
-        name=name,
-        k=k,
-        max_tokens=max_tokens,
-        chunk_size=chunk_size,
-        links=links,
-        order=order,
-        examples=examples,
-        compat=compat,
-        reserved=reserved,
-    )

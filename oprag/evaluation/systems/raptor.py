@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,29 +16,19 @@ from oprag.evaluation.artifacts import Facts
 from oprag.evaluation.bench import Bench, query_text
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
-from oprag.evaluation.making import kept_reply, made_together, summary_call
+from oprag.evaluation.making import kept_reply, summary_call
+from oprag.evaluation.models import Completion
 from oprag.evaluation.reading import read
 from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.clustering import soft_clusters
 from oprag.evaluation.vectors import Matrix, best_first
+from oprag.evaluation.workers import map_concurrently
 from oprag.tokens import NamedTokenCounter
 
-
-@dataclass(frozen=True)
-class TreeSettings:
-    """How trees are built; what the papers have, by default."""
-
-    splitting: Splitting
-    """Of the leaves."""
-    summary_tokens: int
-    """Tokens of a summary."""
-    cluster_tokens: int
-    """Tokens of the texts that one summary is of, at most."""
-    layers: int
-    """Of summaries, at most."""
-    enough: int
-    """A layer of so many nodes or fewer has none above it."""
+_ENOUGH = 11
+"""A layer of so many nodes or fewer has none above it."""
+_SEPARATOR = "\n\n"
 
 
 @dataclass(frozen=True)
@@ -56,7 +45,7 @@ class Tree:
     """How many they were."""
 
 
-async def tree_of(document: Document, settings: TreeSettings, bench: Bench) -> Tree:
+async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
     """Return a document's tree, built if it was not built before.
 
     It is kept by content and settings: the text, the splitting, the counter, both
@@ -69,18 +58,18 @@ async def tree_of(document: Document, settings: TreeSettings, bench: Bench) -> T
     """
 
     async def make() -> Facts:
-        return await _built(document, settings, bench)
+        return await _built(document, system, bench)
 
     digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
     made = await bench.artifacts.made(
         "raptor-tree",
         {
             "text": digest.hexdigest(),
-            "settings": asdict(settings),
+            "settings": system.settings(),
             "counter": bench.counter.name,
             "embeddings": bench.vectors.name,
             "model": bench.model.name,
-            "prompt": summary_call("", settings.summary_tokens).prompt,
+            "prompt": summary_call("", system.summary_tokens).prompt,
             "seed": bench.seed,
         },
         make,
@@ -93,48 +82,35 @@ async def tree_of(document: Document, settings: TreeSettings, bench: Bench) -> T
     )
 
 
-async def _built(document: Document, settings: TreeSettings, bench: Bench) -> Facts:
-    layer = [hit.text for hit in bench.chunks(document, settings.splitting)]
-    vectors = bench.chunk_vectors(document, settings.splitting)
+async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
+    layer = [hit.text for hit in bench.chunks(document, system.splitting)]
+    vectors = bench.chunk_vectors(document, system.splitting)
     below = 0
     summaries: list[str] = []
     children: list[list[int]] = []
     usage = TokenUsage()
-    for _ in range(settings.layers):
-        if len(layer) <= settings.enough:
+
+    async def summary(members: Sequence[int]) -> Completion:
+        text = _SEPARATOR.join(layer[one] for one in members)
+        return await kept_reply(bench, summary_call(text, system.summary_tokens))
+
+    for _ in range(system.layers):
+        if len(layer) <= _ENOUGH:
             break
         clusters = soft_clusters(
             np.asarray(vectors),
             [bench.counter(text) for text in layer],
-            max_tokens=settings.cluster_tokens,
+            max_tokens=system.cluster_tokens,
             seed=bench.seed,
         )
-        written = await made_together(
-            [
-                functools.partial(
-                    _summary, [layer[one] for one in each], settings, bench
-                )
-                for each in clusters
-            ]
-        )
+        written = await map_concurrently(summary, clusters)
         children += [[below + one for one in each] for each in clusters]
         below += len(layer)
-        layer = [text for text, _ in written]
+        layer = [each.text.strip() for each in written]
         summaries += layer
-        usage = sum((used for _, used in written), usage)
+        usage = sum((each.usage for each in written), usage)
         vectors = bench.vectors.of_texts(layer)
     return {"summaries": summaries, "children": children, "usage": usage.to_dict()}
-
-
-async def _summary(
-    texts: Sequence[str], settings: TreeSettings, bench: Bench
-) -> tuple[str, TokenUsage]:
-    call = summary_call("\n\n".join(texts), settings.summary_tokens)
-    completion = await kept_reply(bench, call)
-    return completion.text.strip(), completion.usage
-
-
-_SEPARATOR = "\n\n"
 
 
 class _Node(NamedTuple):
@@ -142,20 +118,41 @@ class _Node(NamedTuple):
     piece: Piece
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Raptor(System):
     """Reads the best nodes of its documents' trees that fit the budget, best first.
 
     The tree is collapsed: chunks and summaries compete as equals, by cosine. Each
-    document has a tree of its own; the nodes of all of a question's are one pool.
+    document has a tree of its own; the nodes of all of a question's are one pool. The
+    defaults are the DOS RAG paper's.
     """
 
-    name: str
-    tree: TreeSettings
+    name: str = "raptor"
+    unit: SplitUnit = "sentences"
+    """Of the leaves."""
+    size: Count = 100
+    """Of the leaves, in that unit."""
+    summary_tokens: Count = 100
+    """Tokens of a summary at most."""
+    cluster_tokens: Count = 3500
+    """Tokens of the texts that one summary is of, at most."""
+    layers: Count = 5
+    """Of summaries, at most; none above a layer of 11 nodes or fewer."""
+
+    @property
+    def splitting(self) -> Splitting:
+        """How the leaves are cut."""
+        return Splitting(self.unit, self.size)
 
     def settings(self) -> dict[str, Any]:
         """Return how the trees are built."""
-        return asdict(self.tree)
+        return {
+            "splitting": self.splitting.settings(),
+            "summary_tokens": self.summary_tokens,
+            "cluster_tokens": self.cluster_tokens,
+            "layers": self.layers,
+            "enough": _ENOUGH,
+        }
 
     async def attempt(
         self, question: Question, budget: int | None, bench: Bench
@@ -172,7 +169,7 @@ class Raptor(System):
         usage, calls = TokenUsage(), 0
         query = bench.vectors.of_query(query_text(question))
         for document in bench.documents(question):
-            tree = await tree_of(document, self.tree, bench)
+            tree = await tree_of(document, self, bench)
             usage, calls = usage + tree.usage, calls + tree.calls
             if found := self._nodes(document, tree, bench):
                 nodes += found
@@ -188,7 +185,7 @@ class Raptor(System):
 
     def _nodes(self, document: Document, tree: Tree, bench: Bench) -> list[_Node]:
         name = document.doc_id
-        chunks = bench.chunks(document, self.tree.splitting)
+        chunks = bench.chunks(document, self.splitting)
         leaves = [
             _Node(
                 hit.text,
@@ -203,12 +200,12 @@ class Raptor(System):
 
     def _vectors(self, document: Document, tree: Tree, bench: Bench) -> Matrix:
         def stacked() -> Matrix:
-            leaves = bench.chunk_vectors(document, self.tree.splitting)
+            leaves = bench.chunk_vectors(document, self.splitting)
             if not tree.summaries:
                 return leaves
             return np.vstack([leaves, bench.vectors.of_texts(tree.summaries)])
 
-        return bench.kept(("raptor vectors", document.doc_id, self.tree), stacked)
+        return bench.kept(("raptor vectors", document.doc_id, self), stacked)
 
 
 def _fitting(
@@ -231,27 +228,3 @@ def _fitting(
             raise too_small(budget, tokens)
         kept.pop()
     return kept
-
-
-def raptor(
-    *,
-    name: str = "raptor",
-    unit: SplitUnit = "sentences",
-    size: Count = 100,
-    summary_tokens: Count = 100,
-    cluster_tokens: Count = 3500,
-    layers: Count = 5,
-) -> Raptor:
-    """The DOS RAG paper's variant: leaves of whole sentences up to 100 tokens.
-
-    Args:
-        name: Of the system.
-        unit: Of the leaves.
-        size: Of the leaves, in that unit.
-        summary_tokens: Tokens of a summary at most.
-        cluster_tokens: Tokens of what one summary is of, at most.
-        layers: Of summaries, at most; none above a layer of 11 nodes or fewer.
-    """
-    splitting = Splitting(unit, size)
-    settings = TreeSettings(splitting, summary_tokens, cluster_tokens, layers, 11)
-    return Raptor(name, settings)

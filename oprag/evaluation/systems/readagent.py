@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from oprag.calls import TokenUsage
@@ -16,34 +16,18 @@ from oprag.evaluation.asking import choice_question
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
-from oprag.evaluation.making import (
-    gist_call,
-    kept_reply,
-    look_up_call,
-    made_together,
-    page_break_call,
-)
+from oprag.evaluation.making import gist_call, kept_reply, look_up_call, page_break_call
 from oprag.evaluation.reading import read
 from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.paging import (
+    Break,
     Pages,
     PageUnit,
     PagingRules,
     page_steps,
     parts_of,
 )
-
-
-@dataclass(frozen=True)
-class MemorySettings:
-    """How pages are divided."""
-
-    unit: PageUnit
-    rules: PagingRules
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the settings as plain JSON values."""
-        return {"unit": self.unit, "words": asdict(self.rules)}
+from oprag.evaluation.workers import map_concurrently
 
 
 @dataclass(frozen=True)
@@ -61,11 +45,11 @@ class Memory:
 
 
 async def memory_of(
-    document: Document, settings: MemorySettings, bench: Bench
+    document: Document, unit: PageUnit, rules: PagingRules, bench: Bench
 ) -> Memory:
     """Return a document's pages and gists, made if they were not made before.
 
-    They are kept by content and settings: the text, the lengths, the model.
+    They are kept by what decides them: the text, the lengths, the model, the prompts.
 
     Raises:
         ChatModelError: A reply cannot be had, or a gist is empty.
@@ -73,14 +57,14 @@ async def memory_of(
     """
 
     async def make() -> Facts:
-        return await _made(document.text, settings, bench)
+        return await _made(document.text, unit, rules, bench)
 
     digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
     made = await bench.artifacts.made(
         "readagent-memory",
         {
             "text": digest.hexdigest(),
-            "settings": settings.as_json(),
+            "settings": {"unit": unit, "words": asdict(rules)},
             "model": bench.model.name,
             "prompts": [gist_call("").prompt, page_break_call([], [], "").prompt],
         },
@@ -95,29 +79,25 @@ async def memory_of(
     )
 
 
-async def _made(text: str, settings: MemorySettings, bench: Bench) -> Facts:
-    pages, usage, calls = await _paged(text, settings, bench)
-    gists = await made_together(
-        [
-            functools.partial(kept_reply, bench, gist_call(text[slice(*page)]))
-            for page in pages.spans
-        ]
-    )
+async def _made(text: str, unit: PageUnit, rules: PagingRules, bench: Bench) -> Facts:
+    steps = page_steps(text, parts_of(text, unit), rules)
+    pages, usage, asked = await _paged(steps, bench)
+    calls = [gist_call(text[slice(*page)]) for page in pages.spans]
+    gists = await map_concurrently(partial(kept_reply, bench), calls)
     return {
         "pages": pages.spans,
         "gists": [gist.text.strip() for gist in gists],
         "usage": sum((gist.usage for gist in gists), usage).to_dict(),
-        "calls": calls + len(gists),
+        "calls": asked + len(gists),
         "unusable": pages.unusable,
     }
 
 
 async def _paged(
-    text: str, settings: MemorySettings, bench: Bench
+    steps: Generator[Break, str, Pages], bench: Bench
 ) -> tuple[Pages, TokenUsage, int]:
     """Ask page by page: where one ends decides what the next is asked about."""
     usage, calls = TokenUsage(), 0
-    steps = page_steps(text, parts_of(text, settings.unit), settings.rules)
     try:
         asked = next(steps)
         while True:
@@ -139,25 +119,29 @@ class _Page(NamedTuple):
     """Of the full page."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadAgent(System):
     """Reads the gists of all pages, and in their places the pages that were looked up.
 
     Its tokens stand by stage: pages and gists under `index`, the look-up under
-    `retrieve`, the answer under `answer`.
+    `retrieve`, the answer under `answer`. The defaults are the DOS RAG paper's.
     """
 
-    name: str
-    memory: MemorySettings
-    pages: int
+    name: str = "readagent"
+    unit: PageUnit = "sentences"
+    """What pages are made of; `"paragraphs"` as in ReadAgent's own paper."""
+    pages: Count = 6
     """Pages that may be looked up."""
+    page_words: Count = 600
+    """Words of a page, about."""
 
     budgeted = False
     """The model decides how much it looks up."""
 
     def settings(self) -> dict[str, Any]:
         """Return how documents are divided, and how many pages may be looked up."""
-        return {**self.memory.as_json(), "pages": self.pages}
+        words = asdict(PagingRules(self.page_words))
+        return {"unit": self.unit, "words": words, "pages": self.pages}
 
     async def attempt(
         self,
@@ -166,10 +150,11 @@ class ReadAgent(System):
         bench: Bench,
     ) -> Attempt:
         """Make pages and gists if they are not there, look up, and answer."""
+        rules = PagingRules(self.page_words)
         pages: list[_Page] = []
         usage, calls = TokenUsage(), 0
         for document in bench.documents(question):
-            memory = await memory_of(document, self.memory, bench)
+            memory = await memory_of(document, self.unit, rules, bench)
             usage, calls = usage + memory.usage, calls + memory.calls
             for span, gist in zip(memory.pages, memory.gists, strict=True):
                 piece = Piece(document.doc_id, *span)
@@ -225,22 +210,3 @@ def _context(pages: Sequence[_Page], wanted: Collection[int], bench: Bench) -> C
             pieces.append(Piece(page.piece.document, note="gist"))
     text = _SEPARATOR.join(texts)
     return Context(text, tuple(pieces), bench.counter(text), "")
-
-
-def readagent(
-    *,
-    name: str = "readagent",
-    unit: PageUnit = "sentences",
-    pages: Count = 6,
-    page_words: Count = 600,
-) -> ReadAgent:
-    """The DOS RAG paper's variant: pages of sentences, up to 6 looked up.
-
-    Args:
-        name: Of the system.
-        unit: What pages are made of; `"paragraphs"` as in ReadAgent's own paper.
-        pages: Pages that may be looked up.
-        page_words: Words of a page, about.
-    """
-    rules = PagingRules(page=page_words)
-    return ReadAgent(name, MemorySettings(unit, rules), pages)

@@ -73,42 +73,36 @@ class Retrieved(System):
         )
 
 
-def vanilla_rag(
-    *,
-    name: str = "vanilla-rag",
-    unit: SplitUnit = "sentences",
-    size: Count = 100,
-    overflow: Overflow = "stop",
-    top_n: Count | None = None,
-    compat: Compat = "fixed",
-) -> System:
-    """Best first: what most applications do.
+def _best_chunks(
+    default: str, order: Literal["document", "score"]
+) -> Callable[..., System]:
+    """Return the maker of a system that differs from its siblings in the order alone.
 
-    Raises:
-        InvalidOptionError: `compat="official"` with another unit, overflow or `top_n`.
+    The maker raises `InvalidOptionError` for `compat="official"` with another unit,
+    overflow or `top_n`.
     """
-    if compat == "official":
-        _check_official(unit, overflow, top_n)
-        return OfficialRag(name, size, "score")
-    options = _options(overflow, top_n)
-    return Retrieved(name, Splitting(unit, size), "score", options)
+
+    def make(
+        *,
+        name: str = default,
+        unit: SplitUnit = "sentences",
+        size: Count = 100,
+        overflow: Overflow = "stop",
+        top_n: Count | None = None,
+        compat: Compat = "fixed",
+    ) -> System:
+        if compat == "official":
+            _check_official(unit, overflow, top_n)
+            return OfficialRag(name, size, order)
+        return Retrieved(name, Splitting(unit, size), order, _options(overflow, top_n))
+
+    return make
 
 
-def dos_rag(
-    *,
-    name: str = "dos-rag",
-    unit: SplitUnit = "sentences",
-    size: Count = 100,
-    overflow: Overflow = "stop",
-    top_n: Count | None = None,
-    compat: Compat = "fixed",
-) -> System:
-    """Whole sentences up to 100 tokens, in document order (arXiv 2506.03989)."""
-    if compat == "official":
-        _check_official(unit, overflow, top_n)
-        return OfficialRag(name, size, "document")
-    options = _options(overflow, top_n)
-    return Retrieved(name, Splitting(unit, size), "document", options)
+vanilla_rag = _best_chunks("vanilla-rag", "score")
+"""Best first: what most applications do."""
+dos_rag = _best_chunks("dos-rag", "document")
+"""Whole sentences up to 100 tokens, in document order (arXiv 2506.03989)."""
 
 
 def op_rag(

@@ -27,28 +27,61 @@ from oprag.routing import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SelfRoute(System):
     """Asks with the best chunks, and climbs while the model declines.
 
     The steps, the fit to the window and the account are the core's
-    (`oprag.routing.route`). The last rung's reply is final.
+    (`oprag.routing.route`). The last rung's reply is final. The defaults are the
+    paper's two steps: 5 chunks of 300 words, then the full documents.
+
+    Raises:
+        InvalidOptionError: The rungs are not possible, or `k` bounds token budgets.
     """
 
-    name: str
-    k: int | None
-    """Best chunks that the first rungs choose from; None: all, as far as the token
-    budget goes."""
-    order: Order
-    splitting: Splitting
-    rungs: tuple[Rung, ...]
-    window_overflow: WindowOverflow
-    reserved: int
+    name: str = "self-route"
+    k: Count | None = 5
+    """Best chunks that the first rungs choose from; the paper has 1, 5, 10, 50 and
+    100. None: all, as far as the run's token budget goes."""
+    order: Order = "document"
+    """`"score"` as in the paper: best first, each chunk behind its number."""
+    unit: SplitUnit = "words"
+    """Of the chunks."""
+    size: Count = 300
+    """Of the chunks, in that unit."""
+    rungs: tuple[str, ...] = ("retrieved", "full")
+    """As `oprag.routing.as_rungs` takes them; numbers are written as text. Rungs of
+    token budgets choose from all chunks, so they need `k=None`."""
+    window_overflow: WindowOverflow = "order_preserving"
+    """See `oprag.routing.full_context`."""
+    reserved: Count = REPLY_TOKENS
+    """Tokens of the window that are kept for the reply."""
+
+    def __post_init__(self) -> None:
+        bounded = any(rung.token_budget for rung in self.ladder)
+        if self.k is not None and (self.k < 1 or bounded):
+            message = (
+                f"k={self.k} is not possible with rungs={list(self.rungs)}. It takes "
+                "at least 1, and token budgets are filled from all chunks: give k=none "
+                "with them."
+            )
+            raise InvalidOptionError(message, option="k", value=self.k)
+
+    @property
+    def ladder(self) -> tuple[Rung, ...]:
+        """The rungs as the core has them."""
+        given = [int(rung) if rung.isdecimal() else rung for rung in self.rungs]
+        return as_rungs(given)
+
+    @property
+    def splitting(self) -> Splitting:
+        """How the chunks are cut."""
+        return Splitting(self.unit, self.size)
 
     @property
     def budgeted(self) -> bool:
         """Whether the first rung takes the run's token budget."""
-        return self.k is None and any(rung.name == "retrieved" for rung in self.rungs)
+        return self.k is None and any(rung.name == "retrieved" for rung in self.ladder)
 
     def settings(self) -> dict[str, Any]:
         """Return what is retrieved, the rungs, and how they meet the window."""
@@ -56,7 +89,7 @@ class SelfRoute(System):
             "k": self.k,
             "order": self.order,
             "splitting": self.splitting.settings(),
-            "rungs": [rung.name for rung in self.rungs],
+            "rungs": [rung.name for rung in self.ladder],
             "window_overflow": self.window_overflow,
             "reserved": self.reserved,
         }
@@ -88,7 +121,9 @@ class SelfRoute(System):
         routed = await model.carry_out(steps)
         outcome = routed.outcome
         reading = read_reply(outcome.text or "", question, bench.answer_style)
-        asked = outcome.rung is not None
+        long_context = None
+        if outcome.rung is not None:
+            long_context = _long_context_tokens(hits, options, model, ledger, bench)
         return Attempt(
             prediction=reading.prediction,
             answered=outcome.answered,
@@ -96,21 +131,17 @@ class SelfRoute(System):
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
             route="" if outcome.rung is None else outcome.rung.name,
-            long_context_tokens=_long_context_tokens(
-                hits, options, model, ledger, bench
-            )
-            if asked
-            else None,
+            long_context_tokens=long_context,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
         )
 
     def _rungs(self, budget: int | None) -> tuple[Rung, ...]:
         if not self.budgeted:
-            return self.rungs
+            return self.ladder
         return tuple(
             Rung("retrieved", token_budget=budget) if rung.name == "retrieved" else rung
-            for rung in self.rungs
+            for rung in self.ladder
         )
 
 
@@ -149,45 +180,4 @@ def _pieces(context: RungContext) -> tuple[Piece, ...]:
     return tuple(
         Piece(chunk.name or chunk.document, *(chunk.span or (None, None)))
         for chunk in context.chunks
-    )
-
-
-def self_route(
-    *,
-    name: str = "self-route",
-    k: Count | None = 5,
-    order: Order = "document",
-    unit: SplitUnit = "words",
-    size: Count = 300,
-    rungs: tuple[str, ...] = ("retrieved", "full"),
-    window_overflow: WindowOverflow = "order_preserving",
-    reserved: Count = REPLY_TOKENS,
-) -> SelfRoute:
-    """The paper's two steps: 5 chunks of 300 words, then the full documents.
-
-    Args:
-        name: Of the system.
-        k: Chunks of the first rung; the paper has 1, 5, 10, 50 and 100. None: what
-            fits the run's token budget.
-        order: `"document"`, or `"score"` as in the paper: best first, each chunk
-            behind its number.
-        unit: Of the chunks.
-        size: Of the chunks, in that unit.
-        rungs: As `oprag.routing.as_rungs` takes them; numbers may be written as text.
-            Rungs of token budgets choose from all chunks, so they need `k=None`.
-        window_overflow: See `oprag.routing.full_context`.
-        reserved: Tokens of the window that are kept for the reply.
-
-    Raises:
-        InvalidOptionError: The rungs are not possible, or `k` bounds token budgets.
-    """
-    ladder = as_rungs([int(rung) if rung.isdecimal() else rung for rung in rungs])
-    if k is not None and (k < 1 or any(rung.token_budget for rung in ladder)):
-        message = (
-            f"k={k} is not possible with rungs={list(rungs)}. It takes at least 1, and "
-            "token budgets are filled from all chunks: give k=none with them."
-        )
-        raise InvalidOptionError(message, option="k", value=k)
-    return SelfRoute(
-        name, k, order, Splitting(unit, size), ladder, window_overflow, reserved
     )

@@ -99,6 +99,12 @@ def test_the_option_that_is_nearest_to_some_sentence_is_chosen():
     assert not read_reply(ask(answer_call(asked, "Nothing."))).answered
 
 
+def test_a_choice_is_declined_where_there_is_nothing_to_read():
+    asked = question("The wheel was", "iron", "oak", "brass")
+
+    assert not read_reply(ask(answer_call(asked, ""))).answered
+
+
 def test_an_option_is_numbered_where_brackets_are_asked_for():
     asked = question("The wheel was", "iron", "oak", "brass")
 

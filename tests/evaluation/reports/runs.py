@@ -13,13 +13,13 @@ from oprag.evaluation.models import Call
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.system import System
-from oprag.evaluation.systems.full_document import full_document
+from oprag.evaluation.systems.full_document import FullDocuments
 from oprag.evaluation.systems.retrieved import (
     dos_rag,
     order_control,
     vanilla_rag,
 )
-from oprag.evaluation.systems.self_route import self_route
+from oprag.evaluation.systems.self_route import SelfRoute
 from oprag.evaluation.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors
 
@@ -92,8 +92,8 @@ def ask(
         dos_rag(size=15),
         order_control("document")(size=15),
         order_control("reverse")(size=15),
-        full_document(),
-        self_route(k=2, size=20),
+        FullDocuments(),
+        SelfRoute(k=2, size=20),
     ]
     bench = Bench(
         dataset,

@@ -163,14 +163,14 @@ def test_trees_and_pages_of_a_real_document_are_made_once(tmp_path):
     assert any(note == "summary" for *_, note in raptor["pieces"])
     assert raptor["context_tokens"] <= 400
     assert readagent["calls"]["index"] >= 4
-    check_tree(bench, systems[0].tree)
+    check_tree(bench, systems[0])
 
 
-def check_tree(bench, settings) -> None:
+def check_tree(bench, system) -> None:
     """Every chunk is under a summary, and every summary is of what it should be."""
     (document,) = bench.dataset.documents.values()
-    tree = asyncio.run(tree_of(document, settings, bench))
-    n_chunks = len(bench.chunks(document, settings.splitting))
+    tree = asyncio.run(tree_of(document, system, bench))
+    n_chunks = len(bench.chunks(document, system.splitting))
 
     assert len(tree.summaries) == len(tree.children) == tree.calls
     assert {child for children in tree.children for child in children} >= set(

@@ -1,0 +1,50 @@
+"""The same work on many items, a few at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+async def map_concurrently(
+    work: Callable[[Item], Awaitable[Result]],
+    items: Iterable[Item],
+    *,
+    at_once: int = 4,
+) -> list[Result]:
+    """Do the same work on every item.
+
+    Args:
+        work: What is done with an item.
+        items: Taken when there is room for another.
+        at_once: Items worked on at a time, at most.
+
+    Returns:
+        The results, in the order of the items.
+
+    Raises:
+        Exception: The first that the work raised. What is under way then is finished,
+            and no other item is begun.
+    """
+    waiting = enumerate(items)
+    results: dict[int, Result] = {}
+    failures: list[Exception] = []
+
+    async def worker() -> None:
+        for place, item in waiting:
+            await asyncio.sleep(0)  # Ctrl-C is heard here, whatever the work does
+            if failures:
+                return
+            try:
+                results[place] = await work(item)
+            except Exception as error:  # noqa: BLE001 -- raised when all have ended
+                failures.append(error)
+
+    await asyncio.gather(*(worker() for _ in range(at_once)))
+    if failures:
+        raise failures[0]
+    return [results[place] for place in sorted(results)]
