@@ -116,12 +116,8 @@ class OffsetNodeParser(TextSplitter):
         }
         for node, (_, entry) in zip(nodes, stamps, strict=True):
             node.metadata = {**inherited, **entry}
-            node.excluded_llm_metadata_keys = excluding(
-                node.excluded_llm_metadata_keys, node.metadata
-            )
-            node.excluded_embed_metadata_keys = excluding(
-                node.excluded_embed_metadata_keys, node.metadata
-            )
+            for field, keys in hidden_keys(node, node.metadata).items():
+                setattr(node, field, keys)
             node.embedding = None
             if source.source_node is not None:
                 node.relationships[NodeRelationship.SOURCE] = source.source_node
@@ -192,6 +188,15 @@ def _link(before: BaseNode, after: BaseNode) -> None:
 def text_of(node: BaseNode) -> str:
     """Return the text that is split."""
     return node.get_content(metadata_mode=MetadataMode.NONE)
+
+
+def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the fields of a node that say which metadata no model is shown."""
+    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
+    return {
+        "excluded_llm_metadata_keys": excluding(llm, metadata),
+        "excluded_embed_metadata_keys": excluding(embed, metadata),
+    }
 
 
 def source_of(node: BaseNode) -> SourceText:

@@ -13,8 +13,7 @@ from llama_index.core.schema import (
     TransformComponent,
 )
 
-from llamaindex_oprag._convert import excluding
-from llamaindex_oprag._offset_parser import text_of
+from llamaindex_oprag._offset_parser import hidden_keys, text_of
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.documents import DocumentSource
 from oprag.errors import MissingDocumentError
@@ -174,15 +173,7 @@ def _located(
 
 def _with_position(node: BaseNode, entry: dict[str, str | int]) -> BaseNode:
     metadata = replaced(node.metadata, entry)
-    changes: dict[str, Any] = {
-        "metadata": metadata,
-        "excluded_llm_metadata_keys": excluding(
-            node.excluded_llm_metadata_keys, metadata
-        ),
-        "excluded_embed_metadata_keys": excluding(
-            node.excluded_embed_metadata_keys, metadata
-        ),
-    }
+    changes: dict[str, Any] = {"metadata": metadata, **hidden_keys(node, metadata)}
     if isinstance(node, TextNode):
         changes["start_char_idx"] = entry.get(CHAR_START)
         changes["end_char_idx"] = entry.get(CHAR_END)

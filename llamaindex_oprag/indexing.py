@@ -21,8 +21,7 @@ from llama_index.core.schema import (
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from llamaindex_oprag._convert import excluding
-from llamaindex_oprag._offset_parser import OffsetNodeParser, text_of
+from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys, text_of
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
@@ -247,7 +246,7 @@ class _LlamaIndex(Framework[Document]):
             "metadata": metadata,
             "relationships": {},
             # Parsers would count what they show of the metadata.
-            **_hidden(like, metadata),
+            **hidden_keys(like, metadata),
         }
         return like.model_copy(update=changes)
 
@@ -301,17 +300,9 @@ def _node(chunk: WantedChunk, previous: str | None, following: str | None) -> Ba
         },
         "start_char_idx": metadata.get(CHAR_START),
         "end_char_idx": metadata.get(CHAR_END),
-        **_hidden(node, metadata),
+        **hidden_keys(node, metadata),
     }
     return node.model_copy(update=changes)
-
-
-def _hidden(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:
-    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
-    return {
-        "excluded_llm_metadata_keys": excluding(llm, metadata),
-        "excluded_embed_metadata_keys": excluding(embed, metadata),
-    }
 
 
 def _is_random(document_id: str) -> bool:
