@@ -59,6 +59,7 @@ def test_what_takes_little_time_has_more_turns():
     assert 2 < len(times["a"].cpu) <= 1_000
 
 
+@pytest.mark.slow
 def test_neighbours_are_measured_however_short_the_peer_takes():
     text = "\n\n".join(f"Line {number} tells of the river." for number in range(900))
     rows = list(neighbours.measure(Setup(text, repeats=1, least_seconds=0.2)))
@@ -173,6 +174,7 @@ def checkout(folder: Path, splitting: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_two_checkouts_run_the_same_rows_each_with_its_own_code(tmp_path):
     idle = checkout(tmp_path / "idle", "return 0")
     busy = checkout(tmp_path / "busy", "return sum(range(10**6))")

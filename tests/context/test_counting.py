@@ -37,6 +37,7 @@ def test_a_joint_adds_what_the_tokenizer_says(name, left, joint, right):
     assert counter(left) + added + counter(right) == counter(left + joint + right)
 
 
+@pytest.mark.slow
 @settings(max_examples=cases(1_000), deadline=None)
 @given(
     st.sampled_from(["cl100k_base", "o200k_base"]),

@@ -298,6 +298,7 @@ def test_nothing_that_was_given_is_written_to(retrieval, style, given_options):
     assert documents == before
 
 
+@pytest.mark.slow
 @settings(max_examples=cases(500))
 @given(retrievals(), styles)
 def test_unchanged_the_result_is_made_of_the_objects_given(retrieval, style):

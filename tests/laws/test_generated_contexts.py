@@ -24,6 +24,7 @@ json.dump(generated_contexts.blocks(int(sys.argv[2])), sys.stdout)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("way", "seed"), [("columns", "0"), ("steps", "1")])
 def test_contexts_are_those_recorded_in_columns_and_by_steps(way, seed):
     run = subprocess.run(

@@ -69,6 +69,7 @@ def test_the_reply_and_what_the_provider_reports():
     assert request.body["max_completion_tokens"] == 30
 
 
+@pytest.mark.slow
 def test_what_is_not_reported_is_counted_and_said_to_be():
     completion, _ = ask([Reply("In May.", reports_usage=False)])
 

@@ -30,6 +30,7 @@ def summarized(directory, dataset=None, **options):
     return summarize(directory, dataset, directory.answers(), scores, **options)
 
 
+@pytest.mark.slow
 def test_routing_is_reported_against_the_full_documents(reported):
     folder, summary = reported
     (routing,) = summary.routing
