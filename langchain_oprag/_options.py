@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from pydantic import (
@@ -39,11 +39,21 @@ _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
-def option_field(name: str) -> Any:
-    """Make a field of an option: its default and description are the core's."""
+def option_field(
+    name: str,
+    default: Any = None,
+    descriptions: Mapping[str, str] = DESCRIPTIONS,
+) -> Any:
+    """Make a field of an option: its default and description are the core's.
+
+    Args:
+        name: The option.
+        default: Of an option that the core has no default of.
+        descriptions: What the core says of the options of this component.
+    """
     return Field(
-        default=DEFAULTS.get(name),
-        description=DESCRIPTIONS[name],
+        default=DEFAULTS.get(name, default),
+        description=descriptions[name],
         repr=name != "documents",
     )
 
@@ -59,11 +69,15 @@ class CheckedOptions(BaseModel):
         arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
     )
 
+    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """What to do in the place of options that only other components have."""
+
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, given: Any) -> Any:
         if isinstance(given, dict):
-            refuse_unknown(given, cls.model_fields)
+            refuse_unknown(given, cls.model_fields, cls.elsewhere)
         return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator
@@ -80,6 +94,14 @@ class CheckedOptions(BaseModel):
     def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
         check_option(str(info.field_name), value)
         return value
+
+    def _resolved_counter(self) -> NamedTokenCounter:
+        """The counter of `token_counter`, for components that have this option."""
+        # Resolving copies a tokenizer object, which takes longer than a query.
+        spec = getattr(self, "token_counter", None)
+        if self._counter is None or self._counter[0] is not spec:
+            self._counter = (spec, resolve_token_counter(spec))
+        return self._counter[1]
 
 
 class SharedOptions(CheckedOptions):
@@ -108,7 +130,6 @@ class SharedOptions(CheckedOptions):
         check_option("documents", value)
         return value
 
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
     _warned: bool = PrivateAttr(default=False)
 
     def _context_options(
@@ -133,15 +154,6 @@ class SharedOptions(CheckedOptions):
         counter = None if self.token_budget is None else self._resolved_counter()
         options = self._context_options(top_n, counter)
         return put_in_order(documents, options, rescore=self.rescore)
-
-    def _resolved_counter(self) -> NamedTokenCounter:
-        # Resolving copies a tokenizer object, which takes longer than a query.
-        if self._counter is None or self._counter[0] is not self.token_counter:
-            self._counter = (
-                self.token_counter,
-                resolve_token_counter(self.token_counter),
-            )
-        return self._counter[1]
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

@@ -8,6 +8,7 @@ from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
+    GONE,
     ContextKeywords,
     ContextOptions,
     Order,
@@ -31,6 +32,7 @@ from oprag.context.selection import (
 __all__ = [
     "DEFAULTS",
     "DESCRIPTIONS",
+    "GONE",
     "HEAD_JOINT",
     "Arranged",
     "Columns",

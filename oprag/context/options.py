@@ -203,12 +203,17 @@ def check_option(option: str, value: Any) -> None:
             raise invalid_option(option, value, f"It takes {takes}.")
 
 
-def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
+def refuse_unknown(
+    given: Mapping[str, Any],
+    known: Collection[str],
+    elsewhere: Mapping[str, str] | None = None,
+) -> None:
     """Reject what is no option of a component.
 
     Args:
         given: Options by name.
         known: All that the component has.
+        elsewhere: What to do instead, by option, for those that others have.
 
     Raises:
         InvalidOptionError: For the first one. The message names what to write instead,
@@ -216,28 +221,33 @@ def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
     """
     for option, value in given.items():
         if option not in known:
-            message = f"There is no option {option!r}.{_instead(option, known)}"
+            instead = (elsewhere or {}).get(option) or _instead(option, known)
+            message = f"There is no option {option!r}. {instead}"
             raise InvalidOptionError(message, option=option, value=value)
 
 
 _COUNTS = ("top_n", "k", "similarity_top_k")
 """How many chunks: the frameworks' words. A component has one of them."""
 
-_GONE = {
+GONE = {
     "preset": 'Write selection="recall" for what preset="recall" was.',
-    "count_full_documents": "Leave it out: documents are read where they are needed.",
-    "response_synthesizer": "Leave it out: llm= reads, and rag_prompt= says how.",
+    "count_full_documents": "Leave it out: full documents are read only where a rung "
+    "sends them, and usage says what every call took.",
+    "multiple_choice": "Write the options below the question, as "
+    "oprag.calls.format_options does; how to answer is said by the prompt.",
+    "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
+    "of rag_prompt= and full_prompt=.",
 }
-"""Names that were options once."""
+"""Names that were options once, of any component, and what to write instead."""
 
 
 def _instead(option: str, known: Collection[str]) -> str:
     counts = [word for word in _COUNTS if word in known]
     if option in _COUNTS and counts:
-        return f" Write {counts[0]}= here."
-    if option in _GONE:
-        return f" {_GONE[option]}"
-    return f"{did_you_mean(option, known)} Known options: {', '.join(known)}."
+        return f"Write {counts[0]}= here."
+    if option in GONE:
+        return GONE[option]
+    return f"{did_you_mean(option, known)}Known options: {', '.join(known)}."
 
 
 _Check: TypeAlias = tuple[Callable[[Any], bool], str]

@@ -5,11 +5,12 @@ from oprag.routing.declining import DeclineDetector
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.ladder import DEFAULT_RUNGS, Rung, as_rungs
 from oprag.routing.options import (
+    ROUTE_DESCRIPTIONS,
     ROUTE_OPTIONS,
+    SET_ELSEWHERE,
     RouteOptions,
     check_route,
     check_route_option,
-    refuse_removed,
 )
 from oprag.routing.refusals import DeclineRules, as_decline_rules, is_refusal
 from oprag.routing.rung_context import (
@@ -20,7 +21,9 @@ from oprag.routing.rung_context import (
 
 __all__ = [
     "DEFAULT_RUNGS",
+    "ROUTE_DESCRIPTIONS",
     "ROUTE_OPTIONS",
+    "SET_ELSEWHERE",
     "DeclineDetector",
     "DeclineRules",
     "Excerpt",
@@ -36,6 +39,5 @@ __all__ = [
     "chunks_of_documents",
     "context_of_documents",
     "is_refusal",
-    "refuse_removed",
     "route",
 ]

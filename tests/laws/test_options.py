@@ -185,6 +185,29 @@ def test_options_that_went_say_what_to_do_instead(option):
         refuse_unknown({option: True}, ["llm"])
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "own"),
+    [
+        (
+            langchain_oprag.SelfRouteChain,
+            llamaindex_oprag.SelfRouteQueryEngine.from_args,
+            {"llm", "retriever", "max_context_tokens"},
+        ),
+        (
+            langchain_oprag.LongReader,
+            llamaindex_oprag.LongReaderSynthesizer,
+            {"llm", "max_context_tokens"},
+        ),
+    ],
+    ids=["SelfRoute", "LongReader"],
+)
+def test_what_both_frameworks_have_is_said_in_the_same_words(first, second, own):
+    left, right = described(first), described(second)
+    shared = (left.keys() & right.keys()) - own
+    assert len(shared) >= 6
+    assert {name: left[name] for name in shared} == {n: right[n] for n in shared}
+
+
 REFUSED = [
     ("token_budget", 0, "a whole number from 1 on, or None for no limit"),
     ("token_budget", True, "a whole number"),
