@@ -7,7 +7,8 @@ from typing import Any
 
 from langchain_core.documents import BaseDocumentTransformer, Document
 
-from langchain_oprag._splitting import OffsetSplitter, source_of
+from langchain_oprag._convert import source_of
+from langchain_oprag._splitting import OffsetSplitter
 from oprag.indexing import Framework, Piece
 from oprag.positions import SourceText
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from langchain_core.documents import Document
@@ -18,6 +19,7 @@ from pydantic import (
 )
 
 from langchain_oprag._convert import Ordered, put_in_order
+from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -25,11 +27,12 @@ from oprag.context import (
     Order,
     Overflow,
     Selection,
-    SourceTexts,
     check_option,
     refuse_unknown,
     unfilled_message,
+    with_texts,
 )
+from oprag.documents import DocumentSource
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -70,6 +73,16 @@ class CheckedOptions(BaseModel):
     )
 
     _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
+    _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
+
+    # As it was given: a folder stays a path in JSON, and nothing is read.
+    @field_validator("documents", mode="plain", check_fields=False)
+    @classmethod
+    def _check_documents(cls, value: Any) -> Any:
+        if value is not None:
+            document_source(value)
+        return value
+
     elsewhere: ClassVar[Mapping[str, str]] = {}
     """What to do in the place of options that only other components have."""
 
@@ -94,6 +107,13 @@ class CheckedOptions(BaseModel):
     def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
         check_option(str(info.field_name), value)
         return value
+
+    def _full_texts(self) -> DocumentSource:
+        """The source that `documents` comes to, made once; without it an empty one."""
+        given = getattr(self, "documents", None)
+        if self._source is None or self._source[0] is not given:
+            self._source = given, document_source({} if given is None else given)
+        return self._source[1]
 
     def _resolved_counter(self) -> NamedTokenCounter:
         """The counter of `token_counter`, for components that have this option."""
@@ -121,14 +141,8 @@ class SharedOptions(CheckedOptions):
     document_key: DocumentKey | None = option_field("document_key")
     token_counter: TokenizerSpec = option_field("token_counter")
     separator: str = option_field("separator")
-    documents: SourceTexts | None = option_field("documents")
+    documents: SourceLike | None = option_field("documents")
     rescore: str | None = option_field("rescore")
-
-    @field_validator("documents", mode="plain")
-    @classmethod
-    def _check_documents(cls, value: Any) -> Any:
-        check_option("documents", value)
-        return value
 
     _warned: bool = PrivateAttr(default=False)
 
@@ -136,11 +150,17 @@ class SharedOptions(CheckedOptions):
         self, top_n: int | None, counter: NamedTokenCounter | None
     ) -> ContextOptions:
         shared = {name: getattr(self, name) for name in _SHARED}
+        if self.documents is not None:
+            shared["documents"] = self._full_texts()
         return ContextOptions(top_n=top_n, token_counter=counter, **shared)
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""
         return None if self.selection == "top_k" else self.token_budget
+
+    def _options_for(self, top_n: int | None) -> ContextOptions:
+        counter = None if self.token_budget is None else self._resolved_counter()
+        return self._context_options(top_n, counter)
 
     def _put_in_order(
         self, documents: Sequence[Document], top_n: int | None
@@ -151,9 +171,14 @@ class SharedOptions(CheckedOptions):
             documents: Best first.
             top_n: How many to keep at most; None for all.
         """
-        counter = None if self.token_budget is None else self._resolved_counter()
-        options = self._context_options(top_n, counter)
-        return put_in_order(documents, options, rescore=self.rescore)
+        return put_in_order(documents, self._options_for(top_n), rescore=self.rescore)
+
+    async def _aput_in_order(
+        self, documents: Sequence[Document], top_n: int | None
+    ) -> Ordered:
+        """Async version of `_put_in_order`."""
+        work = partial(put_in_order, documents, rescore=self.rescore)
+        return await with_texts(self._options_for(top_n), work)
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

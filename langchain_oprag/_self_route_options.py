@@ -19,7 +19,7 @@ from pydantic import (
 
 from langchain_oprag._options import CheckedOptions, option_field
 from langchain_oprag._prompts import Prompt, rung_prompts
-from langchain_oprag.documents import SourceLike, document_source
+from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
 from oprag.context import (
     DEFAULTS,
@@ -115,13 +115,6 @@ class SelfRouteOptions(CheckedOptions):
             if not isinstance(model, Runnable):
                 message = f"rung_llms[{name!r}] is no chat model but {model!r}."
                 raise InvalidOptionError(message, option="rung_llms", value=value)
-        return value
-
-    @field_validator("documents")
-    @classmethod
-    def _check_documents(cls, value: Any) -> Any:
-        if value is not None:
-            document_source(value)
         return value
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from langchain_oprag._convert import source_of
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS
 from oprag.optional import require
@@ -198,11 +199,6 @@ class OffsetSplitter(TextSplitter):
         if self._add_start_index:
             written[_START_INDEX] = written[CHAR_START]
         return written
-
-
-def source_of(document: Document) -> SourceText:
-    """Return what the core needs of a document that is to be split."""
-    return SourceText(document.page_content, document.metadata, document.id)
 
 
 def _inherited(metadata: Mapping[Any, Any]) -> Callable[[], dict[Any, Any]]:

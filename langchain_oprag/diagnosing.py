@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
@@ -53,12 +52,9 @@ def diagnose(
         chunks = hits_of(vectorstore)
     else:
         chunks = chunk_store(vectorstore).scan()
-    # Mappings and folders go on as they are: their documents can be listed.
-    if documents is not None and not isinstance(documents, (Mapping, str, Path)):
-        documents = document_source(documents)
     return diagnose_chunks(
         chunks,
-        documents=documents,
+        documents=None if documents is None else document_source(documents),
         sample=sample,
         position_keys=position_keys,
         document_key=document_key,

@@ -136,4 +136,5 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
         counter = self._resolved_counter()
-        return SelfRouting(self, read_question(given), config, counter)
+        question = read_question(given)
+        return SelfRouting(self, question, config, counter, self._full_texts())

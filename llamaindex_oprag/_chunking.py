@@ -16,8 +16,8 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import excluding
-from llamaindex_oprag._offset_parser import OffsetNodeParser, text_of
+from llamaindex_oprag._convert import excluding, text_of
+from llamaindex_oprag._offset_parser import OffsetNodeParser
 from oprag.errors import InvalidOptionError
 from oprag.indexing import Framework, Piece, WantedChunk
 from oprag.metadata import CHAR_END, CHAR_START

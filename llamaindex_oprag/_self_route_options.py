@@ -13,7 +13,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 
 from llamaindex_oprag._convert import sent_text
 from llamaindex_oprag._prompts import check_template
-from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.calls import WindowOverflow, qa_prompt
 from oprag.context import GONE, ContextOptions, ReadingKeywords, refuse_unknown
 from oprag.documents import DocumentSource
@@ -128,8 +128,7 @@ class SelfRouteOptions:
             max_documents=self.max_documents,
             window_overflow=self.window_overflow,
         )
-        documents = self.documents
-        self.source = None if documents is None else document_source(documents)
+        self.source = source_or_none(self.documents)
         built_in = qa_prompt(self.rules.sentinels[0])
         self.templates = {}
         for name in ("rag_prompt", "full_prompt"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llamaindex_oprag._convert import hit_of
-from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
@@ -51,12 +50,9 @@ def diagnose(
         chunks = [hit_of(_scored(node)) for node in index_or_store]
     else:
         chunks = chunk_store(index_or_store).scan()
-    # Mappings and folders go on as they are: their documents can be listed.
-    if documents is not None and not isinstance(documents, (Mapping, str, Path)):
-        documents = document_source(documents)
     return diagnose_chunks(
         chunks,
-        documents=documents,
+        documents=source_or_none(documents),
         sample=sample,
         position_keys=position_keys,
         document_key=document_key,

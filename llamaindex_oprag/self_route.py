@@ -16,13 +16,10 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
-from llamaindex_oprag._best_first import (
-    Filling,
-    best_first_postprocessor,
-    check_retriever,
-)
+from llamaindex_oprag._best_first import Filling, best_first_postprocessor
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
+from llamaindex_oprag._wrapping import check_retriever
 from oprag.context import DESCRIPTIONS, list_options
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
@@ -101,7 +98,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             raise InvalidOptionError(
                 message, option="response_synthesizer", value=response_synthesizer
             )
-        check_retriever(retriever)
+        check_retriever("retriever", retriever)
         self._self_route = response_synthesizer
         super().__init__(
             retriever=retriever,

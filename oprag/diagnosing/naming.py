@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined
@@ -21,15 +19,14 @@ class Sources:
     """Full texts, found for chunks.
 
     Args:
-        documents: The texts. A mapping, a folder, and a source with a `names()`
-            method can be searched for chunks that carry no name. A source with a
-            `readings(name)` method may give several texts of one document, such as
-            an HTML file as it is and as it is shown.
+        documents: The texts. Those that can be listed (`DocumentSource.names`) are
+            searched for chunks that carry no name. A source with a `readings(name)`
+            method may give several texts of one document, such as an HTML file as it
+            is and as it is shown.
     """
 
     def __init__(self, documents: SourceLike) -> None:
         self._source: DocumentSource = document_source(documents)
-        self._documents = documents
         self._texts: dict[str, tuple[str, ...]] = {}
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -68,7 +65,7 @@ class Sources:
         return None
 
     def _find(self, name: str) -> tuple[str, ...]:
-        readings = getattr(self._documents, "readings", None)
+        readings = getattr(self._source, "readings", None)
         try:
             return tuple(readings(name)) if readings else (self._source.get(name),)
         except DocumentNotFoundError:
@@ -83,7 +80,7 @@ class Sources:
     def _by_text(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
         pieces = [squeeze(text) for text in texts]
         holders: list[list[str]] = [[] for _ in texts]
-        for name in self._listed() if any(pieces) else ():
+        for name in sorted(self._source.names()) if any(pieces) else ():
             if name not in self._texts:
                 self._texts[name] = self._listed_texts(name)
             held = [_held(squeeze(text), pieces) for text in self._texts[name]]
@@ -92,18 +89,6 @@ class Sources:
         for i, names in enumerate(holders):
             if len(names) == 1:
                 yield i, names[0]
-
-    def _listed(self) -> list[str]:
-        """Return the names of all documents, if they can be listed, sorted."""
-        documents: Any = self._documents
-        if isinstance(documents, Mapping):
-            return sorted(documents)
-        if isinstance(documents, (str, Path)):
-            folder = Path(documents)
-            files = (path for path in folder.rglob("*") if path.is_file())
-            return sorted(str(path.relative_to(folder)) for path in files)
-        names = getattr(documents, "names", None)
-        return sorted(names()) if callable(names) else []
 
 
 def _held(flat: str, pieces: Sequence[str]) -> set[int]:

@@ -16,14 +16,11 @@ from typing import NamedTuple
 
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
 from oprag.documents.rejoining import join_pieces
-from oprag.documents.sources import DocumentSource
+from oprag.documents.sources import PART_SEPARATOR, DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.stored_pieces import Piece, read_pieces
 from oprag.documents.versions import one_version
 from oprag.metadata import DOC_KEY, document_key
-
-PART_SEPARATOR = "\n\n"
-"""Between the parts of a document: a blank line, as between paragraphs."""
 
 
 class Rebuilt(NamedTuple):

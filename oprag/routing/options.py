@@ -25,7 +25,8 @@ ROUTE_OPTIONS = (
 
 ROUTE_DESCRIPTIONS = {
     "documents": "Full texts by document name: anything that `document_source` takes. "
-    'Needed where a rung is `"full"`.',
+    'Needed where a rung is `"full"`. If one alone is known to be there, it is read '
+    "even where nothing was retrieved.",
     "rungs": "What the model is given to read, in turn, until it answers: "
     '`"retrieved"`, numbers of tokens, `"full"`; see `oprag.routing.as_rungs`.',
     "rung_llms": 'Other models, by the rung\'s name: `{"full": long_context_model}`.',
