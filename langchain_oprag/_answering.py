@@ -23,7 +23,6 @@ from langchain_oprag._replies import (
     StructuredReply,
     text_of,
 )
-from langchain_oprag.documents import document_source
 from oprag.calls import (
     CallModel,
     Ledger,
@@ -33,6 +32,7 @@ from oprag.calls import (
     TokenUsage,
     default_answer_tokens,
 )
+from oprag.documents import DocumentSource
 from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter
 
@@ -71,6 +71,8 @@ class Answering(ABC):
     """What its prompts are called in the tags of the calls."""
     structured = False
     """Whether the model fills in `REPLY_SCHEMA`."""
+    source: DocumentSource
+    """Full texts by name, for dialogues that read documents."""
     rules = DeclineRules()
     """How a refusal is recognised."""
 
@@ -140,8 +142,7 @@ class Answering(ABC):
             return request.retriever.invoke(
                 request.query, request.config, **request.arguments
             )
-        source = document_source(self._chain.documents)
-        return [source.get(name) for name in request.names]
+        return [self.source.get(name) for name in request.names]
 
     async def afetch(self, request: Retrieve | ReadDocuments) -> Any:
         """Async version of `fetch`."""
@@ -149,8 +150,7 @@ class Answering(ABC):
             return await request.retriever.ainvoke(
                 request.query, request.config, **request.arguments
             )
-        source = document_source(self._chain.documents)
-        return await asyncio.gather(*map(source.aget, request.names))
+        return await asyncio.gather(*map(self.source.aget, request.names))
 
     def _facts_of(self, prompt: str) -> ModelFacts:
         return facts_of(self.llm(prompt), self.config)

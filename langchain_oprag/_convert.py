@@ -15,15 +15,19 @@ from typing import Any, NamedTuple
 from langchain_core.documents import Document
 
 from oprag.chunk import Hit
-from oprag.context import Columns, ContextOptions, Rebuilt, arrange
-from oprag.positions import NODE_CONTENT, read_node
+from oprag.context import (
+    ORIGINAL,
+    Columns,
+    ContextOptions,
+    Rebuilt,
+    arrange,
+    write_score,
+)
+from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")
-_ORIGINAL = "original_"
-"""Put before a key whose value `rescore` replaced."""
-
 _SCORE_KEYS = tuple(
-    prefix + key for key in ("relevance_score", "score") for prefix in (_ORIGINAL, "")
+    prefix + key for key in ("relevance_score", "score") for prefix in (ORIGINAL, "")
 )
 """Where LangChain's rerankers and retrievers put a score, before any `rescore`."""
 
@@ -35,6 +39,11 @@ class Ordered(NamedTuple):
     """As they are to be read."""
     used_all: bool
     """Whether every document that came is among them."""
+
+
+def source_of(document: Document) -> SourceText:
+    """Return what the core needs of a document that is to be split."""
+    return SourceText(document.page_content, document.metadata, document.id)
 
 
 def hits_of(documents: Iterable[Document]) -> list[Hit]:
@@ -89,21 +98,15 @@ def _document(passage: Rebuilt, rescore: str | None) -> Document:
     if passage.changed:
         metadata = passage.metadata(first.metadata)
         if rescore is not None:
-            _write_score(metadata, rescore, passage.score)
+            write_score(metadata, rescore, passage.score)
         # Whatever else a class of its own holds was that of the first document.
         return Document(passage.text, id=passage.new_id(_ID), metadata=metadata)
     if rescore is None or first.metadata.get(rescore) == passage.score:
         return first
     changes: dict[str, Any] = {"metadata": dict(first.metadata)}
-    _write_score(changes["metadata"], rescore, passage.score)
+    write_score(changes["metadata"], rescore, passage.score)
     # Of the same class, and in less time than a constructor takes.
     return first.model_copy(update=changes)
-
-
-def _write_score(metadata: dict[str, Any], key: str, score: float | None) -> None:
-    if key in metadata and metadata[key] != score:
-        metadata.setdefault(_ORIGINAL + key, metadata[key])
-    metadata[key] = score
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:

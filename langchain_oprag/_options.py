@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from pydantic import (
@@ -18,6 +19,7 @@ from pydantic import (
 )
 
 from langchain_oprag._convert import Ordered, put_in_order
+from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -25,11 +27,12 @@ from oprag.context import (
     Order,
     Overflow,
     Selection,
-    SourceTexts,
     check_option,
     refuse_unknown,
     unfilled_message,
+    with_texts,
 )
+from oprag.documents import DocumentSource
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
@@ -39,11 +42,21 @@ _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
-def option_field(name: str) -> Any:
-    """Make a field of an option: its default and description are the core's."""
+def option_field(
+    name: str,
+    default: Any = None,
+    descriptions: Mapping[str, str] = DESCRIPTIONS,
+) -> Any:
+    """Make a field of an option: its default and description are the core's.
+
+    Args:
+        name: The option.
+        default: Of an option that the core has no default of.
+        descriptions: What the core says of the options of this component.
+    """
     return Field(
-        default=DEFAULTS.get(name),
-        description=DESCRIPTIONS[name],
+        default=DEFAULTS.get(name, default),
+        description=descriptions[name],
         repr=name != "documents",
     )
 
@@ -59,11 +72,25 @@ class CheckedOptions(BaseModel):
         arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
     )
 
+    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
+    _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
+
+    # As it was given: a folder stays a path in JSON, and nothing is read.
+    @field_validator("documents", mode="plain", check_fields=False)
+    @classmethod
+    def _check_documents(cls, value: Any) -> Any:
+        if value is not None:
+            document_source(value)
+        return value
+
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """What to do in the place of options that only other components have."""
+
     @model_validator(mode="before")
     @classmethod
     def _check_names(cls, given: Any) -> Any:
         if isinstance(given, dict):
-            refuse_unknown(given, cls.model_fields)
+            refuse_unknown(given, cls.model_fields, cls.elsewhere)
         return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator
@@ -80,6 +107,21 @@ class CheckedOptions(BaseModel):
     def _check_callable(cls, value: Any, info: ValidationInfo) -> Any:
         check_option(str(info.field_name), value)
         return value
+
+    def _full_texts(self) -> DocumentSource:
+        """The source that `documents` comes to, made once; without it an empty one."""
+        given = getattr(self, "documents", None)
+        if self._source is None or self._source[0] is not given:
+            self._source = given, document_source({} if given is None else given)
+        return self._source[1]
+
+    def _resolved_counter(self) -> NamedTokenCounter:
+        """The counter of `token_counter`, for components that have this option."""
+        # Resolving copies a tokenizer object, which takes longer than a query.
+        spec = getattr(self, "token_counter", None)
+        if self._counter is None or self._counter[0] is not spec:
+            self._counter = (spec, resolve_token_counter(spec))
+        return self._counter[1]
 
 
 class SharedOptions(CheckedOptions):
@@ -99,27 +141,26 @@ class SharedOptions(CheckedOptions):
     document_key: DocumentKey | None = option_field("document_key")
     token_counter: TokenizerSpec = option_field("token_counter")
     separator: str = option_field("separator")
-    documents: SourceTexts | None = option_field("documents")
+    documents: SourceLike | None = option_field("documents")
     rescore: str | None = option_field("rescore")
 
-    @field_validator("documents", mode="plain")
-    @classmethod
-    def _check_documents(cls, value: Any) -> Any:
-        check_option("documents", value)
-        return value
-
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
     _warned: bool = PrivateAttr(default=False)
 
     def _context_options(
         self, top_n: int | None, counter: NamedTokenCounter | None
     ) -> ContextOptions:
         shared = {name: getattr(self, name) for name in _SHARED}
+        if self.documents is not None:
+            shared["documents"] = self._full_texts()
         return ContextOptions(top_n=top_n, token_counter=counter, **shared)
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""
         return None if self.selection == "top_k" else self.token_budget
+
+    def _options_for(self, top_n: int | None) -> ContextOptions:
+        counter = None if self.token_budget is None else self._resolved_counter()
+        return self._context_options(top_n, counter)
 
     def _put_in_order(
         self, documents: Sequence[Document], top_n: int | None
@@ -130,18 +171,14 @@ class SharedOptions(CheckedOptions):
             documents: Best first.
             top_n: How many to keep at most; None for all.
         """
-        counter = None if self.token_budget is None else self._resolved_counter()
-        options = self._context_options(top_n, counter)
-        return put_in_order(documents, options, rescore=self.rescore)
+        return put_in_order(documents, self._options_for(top_n), rescore=self.rescore)
 
-    def _resolved_counter(self) -> NamedTokenCounter:
-        # Resolving copies a tokenizer object, which takes longer than a query.
-        if self._counter is None or self._counter[0] is not self.token_counter:
-            self._counter = (
-                self.token_counter,
-                resolve_token_counter(self.token_counter),
-            )
-        return self._counter[1]
+    async def _aput_in_order(
+        self, documents: Sequence[Document], top_n: int | None
+    ) -> Ordered:
+        """Async version of `_put_in_order`."""
+        work = partial(put_in_order, documents, rescore=self.rescore)
+        return await with_texts(self._options_for(top_n), work)
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

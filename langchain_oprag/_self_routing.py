@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from langchain_core.documents import Document
@@ -26,6 +27,7 @@ from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit
 from oprag.context import arrange
+from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError
 from oprag.routing import Routed, RouteOptions, RungContext, route
 from oprag.tokens import NamedTokenCounter
@@ -39,6 +41,7 @@ class SelfRouting(Answering):
         question: The question.
         config: See `Answering`, as `counter`.
         counter: Counts tokens.
+        source: Full texts by name.
     """
 
     kind = "rung"
@@ -49,8 +52,10 @@ class SelfRouting(Answering):
         question: Question,
         config: RunnableConfig,
         counter: NamedTokenCounter,
+        source: DocumentSource,
     ) -> None:
         super().__init__(options, config, counter)
+        self.source = source
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)
         self._options = options
@@ -66,13 +71,12 @@ class SelfRouting(Answering):
         """
         yield AddableDict(input=self._question.text)
         hits = yield from self._retrieved()
-        documents = self._options.documents
-        only = isinstance(documents, Mapping) and len(documents) == 1
+        names = [] if hits else [*islice(self.source.names(), 2)]
         options = RouteOptions(
             rungs=self.rungs,
             context=self._context,
             max_documents=self._options.max_documents,
-            default_documents=tuple(documents) if only else (),
+            default_documents=tuple(names) if len(names) == 1 else (),
             window_overflow=self._options.window_overflow,
         )
         routed = yield from route(hits, options, self, ledger=self.ledger)

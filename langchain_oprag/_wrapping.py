@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
@@ -24,6 +24,7 @@ _ABSENT = object()
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
 """From what came to a result, and whether to ask for more instead."""
+_AReceive: TypeAlias = Callable[[list[Document]], Awaitable[tuple[_Received, bool]]]
 
 
 class WrappingKeywords(TypedDict, total=False):
@@ -88,7 +89,7 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         return received
 
     async def _afetched(
-        self, query: str, fetch: Fetch, receive: _Receive[_Received]
+        self, query: str, fetch: Fetch, receive: _AReceive[_Received]
     ) -> _Received:
         """Async version of `_fetched`."""
         more = True
@@ -96,7 +97,7 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
             found = await self.base_retriever.ainvoke(
                 query, fetch.config, **fetch.arguments
             )
-            received, more = receive(found)
+            received, more = await receive(found)
         return received
 
     def _refuse_options(self, call: dict[str, Any], options: Any) -> None:

@@ -10,6 +10,7 @@ from langchain_core.documents import (
     Document,
 )
 
+from langchain_oprag._convert import Ordered
 from langchain_oprag._options import SharedOptions, option_field
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
@@ -75,8 +76,10 @@ class OrderPreservingCompressor(
         query: str,
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
-        """Async version of `compress_documents`; nothing here waits."""
-        return self(documents)
+        """Async version of `compress_documents`."""
+        return self._warned_of(
+            documents, await self._aput_in_order(documents, self.top_n)
+        )
 
     def transform_documents(
         self, documents: Sequence[Document], **kwargs: Any
@@ -90,23 +93,31 @@ class OrderPreservingCompressor(
         Raises:
             InvalidOptionError: An argument was given that has no meaning here.
         """
+        self._refuse(kwargs)
+        return self(documents)
+
+    async def atransform_documents(
+        self, documents: Sequence[Document], **kwargs: Any
+    ) -> list[Document]:
+        """Async version of `transform_documents`."""
+        self._refuse(kwargs)
+        return await self.acompress_documents(documents, "")
+
+    def __call__(self, documents: Sequence[Document]) -> list[Document]:
+        """Do the same as `compress_documents`, so that LCEL takes the component."""
+        return self._warned_of(documents, self._put_in_order(documents, self.top_n))
+
+    def _refuse(self, kwargs: dict[str, Any]) -> None:
         for option, value in kwargs.items():
             message = (
                 f"transform_documents takes no argument {option!r}. Options are set on "
                 f"the component: {type(self).__name__}({option}=…)."
             )
             raise InvalidOptionError(message, option=option, value=value)
-        return self(documents)
 
-    async def atransform_documents(
-        self, documents: Sequence[Document], **kwargs: Any
+    def _warned_of(
+        self, documents: Sequence[Document], ordered: Ordered
     ) -> list[Document]:
-        """Async version of `transform_documents`; nothing here waits."""
-        return self.transform_documents(documents, **kwargs)
-
-    def __call__(self, documents: Sequence[Document]) -> list[Document]:
-        """Do the same as `compress_documents`, so that LCEL takes the component."""
-        ordered = self._put_in_order(documents, self.top_n)
         if ordered.used_all and documents and self._budget_to_fill() is not None:
             self._warn_unfilled(len(documents), _SETTING)
         return ordered.documents

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -11,12 +11,14 @@ from langchain_core.documents import Document
 from langchain_core.stores import BaseStore
 from langchain_core.vectorstores import VectorStore
 
+from langchain_oprag._convert import source_of
 from langchain_oprag.stores import chunk_store
 from oprag.documents import (
     ChunkStore,
     DocumentSource,
     StoreSource,
     checked_text,
+    given_documents,
     not_found,
 )
 from oprag.documents import document_source as core_source
@@ -39,6 +41,7 @@ SourceLike: TypeAlias = (
     | Docstore
     | VectorStore
     | ChunkStore
+    | Sequence[Document]
     | str
     | Path
 )
@@ -54,9 +57,10 @@ def document_source(documents: SourceLike) -> DocumentSource:
             names and whose values are texts, `Document`s, or UTF-8 bytes; a
             docstore with a `search` method; a vector store that
             `langchain_oprag.chunk_store` can read, of which each document is
-            put together from its chunks; or anything that
-            `oprag.documents.document_source` takes: a mapping from names to texts,
-            a function, plain or `async`, or a folder.
+            put together from its chunks; a list of `Document`s as they were before
+            they were split; or anything that `oprag.documents.document_source`
+            takes: a mapping from names to texts, a function, plain or `async`, or a
+            folder.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document,
@@ -75,6 +79,8 @@ def document_source(documents: SourceLike) -> DocumentSource:
         return _StoreSource(documents)
     if isinstance(documents, (VectorStore, ChunkStore)):
         return StoreSource(chunk_store(documents))
+    if isinstance(documents, (list, tuple, Document)):
+        return given_documents(documents, Document, source_of)
     search = getattr(documents, "search", None)
     known = (DocumentSource, str, Path, Mapping)
     if callable(search) and not isinstance(documents, known):

@@ -10,11 +10,8 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
-from langchain_oprag.splitters import (
-    OffsetSentenceSplitter,
-    OffsetSplitter,
-    source_of,
-)
+from langchain_oprag._convert import source_of
+from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore
 from oprag.errors import IndexingError, InvalidOptionError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from langchain_core.documents import Document
@@ -15,9 +16,7 @@ from langchain_core.runnables.utils import (
     get_unique_config_specs,
 )
 from pydantic import (
-    BaseModel,
     ConfigDict,
-    PrivateAttr,
     SkipValidation,
     ValidationInfo,
     field_validator,
@@ -25,27 +24,22 @@ from pydantic import (
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
 from langchain_oprag._driver import DrivenRunnable
+from langchain_oprag._options import CheckedOptions, option_field
 from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
-from oprag.calls import SENTINEL, CallModel, as_prices, check_count
-from oprag.context import ContextOptions, documented
+from oprag.calls import SENTINEL, CallModel
+from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-from oprag.units import format_examples, read_long
+from oprag.tokens import NamedTokenCounter, TokenizerSpec
+from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
 
-_LEAST = {"one_call_below": 0, "max_context_tokens": 1, "answer_tokens": 1}
-"""The least number that an option takes."""
+_reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
 
 
-class LongReaderOptions(BaseModel):
+class LongReaderOptions(CheckedOptions):
     """What the reader can be told; pydantic itself checks and copies little."""
 
-    model_config = ConfigDict(
-        arbitrary_types_allowed=True,
-        extra="forbid",
-        use_attribute_docstrings=True,
-        validate_assignment=True,
-    )
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     llm: Runnable[Any, Any]
     """The chat model that reads and answers."""
@@ -56,38 +50,24 @@ class LongReaderOptions(BaseModel):
     """Prompts in the place of the built-in ones: `"long"` and `"direct"` with
     `{context}` and `{question}`, `"short"` with `{examples}`, `{question}` and
     `{long_answer}`. A format string or a prompt template."""
-    examples: SkipValidation[int] = 4
-    """Examples that the second call is given, 0 to 8."""
-    one_call_below: SkipValidation[int] = 1000
-    """A context of fewer tokens takes one call; 0: always two."""
+    examples: SkipValidation[int] = _reader_field("examples", 4)
+    one_call_below: SkipValidation[int] = _reader_field("one_call_below", 1000)
     max_context_tokens: SkipValidation[int | None] = None
     """Tokens of prompt and answer that the model takes; None for what the model's
     profile says, if it has one."""
-    answer_tokens: SkipValidation[int | None] = None
-    """Tokens of the window that are kept free for the answer; None for the model's own
-    limit, else 256, or an eighth of a smaller window."""
-    prices: SkipValidation[Mapping[str, Sequence[float]] | None] = None
-    """Price of a million tokens by model: input, cached input, output."""
-    separator: SkipValidation[str] = "\n\n"
-    """Put between units."""
-    token_counter: SkipValidation[TokenizerSpec] = None
-    """A callable `str -> int`, a tokenizer, or its name; None for cl100k where it is
-    installed, else an approximation."""
+    answer_tokens: SkipValidation[int | None] = _reader_field("answer_tokens")
+    prices: SkipValidation[Mapping[str, Sequence[float]] | None] = _reader_field(
+        "prices"
+    )
+    separator: str = _reader_field("separator")
+    token_counter: TokenizerSpec = _reader_field("token_counter")
 
     @field_validator("*")
     @classmethod
     def _check(cls, value: Any, info: ValidationInfo) -> Any:
-        option = str(info.field_name)
-        if option == "separator":
-            ContextOptions(separator=value)
-        elif option == "prompts":
+        if info.field_name == "prompts":
             long_prompts(value or {})
-        elif option == "prices":
-            as_prices(value)
-        elif option == "examples":
-            format_examples(value)
-        elif option in _LEAST:
-            check_count(option, value, _LEAST[option])
+        check_reader_option(str(info.field_name), value)
         return value
 
 
@@ -143,8 +123,6 @@ class LongReader(DrivenRunnable, LongReaderOptions):
         ('Ann built it in 1912.', '1912')
     """
 
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
-
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
         """Configurable fields of the retriever and the model."""
@@ -154,12 +132,8 @@ class LongReader(DrivenRunnable, LongReaderOptions):
         )
 
     def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
-        if self._counter is None or self._counter[0] is not self.token_counter:
-            # Resolving copies a tokenizer object, which takes longer than a query.
-            counter = resolve_token_counter(self.token_counter)
-            self._counter = (self.token_counter, counter)
         question = read_question(given, type(self).__name__)
-        return _LongReading(self, question, config, self._counter[1])
+        return _LongReading(self, question, config, self._resolved_counter())
 
 
 class _LongReading(Answering):

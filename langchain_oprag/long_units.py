@@ -26,7 +26,7 @@ from langchain_oprag._wrapping import (
     WrappingRetriever,
     wrapped_retriever,
 )
-from langchain_oprag.documents import SourceLike, document_source
+from langchain_oprag.documents import SourceLike
 from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
@@ -172,12 +172,6 @@ class LongUnitRetriever(WrappingRetriever):
     def _check_k(cls, k: Any) -> int:
         return _units_wanted(k)
 
-    @field_validator("documents", mode="plain")
-    @classmethod
-    def _check_documents(cls, value: Any) -> Any:
-        document_source(value)
-        return value
-
     def _get_relevant_documents(
         self,
         query: str,
@@ -191,7 +185,7 @@ class LongUnitRetriever(WrappingRetriever):
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
         chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
-        source = document_source(self.documents)
+        source = self._full_texts()
         texts = {name: source.get(name) for name in document_names(chosen)}
         return self._documents(chosen, texts)
 
@@ -207,9 +201,9 @@ class LongUnitRetriever(WrappingRetriever):
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        chosen = await self._afetched(query, fetch, partial(self._receive, fetch, k))
+        chosen = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
         names = document_names(chosen)
-        source = document_source(self.documents)
+        source = self._full_texts()
         texts = await asyncio.gather(*map(source.aget, names))
         return self._documents(chosen, dict(zip(names, texts, strict=True)))
 
@@ -237,6 +231,11 @@ class LongUnitRetriever(WrappingRetriever):
             ranked, k, order=self.order, document_order=self.document_order
         )
         return chosen, fetch.wants_more(len(found), used_all=len(ranked) < k)
+
+    async def _areceive(
+        self, fetch: Fetch, k: int, found: Sequence[Document]
+    ) -> tuple[list[FoundUnit], bool]:
+        return self._receive(fetch, k, found)
 
     def _documents(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

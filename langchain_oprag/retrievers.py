@@ -17,6 +17,7 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import field_validator
 
+from langchain_oprag._convert import Ordered
 from langchain_oprag._fetching import Fetch, checked_k
 from langchain_oprag._options import SharedOptions
 from langchain_oprag._wrapping import (
@@ -24,6 +25,7 @@ from langchain_oprag._wrapping import (
     WrappingRetriever,
     wrapped_retriever,
 )
+from langchain_oprag.documents import SourceLike
 from oprag.context import ContextKeywords, candidates_for, documented
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
     """What `OrderPreservingRetriever` takes, for type checkers."""
 
     k: int | None
+    documents: SourceLike | None
     rescore: str | None
 
 
@@ -149,7 +152,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        return await self._afetched(query, fetch, partial(self._receive, fetch))
+        return await self._afetched(query, fetch, partial(self._areceive, fetch))
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
@@ -168,7 +171,18 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """The documents in order, and whether to ask again instead."""
-        ordered = self._put_in_order(found, fetch.k)
+        return self._received(fetch, found, self._put_in_order(found, fetch.k))
+
+    async def _areceive(
+        self, fetch: Fetch, found: list[Document]
+    ) -> tuple[list[Document], bool]:
+        """Async version of `_receive`."""
+        ordered = await self._aput_in_order(found, fetch.k)
+        return self._received(fetch, found, ordered)
+
+    def _received(
+        self, fetch: Fetch, found: list[Document], ordered: Ordered
+    ) -> tuple[list[Document], bool]:
         if fetch.wants_more(len(found), used_all=ordered.used_all):
             return ordered.documents, True
         setting = fetch.limited_by(len(found))

@@ -10,7 +10,7 @@ from langchain_core.runnables.utils import (
     get_unique_config_specs,
 )
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import BaseModel, Field
 
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._questions import read_question
@@ -18,7 +18,6 @@ from langchain_oprag._self_route_options import SelfRouteOptions
 from langchain_oprag._self_routing import SelfRouting
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 
 class _ToolArguments(BaseModel):
@@ -81,8 +80,6 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
         ('In May.', {'rung': 'full', 'answered': True})
     """
 
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
-
     def as_tool(
         self,
         args_schema: type[BaseModel] | None = None,
@@ -137,8 +134,6 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
         )
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
-        if self._counter is None or self._counter[0] is not self.token_counter:
-            # Resolving copies a tokenizer object, which takes longer than a query.
-            counter = resolve_token_counter(self.token_counter)
-            self._counter = (self.token_counter, counter)
-        return SelfRouting(self, read_question(given), config, self._counter[1])
+        counter = self._resolved_counter()
+        question = read_question(given)
+        return SelfRouting(self, question, config, counter, self._full_texts())

@@ -9,6 +9,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 
+from langchain_oprag._convert import source_of
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS
 from oprag.optional import require
@@ -302,11 +303,6 @@ class OffsetSentenceSplitter(OffsetSplitter):
 
     def _settings(self) -> tuple[object, ...]:
         return "sentences", self._chunk_size, self._sentence_spans
-
-
-def source_of(document: Document) -> SourceText:
-    """Return what the core needs of a document that is to be split."""
-    return SourceText(document.page_content, document.metadata, document.id)
 
 
 def _inherited(metadata: Mapping[Any, Any]) -> Callable[[], dict[Any, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -16,7 +15,6 @@ from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.context import arrange
-from oprag.errors import InvalidOptionError
 from oprag.routing import RouteOptions
 
 
@@ -74,17 +72,3 @@ def best_first_postprocessor(
     changed = ("selection", "order", "merge", "gap_mark")
     changes = {name: getattr(options, name) for name in changed}
     return postprocessor.model_copy(update={**changes, "rescore": None})
-
-
-def check_retriever(retriever: Any) -> None:
-    """Reject what is no retriever.
-
-    Raises:
-        InvalidOptionError: It is none.
-    """
-    if isinstance(retriever, BaseRetriever):
-        return
-    name = type(retriever).__name__
-    hint = " Pass index.as_retriever()." if hasattr(retriever, "as_retriever") else ""
-    message = f"retriever takes a retriever, not a {name}.{hint}"
-    raise InvalidOptionError(message, option="retriever", value=name)

@@ -25,8 +25,9 @@ from llama_index.core.schema import (
 from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame
-from oprag.context import Columns, ContextOptions, Rebuilt
+from oprag.context import ORIGINAL, Columns, ContextOptions, Rebuilt, write_score
 from oprag.metadata import CHAR_SPANS, OWN_KEYS
+from oprag.positions import SourceText
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.SOURCE,
@@ -35,11 +36,9 @@ _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.PARENT,
 )
 _HIDDEN = frozenset((*OWN_KEYS, CHAR_SPANS))
-_ORIGINAL = "original_"
-"""Before the name of a metadata key: where its value stands after `rescore`."""
 
 
-class Arranged(NamedTuple):
+class Ordered(NamedTuple):
     """Nodes in reading order."""
 
     nodes: list[NodeWithScore]
@@ -53,7 +52,7 @@ def arrange(
     options: ContextOptions,
     *,
     rescore: str | None = None,
-) -> Arranged:
+) -> Ordered:
     """Select, order and join retrieved nodes.
 
     Args:
@@ -78,7 +77,7 @@ def arrange(
     )
     make = partial(_node, rescore=rescore)
     made = arranged.results(make, rescored=rescore is not None)
-    return Arranged(made, arranged.used_all)
+    return Ordered(made, arranged.used_all)
 
 
 def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:
@@ -115,9 +114,9 @@ def hit_of(scored: NodeWithScore, rescore: str | None = None) -> Hit:
     score = scored.score
     metadata = node.metadata
     if rescore == "score":  # ours from an earlier run says nothing about relevance
-        score = metadata.get(f"{_ORIGINAL}score", score)
+        score = metadata.get(f"{ORIGINAL}score", score)
     source, frame = _related(node)
-    return Hit(_text(node), metadata, scored, node, score, source, offsets, frame)
+    return Hit(text_of(node), metadata, scored, node, score, source, offsets, frame)
 
 
 def _related(node: BaseNode) -> tuple[str | None, OffsetFrame]:
@@ -141,16 +140,28 @@ def _related(node: BaseNode) -> tuple[str | None, OffsetFrame]:
     return source, frame
 
 
-def _text(node: BaseNode) -> str:
+def text_of(node: BaseNode) -> str:
+    """Return the text of a node without its metadata."""
     if type(node) is TextNode:
         return node.text  # what it gives below, three calls later
     return node.get_content(metadata_mode=MetadataMode.NONE)
 
 
+def source_of(node: BaseNode) -> SourceText:
+    """Return what the core needs of a document, or of a node of an earlier parser."""
+    return SourceText(
+        text_of(node),
+        node.metadata,
+        node.ref_doc_id or node.node_id,
+        cut=node.source_node is not None,
+        has_neighbours=bool(node.prev_node or node.next_node),
+    )
+
+
 def sent_text(chunk: Chunk, text: str) -> str:
     """What LlamaIndex sends for a chunk with this text: behind its metadata."""
     node: BaseNode = chunk.source.node
-    if text != _text(node):
+    if text != text_of(node):
         node = _copy(node, text, {})
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
@@ -167,7 +178,10 @@ def _node(passage: Rebuilt, rescore: str | None) -> NodeWithScore:
     score: float | None = passage.best.score
     hidden: list[str] = []
     if rescore is not None:
-        score, hidden = _write_score(metadata, rescore, passage.score, score)
+        before = score if rescore == "score" else None
+        write_score(metadata, rescore, passage.score, before)
+        hidden = [key for key in (rescore, ORIGINAL + rescore) if key in metadata]
+        score = passage.score if rescore == "score" else score
     changes = _excluded(first, hidden, metadata)
     changes["metadata"] = metadata
     text = passage.text if passage.changed else None
@@ -188,19 +202,6 @@ def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWi
     if type(first) is NodeWithScore:  # a third of the time that a copy takes
         return NodeWithScore(node=node, score=score)
     return first.model_copy(update={"node": node, "score": score})
-
-
-def _write_score(
-    metadata: dict[str, Any], rescore: str, value: float | None, score: float | None
-) -> tuple[float | None, list[str]]:
-    """Write a falling score; give the node's own, and the keys that were written."""
-    original = metadata.get(rescore)
-    if rescore == "score" and score is not None:
-        original = score
-    # None too: it says that there was none, so that another run keeps that.
-    metadata.setdefault(_ORIGINAL + rescore, original)
-    metadata[rescore] = value
-    return value if rescore == "score" else score, [rescore, _ORIGINAL + rescore]
 
 
 def _excluded(

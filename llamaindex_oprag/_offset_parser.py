@@ -16,18 +16,16 @@ from llama_index.core.node_parser.node_utils import (
 from llama_index.core.schema import (
     BaseNode,
     Document,
-    MetadataMode,
     NodeRelationship,
 )
 from llama_index.core.utils import get_tqdm_iterable
 
-from llamaindex_oprag._convert import excluding
+from llamaindex_oprag._convert import excluding, source_of
 from llamaindex_oprag._options import refuse_lost_state
 from oprag.errors import TokenizerError
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
 from oprag.positions import (
     Part,
-    SourceText,
     Stamp,
     group_parts,
     qualified_name,
@@ -185,11 +183,6 @@ def _link(before: BaseNode, after: BaseNode) -> None:
     after.relationships[NodeRelationship.PREVIOUS] = before.as_related_node_info()
 
 
-def text_of(node: BaseNode) -> str:
-    """Return the text that is split."""
-    return node.get_content(metadata_mode=MetadataMode.NONE)
-
-
 def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:
     """Return the fields of a node that say which metadata no model is shown."""
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
@@ -197,14 +190,3 @@ def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]
         "excluded_llm_metadata_keys": excluding(llm, metadata),
         "excluded_embed_metadata_keys": excluding(embed, metadata),
     }
-
-
-def source_of(node: BaseNode) -> SourceText:
-    """Return what the core needs of a document, or of a node of an earlier parser."""
-    return SourceText(
-        text_of(node),
-        node.metadata,
-        node.ref_doc_id or node.node_id,
-        cut=node.source_node is not None,
-        has_neighbours=bool(node.prev_node or node.next_node),
-    )

@@ -10,11 +10,13 @@ from llama_index.core.bridge.pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -22,17 +24,17 @@ from oprag.context import (
     Order,
     Overflow,
     Selection,
-    SourceTexts,
     check_option,
     refuse_unknown,
     unfilled_message,
 )
+from oprag.documents import DocumentSource
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
-_CALLABLE = ("position_keys", "document_key", "token_counter", "documents")
-_JSON = tuple(name for name in DESCRIPTIONS if name not in _CALLABLE)
+_CALLABLE = ("position_keys", "document_key", "token_counter")
+_JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
 def option_field(name: str) -> Any:
@@ -70,7 +72,7 @@ class ContextFields(BaseModel):
     document_key: DocumentKey | None = option_field("document_key")
     token_counter: TokenizerSpec = option_field("token_counter")
     separator: str = option_field("separator")
-    documents: SourceTexts | None = option_field("documents")
+    documents: SourceLike | None = option_field("documents")
     rescore: str | None = option_field("rescore")
 
     @model_validator(mode="before")
@@ -95,9 +97,22 @@ class ContextFields(BaseModel):
         check_option(str(info.field_name), value)
         return value
 
+    _source: tuple[Any, DocumentSource | None] | None = PrivateAttr(default=None)
+
+    # As it was given: a folder stays a path in JSON, and nothing is read.
+    @field_validator("documents", mode="plain")
+    @classmethod
+    def _check_documents(cls, value: Any) -> Any:
+        source_or_none(value)
+        return value
+
     def context_options(self) -> ContextOptions:
         """Return the options as the core takes them."""
-        return ContextOptions(**{name: getattr(self, name) for name in DEFAULTS})
+        values = {name: getattr(self, name) for name in DEFAULTS}
+        if self._source is None or self._source[0] is not self.documents:
+            self._source = self.documents, source_or_none(self.documents)
+        values["documents"] = self._source[1]
+        return ContextOptions(**values)
 
 
 def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any
 
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -13,54 +13,51 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 
 from llamaindex_oprag._convert import sent_text
 from llamaindex_oprag._prompts import check_template
-from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.calls import WindowOverflow, qa_prompt
-from oprag.context import ContextOptions, Order, Overflow
+from oprag.context import GONE, ContextOptions, ReadingKeywords, refuse_unknown
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError
-from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.routing import (
+    DEFAULT_RUNGS,
     ROUTE_OPTIONS,
+    SET_ELSEWHERE,
     DeclineRules,
     RouteOptions,
     Rung,
     as_decline_rules,
     check_route,
     check_route_option,
-    refuse_removed,
 )
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
-
-_DECIDED_BY_RUNGS = ("token_budget", "top_n", "merge")
+from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 
-class ContextFields(TypedDict, total=False):
-    """How retrieved nodes become the context of a rung."""
+class SelfRouteKeywords(ReadingKeywords, total=False):
+    """What Self-Route and the context of a rung are told, for type checkers."""
 
-    order: Order
-    """`"document"`, or `"score"` for the paper's form: best first, each node behind
-    its number."""
-    document_order: str
-    """How several documents follow one another: `"best_rank"`, `"first_seen"`,
-    `"score_sum"`, or a metadata key."""
-    overflow: Overflow
-    """At a node that does not fit a rung: `"stop"`, or `"skip"` it."""
-    max_gap: int
-    """Characters that may lie between nodes that are read as one."""
-    gap_mark: str | None
-    """Put where something of a document was left out; None for nothing."""
-    separator: str
-    """Put between nodes that do not touch, and between documents."""
-    missing_position: MissingPosition
-    """For nodes without a usable position: `"error"`, `"last"` or `"rank"`."""
-    missing_document: MissingDocument
-    """For nodes that name no document: `"error"`, or `"one"`: all are of one."""
-    position_keys: PositionKeys | None
-    """Where the position is: a metadata key, an attribute, a callable, or a list."""
-    document_key: DocumentKey | None
-    """Where the document's identity is: as above."""
-    token_counter: TokenizerSpec
-    """A callable `str -> int`, a tokenizer, or its name."""
+    documents: SourceLike | None
+    rungs: Sequence[str | int | Rung]
+    rung_llms: Mapping[str, LLM] | None
+    sentinel: str | Sequence[str] | None
+    decline_rules: DeclineRules | None
+    structured_output: bool
+    window_overflow: WindowOverflow
+    max_documents: int | None
+    answer_tokens: int | None
+    prices: Mapping[str, Sequence[float]] | None
+
+
+_READING = ReadingKeywords.__annotations__
+_KNOWN = SelfRouteKeywords.__annotations__
+_ELSEWHERE = {
+    **dict.fromkeys(
+        inspect.signature(RetrieverQueryEngine.from_args).parameters,
+        "Each rung is read in one call; its prompts are rag_prompt= and full_prompt=.",
+    ),
+    **GONE,
+    **SET_ELSEWHERE,
+}
+"""What to do in the place of options of LlamaIndex's engine, and of others."""
 
 
 @dataclass(kw_only=True)
@@ -72,21 +69,21 @@ class SelfRouteOptions:
     """
 
     llm: LLM
-    documents: SourceLike | None
-    rungs: Sequence[str | int | Rung]
-    rung_llms: Mapping[str, LLM]
-    sentinel: str | Sequence[str] | None
-    decline_rules: DeclineRules | None
-    structured_output: bool
     rag_prompt: str | BasePromptTemplate | None
     full_prompt: str | BasePromptTemplate | None
     max_context_tokens: int | Mapping[str, int] | None
-    answer_tokens: int | None
-    window_overflow: WindowOverflow
-    max_documents: int | None
-    prices: Mapping[str, Sequence[float]] | None
-    context: Mapping[str, Any]
-    """See `ContextFields`."""
+    context: ContextOptions
+    """How retrieved nodes become the context of a rung."""
+    documents: SourceLike | None = None
+    rungs: Sequence[str | int | Rung] = DEFAULT_RUNGS
+    rung_llms: Mapping[str, LLM] = field(default_factory=dict)
+    sentinel: str | Sequence[str] | None = None
+    decline_rules: DeclineRules | None = None
+    structured_output: bool = False
+    window_overflow: WindowOverflow = "order_preserving"
+    max_documents: int | None = None
+    answer_tokens: int | None = None
+    prices: Mapping[str, Sequence[float]] | None = None
 
     route: RouteOptions = field(init=False)
     rules: DeclineRules = field(init=False)
@@ -95,8 +92,24 @@ class SelfRouteOptions:
     templates: dict[str, BasePromptTemplate] = field(init=False)
     """The prompts by name, which may be replaced while questions are asked."""
 
+    @classmethod
+    def from_keywords(
+        cls, keywords: SelfRouteKeywords, **others: Any
+    ) -> SelfRouteOptions:
+        """Make them of keyword arguments, unknown ones rejected.
+
+        Args:
+            keywords: What both frameworks have.
+            **others: The other fields, `context` left out.
+        """
+        refuse_unknown(keywords, [*others, *_KNOWN], _ELSEWHERE)
+        given: dict[str, Any] = {**keywords}
+        context = {name: given.pop(name) for name in keywords if name in _READING}
+        return cls(context=ContextOptions(**context), **given, **others)
+
     def __post_init__(self) -> None:
         """Check everything, each by itself and together."""
+        self.rung_llms = dict(self.rung_llms or {})
         for option in ROUTE_OPTIONS:
             check_route_option(option, getattr(self, option))
         rungs = check_route(
@@ -110,13 +123,12 @@ class SelfRouteOptions:
         self.rules = as_decline_rules(self.sentinel, self.decline_rules)
         self.route = RouteOptions(
             rungs=rungs,
-            context=_context_options(self.context),
+            context=self.context,
             sent_text=sent_text,
             max_documents=self.max_documents,
             window_overflow=self.window_overflow,
         )
-        documents = self.documents
-        self.source = None if documents is None else document_source(documents)
+        self.source = source_or_none(self.documents)
         built_in = qa_prompt(self.rules.sentinels[0])
         self.templates = {}
         for name in ("rag_prompt", "full_prompt"):
@@ -157,23 +169,3 @@ def _check_llm(name: str, llm: Any) -> None:
             "Leave it out; structured_output=True has the reply parsed."
         )
         raise InvalidOptionError(message, option="llm", value=llm)
-
-
-def _context_options(options: Mapping[str, Any]) -> ContextOptions:
-    refuse_removed(options)
-    foreign = inspect.signature(RetrieverQueryEngine.from_args).parameters
-    for option, value in options.items():
-        hint = None
-        if option in _DECIDED_BY_RUNGS:
-            hint = 'What is read is decided by rungs=, as in [1500, 16000, "full"].'
-        elif option in {"selection", "preset"}:
-            hint = "Set it on the retriever: OrderPreservingRetriever(…)."
-        elif option in foreign:
-            hint = (
-                "Each rung is read in one call; its prompts are rag_prompt= and "
-                "full_prompt=."
-            )
-        if hint is not None:
-            message = f"{option}= has no meaning for SelfRouteQueryEngine. {hint}"
-            raise InvalidOptionError(message, option=option, value=value)
-    return ContextOptions.from_options(options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NoReturn
 
 import llama_index.core.instrumentation as instrument
@@ -68,11 +69,11 @@ class SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        documents = self._options.documents
-        named = tuple(documents) if isinstance(documents, Mapping) else ()
-        default = named if len(named) == 1 else ()
-        options = replace(self._options.route, default_documents=default)
+        source = self._options.source
         hits = [hit_of(node) for node in self.retrieved]
+        names = [] if hits or source is None else [*islice(source.names(), 2)]
+        default = tuple(names) if len(names) == 1 else ()
+        options = replace(self._options.route, default_documents=default)
         return route(hits, options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -16,6 +16,9 @@ from oprag.errors import InvalidOptionError
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
 """From what came, index nodes resolved, to a result, and whether all was used."""
+_AReceive: TypeAlias = Callable[
+    [list[NodeWithScore]], Awaitable[tuple[_Received, bool]]
+]
 
 
 class WrappingRetriever(BaseRetriever):
@@ -37,8 +40,7 @@ class WrappingRetriever(BaseRetriever):
         callback_manager: CallbackManager | None,
         **options: Any,
     ) -> None:
-        if not isinstance(base_retriever, BaseRetriever):
-            raise _no_retriever(base_retriever)
+        check_retriever("base_retriever", base_retriever)
         self.base_retriever = base_retriever
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
@@ -62,13 +64,13 @@ class WrappingRetriever(BaseRetriever):
                 return received
 
     async def _afetched(
-        self, query: QueryBundle, fetch: Fetch, receive: _Receive[_Received]
+        self, query: QueryBundle, fetch: Fetch, receive: _AReceive[_Received]
     ) -> _Received:
         """Async version of `_fetched`."""
         while True:
             found = await fetch.retriever().aretrieve(query)
             nodes = await super()._ahandle_recursive_retrieval(query, found)
-            received, used_all = receive(nodes)
+            received, used_all = await receive(nodes)
             if not fetch.wants_more(found, used_all=used_all):
                 return received
 
@@ -93,7 +95,14 @@ class WrappingRetriever(BaseRetriever):
         self.base_retriever._update_prompts(prompts_dict)  # noqa: SLF001 -- as above
 
 
-def _no_retriever(value: Any) -> InvalidOptionError:
+def check_retriever(option: str, value: Any) -> None:
+    """Reject what is no retriever.
+
+    Raises:
+        InvalidOptionError: It is none.
+    """
+    if isinstance(value, BaseRetriever):
+        return
     hint = " Pass index.as_retriever()." if hasattr(value, "as_retriever") else ""
-    message = f"base_retriever takes a retriever, not a {type(value).__name__}.{hint}"
-    return InvalidOptionError(message, option="base_retriever", value=value)
+    message = f"{option} takes a retriever, not a {type(value).__name__}.{hint}"
+    raise InvalidOptionError(message, option=option, value=type(value).__name__)

@@ -8,14 +8,13 @@ from typing import Any
 from llama_index.core.bridge.pydantic import ConfigDict, Field
 from llama_index.core.schema import (
     BaseNode,
-    Document,
     TextNode,
     TransformComponent,
 )
 
-from llamaindex_oprag._offset_parser import hidden_keys, text_of
+from llamaindex_oprag._convert import text_of
+from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.documents import DocumentSource
 from oprag.errors import MissingDocumentError
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
@@ -38,8 +37,8 @@ class PositionAnnotator(TransformComponent):
     and only the leaves are counted by `chunk_index`.
 
     Args:
-        documents: The documents that were parsed: the list itself, or what
-            `document_source` takes, by the nodes' `ref_doc_id`.
+        documents: The documents that were parsed, by the nodes' `ref_doc_id`:
+            anything that `document_source` takes, such as the list itself.
 
     Raises:
         MissingDocumentError: When called, and a node names no source document.
@@ -68,7 +67,8 @@ class PositionAnnotator(TransformComponent):
 
     documents: Any = Field(exclude=True, description="The documents that were parsed.")
 
-    def __init__(self, documents: SourceLike | Sequence[Document]) -> None:
+    def __init__(self, documents: SourceLike) -> None:
+        document_source(documents)
         super().__init__(documents=documents)  # type: ignore[call-arg]  # a pydantic field
 
     @classmethod
@@ -78,20 +78,15 @@ class PositionAnnotator(TransformComponent):
 
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""
-        source = self._source()
+        source = document_source(self.documents)
         texts = {name: source.get(name) for name in _source_ids(nodes)}
         return self._annotated(nodes, texts)
 
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Async version of `__call__`."""
-        source = self._source()
+        source = document_source(self.documents)
         texts = {name: await source.aget(name) for name in _source_ids(nodes)}
         return self._annotated(nodes, texts)
-
-    def _source(self) -> DocumentSource:
-        if isinstance(self.documents, (list, tuple)):
-            return document_source({d.node_id: text_of(d) for d in self.documents})
-        return document_source(self.documents)
 
     def _annotated(
         self, nodes: Sequence[BaseNode], texts: dict[str, str]

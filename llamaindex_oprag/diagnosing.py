@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llamaindex_oprag._convert import hit_of
-from llamaindex_oprag.documents import SourceLike, document_source
+from llamaindex_oprag.documents import SourceLike, source_or_none
 from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
@@ -52,7 +52,7 @@ def diagnose(
         chunks = chunk_store(index_or_store).scan()
     return diagnose_chunks(
         chunks,
-        documents=None if documents is None else document_source(documents),
+        documents=source_or_none(documents),
         sample=sample,
         position_keys=position_keys,
         document_key=document_key,

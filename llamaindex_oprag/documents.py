@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
-from llama_index.core.schema import BaseNode, Document, MetadataMode
+from llama_index.core.schema import BaseNode, Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore, RefDocInfo
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
+from llamaindex_oprag._convert import source_of, text_of
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, DocumentSource, StoreSource
+from oprag.documents import ChunkStore, DocumentSource, StoreSource, given_documents
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.positions import document_name
@@ -35,6 +36,7 @@ SourceLike: TypeAlias = (
     | BaseIndex[Any]
     | BasePydanticVectorStore
     | ChunkStore
+    | Sequence[Document]
     | str
     | Path
 )
@@ -46,9 +48,10 @@ def document_source(documents: SourceLike) -> DocumentSource:
 
     Args:
         documents: An index, a docstore, or a vector store that keeps texts
-            (`ChromaVectorStore`, `QdrantVectorStore`, `PGVectorStore`); or anything
-            that `oprag.documents.document_source` takes: a mapping from names to
-            texts, a function, plain or `async`, or a folder.
+            (`ChromaVectorStore`, `QdrantVectorStore`, `PGVectorStore`); a list of
+            `Document`s as they were before they were parsed; or anything that
+            `oprag.documents.document_source` takes: a mapping from names to texts, a
+            function, plain or `async`, or a folder.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document.
@@ -80,7 +83,14 @@ def document_source(documents: SourceLike) -> DocumentSource:
             "question, not full texts. Give the index that it searches."
         )
         raise InvalidOptionError(message, option="documents", value=documents)
-    return core_source(documents)
+    if isinstance(documents, (list, tuple, Document)):
+        return given_documents(documents, Document, source_of)
+    return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself
+
+
+def source_or_none(documents: SourceLike | None) -> DocumentSource | None:
+    """Return the source of an option `documents=`; None where it is not given."""
+    return None if documents is None else document_source(documents)
 
 
 class _IndexSource(DocumentSource):
@@ -93,7 +103,7 @@ class _IndexSource(DocumentSource):
     def get(self, document_id: str) -> str:
         found = self._docstore.get_document(document_id, raise_error=False)
         if isinstance(found, Document):
-            return _text(found)
+            return text_of(found)
         try:
             return self._chunks.get(document_id)
         except DocumentNotFoundError as error:
@@ -105,7 +115,7 @@ class _IndexSource(DocumentSource):
     async def aget(self, document_id: str) -> str:
         found = await self._docstore.aget_document(document_id, raise_error=False)
         if isinstance(found, Document):
-            return _text(found)
+            return text_of(found)
         try:
             return await self._chunks.aget(document_id)
         except DocumentNotFoundError as error:
@@ -121,7 +131,7 @@ class _IndexSource(DocumentSource):
             for node in self._docstore.docs.values()
             if isinstance(node, Document) and document_name(node.metadata) == name
         ]
-        return _text(named[0]) if len(named) == 1 else None
+        return text_of(named[0]) if len(named) == 1 else None
 
     def _missing(
         self,
@@ -139,7 +149,3 @@ class _IndexSource(DocumentSource):
             f"shown to be all. {_WAYS_OUT}"
         )
         return DocumentNotFoundError(message, document=document_id)
-
-
-def _text(document: Document) -> str:
-    return document.get_content(metadata_mode=MetadataMode.NONE)

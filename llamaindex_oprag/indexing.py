@@ -21,7 +21,8 @@ from llama_index.core.schema import (
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
-from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys, text_of
+from llamaindex_oprag._convert import text_of
+from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from llama_index.core.callbacks import CallbackManager
@@ -17,17 +17,18 @@ from llama_index.core.types import RESPONSE_TEXT_TYPE
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
 from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
 from llamaindex_oprag._prompts import check_template
-from oprag.calls import CallModel, Dialogue, Ledger, as_prices, check_count
-from oprag.context import ContextOptions
+from oprag.calls import CallModel, Dialogue, Ledger
+from oprag.context import list_options
 from oprag.errors import InvalidOptionError
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import (
     DIRECT_PROMPT,
     LONG_PROMPT,
     PROMPT_VARIABLES,
+    READER_DESCRIPTIONS,
     SHORT_PROMPT,
     Reading,
-    format_examples,
+    check_reader_option,
     read_long,
 )
 
@@ -48,6 +49,7 @@ class LongReaderOptions:
     counter: NamedTokenCounter
 
 
+@list_options(READER_DESCRIPTIONS)
 class LongReaderSynthesizer(DrivenSynthesizer):
     """Answers from long units in two calls of the model.
 
@@ -85,16 +87,9 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         short_prompt: Of the second: with `{examples}`, `{query_str}` and
             `{long_answer}`.
         direct_prompt: Of the one call of a short context: as `long_prompt`.
-        examples: Examples that the second call is given, 0 to 8.
-        one_call_below: A context of fewer tokens takes one call; 0: always two.
         max_context_tokens: Tokens of prompt and answer that the model takes; None for
             what the LLM's metadata say, if that is more than their class's default.
-        answer_tokens: Tokens of the window that are kept free for the answer; None for
-            the model's own limit, else 256, or an eighth of a smaller window.
-        prices: Price of a million tokens by model: input, cached input, output.
-        separator: Put between units.
-        token_counter: A callable `str -> int`, a tokenizer, or its name; None for
-            cl100k where it is installed, else an approximation.
+        **options: What is asked for and how.
 
     Raises:
         InvalidOptionError: On construction and by `update_prompts`, for an option that
@@ -125,12 +120,6 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         separator: str = "\n\n",
         token_counter: TokenizerSpec = None,
     ) -> None:
-        format_examples(examples)
-        as_prices(prices)
-        ContextOptions(separator=separator)
-        check_count("one_call_below", one_call_below, least=0)
-        check_count("max_context_tokens", max_context_tokens)
-        check_count("answer_tokens", answer_tokens)
         self.options = LongReaderOptions(
             llm=_checked_llm(Settings.llm if llm is None else llm),
             templates={},
@@ -142,6 +131,8 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             separator=separator,
             counter=resolve_token_counter(token_counter),
         )
+        for option in fields(self.options):
+            check_reader_option(option.name, getattr(self.options, option.name))
         self._update_prompts(
             {
                 "long_prompt": long_prompt,

@@ -150,7 +150,7 @@ class LongUnitRetriever(WrappingRetriever):
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        chosen = await self._afetched(query_bundle, self._fetch(), self._receive)
+        chosen = await self._afetched(query_bundle, self._fetch(), self._areceive)
         names = document_names(chosen)
         texts = await asyncio.gather(*map(self._source.aget, names))
         return self._nodes(chosen, dict(zip(names, texts, strict=True)))
@@ -171,6 +171,11 @@ class LongUnitRetriever(WrappingRetriever):
             ranked, k, order=options.order, document_order=options.document_order
         )
         return chosen, len(ranked) < k
+
+    async def _areceive(
+        self, nodes: Sequence[NodeWithScore]
+    ) -> tuple[list[FoundUnit], bool]:
+        return self._receive(nodes)
 
     def _nodes(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

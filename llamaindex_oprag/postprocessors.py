@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import arrange
+from llamaindex_oprag._convert import Ordered, arrange
 from llamaindex_oprag._options import (
     ContextFields,
     refuse_lost_state,
     warn_unfilled,
 )
-from oprag.context import ContextOptions, documented
+from oprag.context import ContextOptions, documented, with_texts
 
 
 @documented
@@ -76,16 +77,27 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         options = self._counting_once(self.context_options())
-        arranged = arrange(nodes, options, rescore=self.rescore)
-        budget = None if options.selection == "top_k" else options.token_budget
-        if budget is not None and nodes and arranged.used_all and not self._warned:
+        return self._warned_of(nodes, arrange(nodes, options, rescore=self.rescore))
+
+    async def _apostprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        options = self._counting_once(self.context_options())
+        work = partial(arrange, nodes, rescore=self.rescore)
+        return self._warned_of(nodes, await with_texts(options, work))
+
+    def _warned_of(
+        self, nodes: list[NodeWithScore], ordered: Ordered
+    ) -> list[NodeWithScore]:
+        budget = None if self.selection == "top_k" else self.token_budget
+        if budget is not None and nodes and ordered.used_all and not self._warned:
             self._warned = True
             how = (
                 "raise similarity_top_k= of the retriever, or put "
                 "OrderPreservingRetriever(token_budget=...) around it"
             )
             warn_unfilled(self, budget, len(nodes), how)
-        return arranged.nodes
+        return ordered.nodes
 
     def _counting_once(self, options: ContextOptions) -> ContextOptions:
         """What `ContextOptions.counting_once` gives, kept while nothing is assigned."""
@@ -94,11 +106,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         if self._counting is None or self._counting[0] != options:
             self._counting = options, options.counting_once()
         return self._counting[1]
-
-    async def _apostprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        return self._postprocess_nodes(nodes, query_bundle)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import llama_index.core.instrumentation as instrument
@@ -10,10 +11,11 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Arranged, arrange
+from llamaindex_oprag._convert import Ordered, arrange
 from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag._options import warn_unfilled
 from llamaindex_oprag._wrapping import WrappingRetriever
+from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -22,6 +24,7 @@ from oprag.context import (
     check_option,
     list_options,
     refuse_unknown,
+    with_texts,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +35,12 @@ _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined] 
 
 _OWN = ("similarity_top_k", "rescore")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
+
+
+class RetrieverKeywords(ContextKeywords, total=False):
+    """What `OrderPreservingRetriever` takes beside its own, for type checkers."""
+
+    documents: SourceLike | None
 
 
 @list_options({name: DESCRIPTIONS[name] for name in _SHARED})
@@ -87,12 +96,14 @@ class OrderPreservingRetriever(WrappingRetriever):
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
         verbose: bool = False,
-        **options: Unpack[ContextKeywords],
+        **options: Unpack[RetrieverKeywords],
     ) -> None:
         refuse_unknown(options, (*_OWN, *_SHARED))
         check_option("rescore", rescore)
         check_option("similarity_top_k", similarity_top_k)
-        self._options = ContextOptions(top_n=similarity_top_k, **options)
+        given: dict[str, Any] = {**options}
+        given["documents"] = source_or_none(given.get("documents"))
+        self._options = ContextOptions(top_n=similarity_top_k, **given)
         if self._options.token_budget is not None:
             self._options = self._options.counting_once()
         self._rescore = rescore
@@ -124,21 +135,28 @@ class OrderPreservingRetriever(WrappingRetriever):
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         fetch = Fetch(self.base_retriever, self._options)
-        received = await self._afetched(query_bundle, fetch, self._receive)
+        received = await self._afetched(query_bundle, fetch, self._areceive)
         return self._finish(fetch, received)
 
-    def _receive(self, nodes: list[NodeWithScore]) -> tuple[tuple[int, Arranged], bool]:
-        arranged = arrange(nodes, self._options, rescore=self._rescore)
-        return (len(nodes), arranged), arranged.used_all
+    def _receive(self, nodes: list[NodeWithScore]) -> tuple[tuple[int, Ordered], bool]:
+        ordered = arrange(nodes, self._options, rescore=self._rescore)
+        return (len(nodes), ordered), ordered.used_all
+
+    async def _areceive(
+        self, nodes: list[NodeWithScore]
+    ) -> tuple[tuple[int, Ordered], bool]:
+        work = partial(arrange, nodes, rescore=self._rescore)
+        ordered = await with_texts(self._options, work)
+        return (len(nodes), ordered), ordered.used_all
 
     def _finish(
-        self, fetch: Fetch, received: tuple[int, Arranged]
+        self, fetch: Fetch, received: tuple[int, Ordered]
     ) -> list[NodeWithScore]:
-        found, arranged = received
+        found, ordered = received
         counts = self._options.selection != "top_k"
         budget = self._options.token_budget if counts else None
-        starved = arranged.used_all and found and not fetch.exhausted
+        starved = ordered.used_all and found and not fetch.exhausted
         if budget is not None and starved and not self._warned:
             self._warned = True
             warn_unfilled(self, budget, found, fetch.setting)
-        return arranged.nodes
+        return ordered.nodes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -16,20 +16,18 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
-from llamaindex_oprag._best_first import (
-    Filling,
-    best_first_postprocessor,
-    check_retriever,
-)
-from llamaindex_oprag._self_route_options import ContextFields, SelfRouteOptions
+from llamaindex_oprag._best_first import Filling, best_first_postprocessor
+from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
-from llamaindex_oprag.documents import SourceLike
-from oprag.calls import WindowOverflow
+from llamaindex_oprag._wrapping import check_retriever
+from oprag.context import DESCRIPTIONS, list_options
 from oprag.errors import InvalidOptionError
-from oprag.routing import DEFAULT_RUNGS, DeclineRules, Rung
+from oprag.routing import ROUTE_DESCRIPTIONS
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
+
+_DESCRIPTIONS = {**DESCRIPTIONS, **ROUTE_DESCRIPTIONS}
 
 
 class SelfRouteQueryEngine(RetrieverQueryEngine):
@@ -99,7 +97,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             raise InvalidOptionError(
                 message, option="response_synthesizer", value=response_synthesizer
             )
-        check_retriever(retriever)
+        check_retriever("retriever", retriever)
         self._self_route = response_synthesizer
         super().__init__(
             retriever=retriever,
@@ -109,6 +107,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         )
 
     @classmethod
+    @list_options({n: _DESCRIPTIONS[n] for n in SelfRouteKeywords.__annotations__})
     def from_args(  # type: ignore[override]  # the base's options of response modes have no meaning here
         cls,
         retriever: BaseRetriever,
@@ -116,21 +115,11 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         *,
         node_postprocessors: list[BaseNodePostprocessor] | None = None,
         callback_manager: CallbackManager | None = None,
-        documents: SourceLike | None = None,
-        rungs: Sequence[str | int | Rung] = DEFAULT_RUNGS,
-        rung_llms: Mapping[str, LLM] | None = None,
-        sentinel: str | Sequence[str] | None = None,
-        decline_rules: DeclineRules | None = None,
-        structured_output: bool = False,
         rag_prompt: str | BasePromptTemplate | None = None,
         full_prompt: str | BasePromptTemplate | None = None,
         max_context_tokens: int | Mapping[str, int] | None = None,
-        answer_tokens: int | None = None,
-        window_overflow: WindowOverflow = "order_preserving",
-        max_documents: int | None = None,
-        prices: Mapping[str, Sequence[float]] | None = None,
         streaming: bool = False,
-        **options: Unpack[ContextFields],
+        **options: Unpack[SelfRouteKeywords],
     ) -> Self:
         """Make an engine.
 
@@ -142,21 +131,6 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
                 LlamaIndex it is set on the LLMs.
-            documents: Full texts by document name: anything that
-                `llamaindex_oprag.document_source` takes. Needed if `rungs` has
-                `"full"`. The one document of a mapping is read even if nothing
-                was retrieved.
-            rungs: What the model is given to read, in turn, until it answers:
-                `"retrieved"`, numbers of tokens, `"full"`; see
-                `oprag.routing.as_rungs`.
-            rung_llms: Other models, by the rung's name:
-                `{"full": long_context_llm}`.
-            sentinel: What the model is told to write if it refuses, or several
-                words, the first for the prompts; None for those of `decline_rules`.
-            decline_rules: How a refusal is recognised, for other languages; None
-                for English.
-            structured_output: Have the model fill in `answerable` and `answer`
-                instead of writing a sentinel. A stream then has one piece.
             rag_prompt: In the place of the built-in prompt of every step that reads
                 nodes: a template, or the text of one, with `{context_str}`
                 and `{query_str}`.
@@ -164,47 +138,22 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             max_context_tokens: Tokens of prompt and answer that the model takes, or
                 one number by rung; None for what the LLM's metadata say, if that is
                 more than their class's default.
-            answer_tokens: Tokens of the window that are kept free for the answer;
-                None for the model's own limit, else 256, or an eighth of a smaller
-                window.
-            window_overflow: When the full documents do not fit the window:
-                `"order_preserving"` (as much as fits, in document order),
-                `"truncate_middle"` or `"error"`.
-            max_documents: Documents to read in full, of the best; None for all that
-                were retrieved.
-            prices: Price of a million tokens by model: input, cached input, output.
             streaming: Whether to return as soon as an answer begins. Can be assigned
                 later.
-            **options: How nodes become the context of a step: `order` (`"score"` for
-                the paper's form: best first, each node behind its number),
-                `document_order`, `overflow`, `max_gap`, `gap_mark`, `separator`,
-                `missing_position`, `missing_document`, `position_keys`,
-                `document_key`, `token_counter`; see
-                `oprag.context.ContextOptions`.
+            **options: What Self-Route and the context of a step are told.
 
         Returns:
             The engine. Nothing was read or asked.
 
         Raises:
             InvalidOptionError: An option does not exist or cannot have this value.
-
         """
-        made = SelfRouteOptions(
+        made = SelfRouteOptions.from_keywords(
+            options,
             llm=llm or Settings.llm,
-            documents=documents,
-            rungs=rungs,
-            rung_llms=dict(rung_llms or {}),
-            sentinel=sentinel,
-            decline_rules=decline_rules,
-            structured_output=structured_output,
             rag_prompt=rag_prompt,
             full_prompt=full_prompt,
             max_context_tokens=max_context_tokens,
-            answer_tokens=answer_tokens,
-            window_overflow=window_overflow,
-            max_documents=max_documents,
-            prices=prices,
-            context=options,
         )
         manager = callback_manager or Settings.callback_manager
         return cls(

@@ -334,9 +334,9 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
     """Ask back for the nearest known name.
 
     Returns:
-        The question with a space before it; empty where nothing is near.
+        The question with a space behind it; empty where nothing is near.
     """
     import difflib  # here, because this is hardly ever needed
 
     near = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return f"Did you mean {near[0]!r}? " if near else ""

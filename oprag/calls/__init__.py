@@ -45,6 +45,7 @@ from oprag.calls.prompts import (
 )
 from oprag.calls.reasoning import ReasoningFilter, without_reasoning
 from oprag.calls.window import (
+    CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
     WindowFit,
     WindowOverflow,
@@ -56,6 +57,7 @@ from oprag.calls.window import (
 )
 
 __all__ = [
+    "CALL_DESCRIPTIONS",
     "CHOICE_PROMPT",
     "CHOICE_VARIABLES",
     "CONTEXT_PART",

@@ -94,6 +94,14 @@ def check_window_overflow(value: Any) -> None:
         raise invalid_option("window_overflow", value, takes)
 
 
+CALL_DESCRIPTIONS = {
+    "answer_tokens": "Tokens of the window that are kept free for the answer; None for "
+    "the model's own limit, else 256, or an eighth of a smaller window.",
+    "prices": "Price of a million tokens by model: input, cached input, output.",
+}
+"""What is said of the options that everything has that asks a model."""
+
+
 def check_count(option: str, value: Any, least: int = 1) -> None:
     """Make sure that an option is a whole number, or None where 0 is too little.
 

@@ -1,6 +1,7 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
 from oprag.context.assembly import arrange, order_context
+from oprag.context.awaiting import with_texts
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.counting import SentText
 from oprag.context.docstrings import described, documented, list_options
@@ -8,17 +9,17 @@ from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
+    GONE,
     ContextKeywords,
     ContextOptions,
     Order,
     OrderingKeywords,
     ReadingKeywords,
-    SourceTexts,
     check_option,
     refuse_unknown,
 )
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import Arranged, Rebuilt
+from oprag.context.results import ORIGINAL, Arranged, Rebuilt, write_score
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     Overflow,
@@ -31,7 +32,9 @@ from oprag.context.selection import (
 __all__ = [
     "DEFAULTS",
     "DESCRIPTIONS",
+    "GONE",
     "HEAD_JOINT",
+    "ORIGINAL",
     "Arranged",
     "Columns",
     "ContextKeywords",
@@ -44,7 +47,6 @@ __all__ = [
     "Rebuilt",
     "Selection",
     "SentText",
-    "SourceTexts",
     "arrange",
     "candidates_for",
     "check_option",
@@ -61,4 +63,6 @@ __all__ = [
     "render",
     "too_small",
     "unfilled_message",
+    "with_texts",
+    "write_score",
 ]

@@ -9,6 +9,7 @@ usual case (`columns.py`); what is right is said here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -28,6 +29,7 @@ from oprag.context.options import (
 )
 from oprag.context.rendering import marked_texts, without_mark
 from oprag.context.results import Arranged, Rebuilt, falling_scores
+from oprag.documents import SourceLike
 from oprag.errors import InvalidOptionError
 from oprag.positions import (
     check_positions,
@@ -36,8 +38,18 @@ from oprag.positions import (
     without_duplicates,
 )
 
-if TYPE_CHECKING:
+if sys.version_info >= (3, 11):
+    from typing import Unpack
+elif TYPE_CHECKING:
     from typing_extensions import Unpack
+else:
+    Unpack = tuple  # 3.10 has none; only `typing.get_type_hints` looks at it
+
+
+class OrderContextKeywords(ContextKeywords, total=False):
+    """What `order_context` takes, for type checkers."""
+
+    documents: SourceLike | None
 
 
 @list_options({name: DESCRIPTIONS[name] for name in DEFAULTS})
@@ -47,7 +59,7 @@ def order_context(
     scores: Sequence[float | None] | None = None,
     *,
     top_n: int | None = None,
-    **options: Unpack[ContextKeywords],
+    **options: Unpack[OrderContextKeywords],
 ) -> list[Passage]:
     """Put retrieved texts into the order of their documents, within a budget.
 

@@ -13,14 +13,17 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 from oprag.context.docstrings import described
 from oprag.context.merging import SourceText
 from oprag.context.selection import BY_POSITION, Overflow, Selection
-from oprag.errors import InvalidOptionError, did_you_mean, invalid_option
+from oprag.documents import DocumentSource, SourceLike, document_source
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    did_you_mean,
+    invalid_option,
+)
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 Order: TypeAlias = Literal["document", "score"]
-
-SourceTexts: TypeAlias = Mapping[str, str] | SourceText
-"""Full texts by document name: a mapping, or a callable that may give None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,8 @@ class ContextOptions:
         separator: What the application puts between the texts; it counts towards the
             budget.
         documents: Full texts by document name, to fill the gaps of merged chunks from:
-            a mapping, or a callable that may give None; None for none.
+            anything that `document_source` takes, such as a mapping, a function, a
+            folder, a store or a list of documents; None for none.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot
@@ -85,12 +89,14 @@ class ContextOptions:
     document_key: DocumentKey | None = None
     token_counter: TokenizerSpec = None
     separator: str = "\n\n"
-    documents: SourceTexts | None = None
+    documents: SourceLike | None = None
 
     def __post_init__(self) -> None:
         """Reject values that the options cannot have."""
         for option in DEFAULTS:
             check_option(option, getattr(self, option))
+        if self.documents is not None:
+            object.__setattr__(self, "documents", document_source(self.documents))
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> ContextOptions:
@@ -142,9 +148,17 @@ class ContextOptions:
 
     def source_text(self) -> SourceText | None:
         """The full texts as a function of the document's name; None without."""
-        if self.documents is None or callable(self.documents):
-            return self.documents
-        return self.documents.get
+        if not isinstance(self.documents, DocumentSource):
+            return None
+        get = self.documents.get
+
+        def text(name: str) -> str | None:
+            try:
+                return get(name)
+            except DocumentNotFoundError:
+                return None
+
+        return text
 
 
 DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(ContextOptions)}
@@ -183,12 +197,11 @@ class ReadingKeywords(OrderingKeywords, total=False):
 
 
 class ContextKeywords(ReadingKeywords, total=False):
-    """All options but the number of chunks, whose name differs by component."""
+    """All but those for which components have own words or own types."""
 
     token_budget: int | None
     selection: Selection
     merge: bool
-    documents: SourceTexts | None
 
 
 def check_option(option: str, value: Any) -> None:
@@ -203,12 +216,17 @@ def check_option(option: str, value: Any) -> None:
             raise invalid_option(option, value, f"It takes {takes}.")
 
 
-def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
+def refuse_unknown(
+    given: Mapping[str, Any],
+    known: Collection[str],
+    elsewhere: Mapping[str, str] | None = None,
+) -> None:
     """Reject what is not an option of a component.
 
     Args:
         given: Options by name.
         known: All that the component has.
+        elsewhere: What to do instead, by option, for those that others have.
 
     Raises:
         InvalidOptionError: For the first one. The message names what to write instead,
@@ -216,28 +234,33 @@ def refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
     """
     for option, value in given.items():
         if option not in known:
-            message = f"There is no option {option!r}.{_instead(option, known)}"
+            instead = (elsewhere or {}).get(option) or _instead(option, known)
+            message = f"There is no option {option!r}. {instead}"
             raise InvalidOptionError(message, option=option, value=value)
 
 
 _COUNTS = ("top_n", "k", "similarity_top_k")
 """How many chunks: the frameworks' words. A component has one of them."""
 
-_GONE = {
+GONE = {
     "preset": 'Write selection="recall" for what preset="recall" was.',
-    "count_full_documents": "Leave it out: documents are read where they are needed.",
-    "response_synthesizer": "Leave it out: llm= reads, and rag_prompt= says how.",
+    "count_full_documents": "Leave it out: full documents are read only where a rung "
+    "sends them, and usage says what every call took.",
+    "multiple_choice": "Write the options below the question, as "
+    "oprag.calls.format_options does; how to answer is said by the prompt.",
+    "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
+    "of rag_prompt= and full_prompt=.",
 }
-"""Options that went."""
+"""Names that were options once, of any component, and what to write instead."""
 
 
 def _instead(option: str, known: Collection[str]) -> str:
     counts = [word for word in _COUNTS if word in known]
     if option in _COUNTS and counts:
-        return f" Write {counts[0]}= here."
-    if option in _GONE:
-        return f" {_GONE[option]}"
-    return f"{did_you_mean(option, known)} Known options: {', '.join(known)}."
+        return f"Write {counts[0]}= here."
+    if option in GONE:
+        return GONE[option]
+    return f"{did_you_mean(option, known)}Known options: {', '.join(known)}."
 
 
 _Check: TypeAlias = tuple[Callable[[Any], bool], str]
@@ -293,8 +316,4 @@ _CHECKED: dict[str, _Check] = {
     "document_key": _KEYS,
     "separator": (_is_text, "a text"),
     "rescore": (_or_none(_is_name), "a metadata key, or None to change no score"),
-    "documents": (
-        _or_none(lambda value: callable(value) or isinstance(value, Mapping)),
-        "full texts by document name: a mapping, or a function from name to text",
-    ),
 }

@@ -92,3 +92,25 @@ class Rebuilt:
 def falling_scores(count: int) -> list[float]:
     """Return scores from 1 downwards; see `Rebuilt.score`."""
     return [(count - index) / count for index in range(count)]
+
+
+ORIGINAL = "original_"
+"""Before the name of a metadata key: where its value stands after `write_score`."""
+
+
+def write_score(
+    metadata: dict[str, Any], key: str, score: float | None, before: Any = None
+) -> None:
+    """Write a score; what stood there first is kept under `original_<key>`.
+
+    Args:
+        metadata: It is written to.
+        key: Where to write.
+        score: What to write.
+        before: The score that it takes the place of, if not what stands there.
+    """
+    if before is None:
+        before = metadata.get(key)
+    if before is not None and before != score:
+        metadata.setdefault(ORIGINAL + key, before)
+    metadata[key] = score

@@ -19,10 +19,10 @@ class Sources:
     """Full texts, found for chunks.
 
     Args:
-        documents: The texts. A mapping, a folder, and a source with a `names()`
-            method can be searched for chunks that carry no name. A source with a
-            `readings(name)` method may give several texts of one document, such as
-            an HTML file as it is and as it is shown.
+        documents: The texts. Those that can be listed (`DocumentSource.names`) are
+            searched for chunks that carry no name. A source with a `readings(name)`
+            method may give several texts of one document, such as an HTML file as it
+            is and as it is shown.
     """
 
     def __init__(self, documents: SourceLike) -> None:
@@ -80,7 +80,7 @@ class Sources:
     def _by_text(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
         pieces = [squeeze(text) for text in texts]
         holders: list[list[str]] = [[] for _ in texts]
-        for name in self._listed() if any(pieces) else ():
+        for name in sorted(self._source.names()) if any(pieces) else ():
             if name not in self._texts:
                 self._texts[name] = self._listed_texts(name)
             held = [_held(squeeze(text), pieces) for text in self._texts[name]]
@@ -89,11 +89,6 @@ class Sources:
         for i, names in enumerate(holders):
             if len(names) == 1:
                 yield i, names[0]
-
-    def _listed(self) -> list[str]:
-        """Return the names of all documents, if they can be listed, sorted."""
-        names = getattr(self._source, "names", None)
-        return sorted(names()) if callable(names) else []
 
 
 def _held(flat: str, pieces: Sequence[str]) -> set[int]:

@@ -7,6 +7,7 @@ from oprag.documents.sources import (
     SourceLike,
     checked_text,
     document_source,
+    given_documents,
     not_found,
 )
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
@@ -19,6 +20,7 @@ __all__ = [
     "StoredChunk",
     "checked_text",
     "document_source",
+    "given_documents",
     "not_found",
     "read_folder",
     "rebuild",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
 from oprag.documents.rejoining import join_pieces
-from oprag.documents.sources import DocumentSource
+from oprag.documents.sources import PART_SEPARATOR, DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.stored_pieces import Piece, read_pieces
 from oprag.metadata import (
@@ -29,9 +29,6 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions import as_number
-
-PART_SEPARATOR = "\n\n"
-"""Between the parts of a document: a blank line, as between paragraphs."""
 
 
 class Rebuilt(NamedTuple):

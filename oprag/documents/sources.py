@@ -5,14 +5,22 @@ A source gives a whole document or raises; it never gives a part of one.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.positions import SourceText, group_parts
+
+D = TypeVar("D")
+"""A framework's class of documents."""
+
+PART_SEPARATOR = "\n\n"
+"""Between the parts of a document: a blank line, as between paragraphs."""
 
 
 class DocumentSource(ABC):
@@ -32,7 +40,13 @@ class DocumentSource(ABC):
 
     async def aget(self, document_id: str) -> str:
         """Async version of `get`: in a thread unless the source has its own."""
-        return await asyncio.to_thread(self.get, document_id)
+        from asyncio import to_thread  # here, because its import takes long
+
+        return await to_thread(self.get, document_id)
+
+    def names(self) -> Iterable[str]:
+        """Return the names of the documents; none where they cannot be listed."""
+        return ()
 
 
 SourceLike: TypeAlias = (
@@ -99,6 +113,70 @@ def checked_text(document_id: str, text: Any, where: str) -> str:
     raise InvalidOptionError(message, option="documents", value=text)
 
 
+def given_documents(
+    documents: Sequence[D], document_type: type[D], read: Callable[[D], SourceText]
+) -> DocumentSource:
+    """Make a source of a framework's documents, by name or by id.
+
+    Those of one name are the parts of one document, with a blank line between them.
+
+    Args:
+        documents: Not read before a text is asked for.
+        document_type: What each has to be.
+        read: Tells text, metadata and id of one.
+
+    Raises:
+        InvalidOptionError: Something else is among them, or they are no list.
+    """
+    if isinstance(documents, document_type):
+        message = f"documents= is one {document_type.__name__}. Give a list of them."
+        raise InvalidOptionError(message, option="documents", value=documents)
+    for place, document in enumerate(documents):
+        if not isinstance(document, document_type):
+            message = (
+                f"documents[{place}] is a {type(document).__name__}. A list has to be "
+                f"of {document_type.__name__}s, as they were before they were split."
+            )
+            raise InvalidOptionError(message, option="documents", value=document)
+    return _ListSource(documents, read)
+
+
+class _ListSource(DocumentSource):
+    def __init__(
+        self, documents: Sequence[Any], read: Callable[[Any], SourceText]
+    ) -> None:
+        self._documents = documents
+        self._read = read
+
+    def get(self, document_id: str) -> str:
+        text = self._by_id.get(document_id)
+        if text is None:
+            text = self._by_name.get(document_id)
+        where = f"the list ({len(self._documents)} documents)"
+        return checked_text(document_id, text, where)
+
+    def names(self) -> Iterable[str]:
+        return self._by_name
+
+    @cached_property
+    def _by_id(self) -> dict[str, str]:
+        """The texts by id, where it is of one alone: an id is the most exact name."""
+        texts = [self._read(document) for document in self._documents]
+        times = Counter(text.id for text in texts)
+        return {t.id: t.text for t in texts if t.id and times[t.id] == 1}
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        groups = group_parts([self._read(document) for document in self._documents])
+        texts = {
+            parts[0].name: [part.source.text for part in parts] for parts in groups
+        }
+        return {
+            name: PART_SEPARATOR.join(text for text in of_one if text.strip())
+            for name, of_one in texts.items()
+        }
+
+
 class _MappingSource(DocumentSource):
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = texts
@@ -112,8 +190,8 @@ class _MappingSource(DocumentSource):
     async def aget(self, document_id: str) -> str:
         return self.get(document_id)
 
-    def names(self) -> list[str]:
-        return list(self._texts)
+    def names(self) -> Iterable[str]:
+        return self._texts
 
 
 class _CallableSource(DocumentSource):
@@ -135,10 +213,12 @@ class _CallableSource(DocumentSource):
         return checked_text(document_id, found, self._where)
 
     async def aget(self, document_id: str) -> str:
+        from asyncio import to_thread  # as above
+
         if inspect.iscoroutinefunction(self._find):
             found = await self._find(document_id)
         else:
-            found = await asyncio.to_thread(self._find, document_id)
+            found = await to_thread(self._find, document_id)
             if inspect.isawaitable(found):
                 found = await found
         return checked_text(document_id, found, self._where)
@@ -154,9 +234,9 @@ class _FolderSource(DocumentSource):
             raise InvalidOptionError(message, option="documents", value=str(folder))
         self._folder = folder.resolve()
 
-    def names(self) -> list[str]:
+    def names(self) -> Iterable[str]:
         files = (path for path in self._folder.rglob("*") if path.is_file())
-        return [str(path.relative_to(self._folder)) for path in files]
+        return (str(path.relative_to(self._folder)) for path in files)
 
     def get(self, document_id: str) -> str:
         # An absolute name is accepted where it lies inside the folder: indexers

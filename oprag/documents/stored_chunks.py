@@ -6,7 +6,6 @@ Each framework's adapter says how its stores are read; what is done with the chu
 
 from __future__ import annotations
 
-import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -48,7 +47,9 @@ class ChunkStore(ABC):
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `fetch`: in a thread unless the store has its own."""
-        return await asyncio.to_thread(self.fetch, doc_key)
+        from asyncio import to_thread  # here, because its import takes long
+
+        return await to_thread(self.fetch, doc_key)
 
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:

@@ -5,13 +5,14 @@ from oprag.routing.declining import DeclineDetector
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.options import (
     DEFAULT_RUNGS,
+    ROUTE_DESCRIPTIONS,
     ROUTE_OPTIONS,
+    SET_ELSEWHERE,
     RouteOptions,
     Rung,
     as_rungs,
     check_route,
     check_route_option,
-    refuse_removed,
 )
 from oprag.routing.refusals import DeclineRules, as_decline_rules, is_refusal
 from oprag.routing.rung_context import (
@@ -22,7 +23,9 @@ from oprag.routing.rung_context import (
 
 __all__ = [
     "DEFAULT_RUNGS",
+    "ROUTE_DESCRIPTIONS",
     "ROUTE_OPTIONS",
+    "SET_ELSEWHERE",
     "DeclineDetector",
     "DeclineRules",
     "Excerpt",
@@ -38,6 +41,5 @@ __all__ = [
     "chunks_of_documents",
     "context_of_documents",
     "is_refusal",
-    "refuse_removed",
     "route",
 ]

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.calls import WindowOverflow, as_prices, check_count, check_window_overflow
+from oprag.calls import (
+    CALL_DESCRIPTIONS,
+    WindowOverflow,
+    as_prices,
+    check_count,
+    check_window_overflow,
+)
 from oprag.context import ContextOptions, SentText
 from oprag.errors import InvalidOptionError, invalid_option
 
@@ -85,15 +91,37 @@ ROUTE_OPTIONS = (
 )
 """Options of Self-Route that `check_route_option` checks."""
 
-_REMOVED = {
-    "count_full_documents": "Leave it out: full documents are read only when they "
-    "are sent, and usage says what every call took.",
-    "multiple_choice": "Write the options below the question, as "
-    "oprag.calls.format_options does; how to answer is said by the prompt.",
-    "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
-    "of rag_prompt= and full_prompt=.",
+ROUTE_DESCRIPTIONS = {
+    "documents": "Full texts by document name: anything that `document_source` takes. "
+    'Needed where a rung is `"full"`. If one alone is known to be there, it is read '
+    "even where nothing was retrieved.",
+    "rungs": "What the model is given to read, in turn, until it answers: "
+    '`"retrieved"`, numbers of tokens, `"full"`; see `oprag.routing.as_rungs`.',
+    "rung_llms": 'Other models, by the rung\'s name: `{"full": long_context_model}`.',
+    "sentinel": "What the model is told to write if it refuses, or several such "
+    "words, of which the first stands in the prompts; None for those of "
+    "`decline_rules`.",
+    "decline_rules": "How a refusal is recognised, for other languages; None for "
+    "English.",
+    "structured_output": "Have the model fill in `answerable` and `answer` instead of "
+    "writing a sentinel. A streamed answer then comes in one piece.",
+    "window_overflow": "When the full documents do not fit the window: "
+    '`"order_preserving"` (as much as fits, in document order), `"truncate_middle"` '
+    'or `"error"`.',
+    "max_documents": "Documents to read in full, of the best; None for all that were "
+    "retrieved.",
+    "order": 'Of what was retrieved: `"document"`, or `"score"`: best first, each '
+    "behind its number, as in the paper.",
+    **CALL_DESCRIPTIONS,
 }
-"""Options that went, and what to write instead."""
+"""What is said of the options that Self-Route has in both frameworks."""
+
+_RUNGS_DECIDE = 'What is read is decided by rungs=, as in [1500, 16000, "full"].'
+SET_ELSEWHERE = {
+    **dict.fromkeys(("token_budget", "top_n", "merge"), _RUNGS_DECIDE),
+    "selection": "Set it on the retriever: OrderPreservingRetriever(…).",
+}
+"""Options that other components have, and what to do in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,18 +197,3 @@ def check_route(
         )
         raise InvalidOptionError(message, option="documents", value=None)
     return made
-
-
-def refuse_removed(given: Any) -> None:
-    """Reject an option that went.
-
-    Args:
-        given: Options by name. Anything but a mapping holds none.
-
-    Raises:
-        InvalidOptionError: The first of them; the message says what to write instead.
-    """
-    for option in given if isinstance(given, Mapping) else ():
-        if option in _REMOVED:
-            message = f"There is no option {option}=. {_REMOVED[option]}"
-            raise InvalidOptionError(message, option=option, value=given[option])

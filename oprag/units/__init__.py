@@ -9,6 +9,7 @@ from oprag.units.long_prompts import (
     format_examples,
 )
 from oprag.units.long_reading import Reading, read_long
+from oprag.units.reader_options import READER_DESCRIPTIONS, check_reader_option
 from oprag.units.unit_index import (
     FoundUnit,
     UnitIndex,
@@ -21,11 +22,13 @@ __all__ = [
     "DIRECT_PROMPT",
     "LONG_PROMPT",
     "PROMPT_VARIABLES",
+    "READER_DESCRIPTIONS",
     "SHORT_PROMPT",
     "FoundUnit",
     "LongUnit",
     "Reading",
     "UnitIndex",
+    "check_reader_option",
     "document_names",
     "format_examples",
     "group_documents",

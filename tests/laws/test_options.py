@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import pydoc
 from dataclasses import fields
-from typing import get_type_hints
+from typing import get_args, get_type_hints
 
 import pytest
 from pydantic import BaseModel
@@ -18,11 +18,11 @@ from oprag import group_documents, order_context
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
-    ContextKeywords,
     ContextOptions,
     OrderingKeywords,
     described,
 )
+from oprag.context.assembly import OrderContextKeywords
 from oprag.context.options import check_option, refuse_unknown
 from oprag.errors import InvalidOptionError
 from tests.langchain.corpus import ListRetriever
@@ -63,7 +63,7 @@ def arguments(component):
     if "options" not in names:
         return names
     is_long = component is llamaindex_oprag.LongUnitRetriever
-    keywords = OrderingKeywords if is_long else ContextKeywords
+    keywords = OrderingKeywords if is_long else OrderContextKeywords
     return names - {"options"} | set(keywords.__annotations__)
 
 
@@ -82,7 +82,7 @@ def make(component, **options):
 
 
 def test_type_checkers_are_told_every_option_of_the_core():
-    assert get_type_hints(ContextKeywords) == {
+    assert get_type_hints(OrderContextKeywords) == {
         name: kind for name, kind in TYPES.items() if name != "top_n"
     }
     given = inspect.signature(order_context).parameters
@@ -102,8 +102,14 @@ def test_fields_are_the_cores_in_name_type_default_and_description(component):
             assert name not in component.model_fields
             continue
         field = component.model_fields[name]
-        found = (field.annotation, field.default, field.description)
-        assert found == (kind, DEFAULTS[name], DESCRIPTIONS[name])
+        assert (field.default, field.description) == (
+            DEFAULTS[name],
+            DESCRIPTIONS[name],
+        )
+        if name == "documents":  # a framework has more that holds texts
+            assert set(get_args(kind)) < set(get_args(field.annotation))
+        else:
+            assert field.annotation == kind
 
 
 @pytest.mark.parametrize("component", WITH_FIELDS, ids=by_name)
@@ -185,6 +191,29 @@ def test_options_that_went_say_what_to_do_instead(option):
         refuse_unknown({option: True}, ["llm"])
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "own"),
+    [
+        (
+            langchain_oprag.SelfRouteChain,
+            llamaindex_oprag.SelfRouteQueryEngine.from_args,
+            {"llm", "retriever", "max_context_tokens"},
+        ),
+        (
+            langchain_oprag.LongReader,
+            llamaindex_oprag.LongReaderSynthesizer,
+            {"llm", "max_context_tokens"},
+        ),
+    ],
+    ids=["SelfRoute", "LongReader"],
+)
+def test_what_both_frameworks_have_is_said_in_the_same_words(first, second, own):
+    left, right = described(first), described(second)
+    shared = (left.keys() & right.keys()) - own
+    assert len(shared) >= 6
+    assert {name: left[name] for name in shared} == {n: right[n] for n in shared}
+
+
 REFUSED = [
     ("token_budget", 0, "a whole number from 1 on, or None for no limit"),
     ("token_budget", True, "a whole number"),
@@ -200,7 +229,6 @@ REFUSED = [
     ("position_keys", [], "a metadata key"),
     ("document_key", [""], "a metadata key"),
     ("separator", None, "a text"),
-    ("documents", 7, "full texts by document name: a mapping, or a function"),
     ("rescore", "", "a metadata key"),
 ]
 

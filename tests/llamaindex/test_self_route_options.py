@@ -14,8 +14,10 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import ChatMessage, ChatResponse, MockLLM
 
 from llamaindex_oprag._metering import reported_usage
+from llamaindex_oprag._self_route_options import SelfRouteKeywords
 from llamaindex_oprag.self_route import SelfRouteQueryEngine
 from oprag.calls import TokenUsage
+from oprag.context import described
 from oprag.errors import InvalidOptionError, RoutingError
 from oprag.routing import DeclineRules
 from tests.llamaindex.corpus import QUESTION, index
@@ -70,11 +72,10 @@ def test_what_is_not_possible_is_refused_at_construction(options, fault):
 
 
 def test_every_option_is_documented():
-    signature = inspect.signature(SelfRouteQueryEngine.from_args)
-    documented = SelfRouteQueryEngine.from_args.__doc__ or ""
+    make = SelfRouteQueryEngine.from_args
+    given = inspect.signature(make).parameters.keys() - {"options"}
 
-    for name in signature.parameters:
-        assert f" {name}: " in documented or f"**{name}: " in documented, name
+    assert set(described(make)) == given | SelfRouteKeywords.__annotations__.keys()
 
 
 def test_nothing_is_asked_or_read_at_construction():

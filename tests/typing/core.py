@@ -8,6 +8,7 @@ def accepted(texts: list[str], metadatas: list[dict[str, object]]) -> list[Passa
     order_context(texts, metadatas, [0.5, None], top_n=3)
     order_context(texts, metadatas, position_keys=["page", "start_index"])
     order_context(texts, metadatas, documents={"a": "text"}, token_counter=len)
+    order_context(texts, metadatas, documents="folder")
     split_tokens("text", chunk_size=10)
     return order_context(texts, metadatas, token_budget=1_000, selection="recall")
 

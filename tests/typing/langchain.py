@@ -31,6 +31,8 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
     retriever.token_budget = 2_000
     compressor = OrderPreservingCompressor(top_n=3, overflow="skip", gap_mark="[…]")
     compressor.top_n = 4
+    OrderPreservingRetriever(vectorstore=s, documents=s)
+    OrderPreservingCompressor(documents=[Document("text")])
     LongUnitRetriever(vectorstore=s, units=units, documents={"a": "text"}, k=2)
     LongUnitRetriever(base_retriever=r, units=units, documents="folder", order="score")
     return compressor(retriever.invoke("question"))

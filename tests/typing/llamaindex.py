@@ -1,13 +1,14 @@
 """The components for LlamaIndex."""
 
 from llama_index.core.base.base_retriever import BaseRetriever
-from llama_index.core.schema import NodeWithScore
+from llama_index.core.schema import Document, NodeWithScore
 
 from llamaindex_oprag import (
     LongUnitRetriever,
     OffsetTokenNodeParser,
     OrderPreservingPostprocessor,
     OrderPreservingRetriever,
+    SelfRouteQueryEngine,
 )
 from oprag.units import LongUnit
 
@@ -18,6 +19,12 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     retriever.similarity_top_k = None
     postprocessor = OrderPreservingPostprocessor(top_n=3, position_keys="page")
     postprocessor.top_n = 4
+    OrderPreservingRetriever(r, documents=[Document(text="text")])
+    OrderPreservingPostprocessor(documents="folder")
+    SelfRouteQueryEngine.from_args(
+        r, rungs=[1_500, "full"], documents={}, order="score"
+    )
+    SelfRouteQueryEngine.from_args(r, token_budget=1)  # type: ignore[call-arg]
     LongUnitRetriever(r, units=units, documents={"a": "text"}, similarity_top_k=2)
     LongUnitRetriever(r, units=units, documents="folder", order="score")
     OffsetTokenNodeParser(chunk_size=128, include_metadata=False)

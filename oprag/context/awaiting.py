@@ -1,0 +1,63 @@
+"""Full texts that have to be awaited, for what only asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from oprag.context.options import ContextOptions
+from oprag.documents import DocumentSource
+from oprag.errors import DocumentNotFoundError, OpragError
+
+_T = TypeVar("_T")
+
+
+async def with_texts(
+    options: ContextOptions, work: Callable[[ContextOptions], _T]
+) -> _T:
+    """Do what may need full texts, and again once those that it asked for are here.
+
+    What is needed is known only when chunks are selected and in order.
+
+    Args:
+        options: Their `documents` are awaited, never asked from sync code.
+        work: Has no effect but its result; it may be done several times.
+
+    Raises:
+        OpragError: As `work` raises it with all texts at hand, or `documents`.
+    """
+    if not isinstance(options.documents, DocumentSource):
+        return work(options)
+    texts = _Texts(options.documents)
+    while True:
+        try:
+            result = work(replace(options, documents=texts.at_hand))
+        except OpragError:
+            if not texts.asked:
+                raise
+        else:
+            if not texts.asked:
+                return result
+        await texts.fetch()
+
+
+class _Texts:
+    def __init__(self, source: DocumentSource) -> None:
+        self._source = source
+        self._texts: dict[str, str | None] = {}
+        self.asked: dict[str, None] = {}
+        """Names of texts that are not here yet."""
+
+    def at_hand(self, name: str) -> str | None:
+        if name not in self._texts:
+            self.asked[name] = None
+        return self._texts.get(name)
+
+    async def fetch(self) -> None:
+        for name in self.asked:
+            try:
+                self._texts[name] = await self._source.aget(name)
+            except DocumentNotFoundError:
+                self._texts[name] = None
+        self.asked = {}
