@@ -244,8 +244,8 @@ _COUNTS = ("top_n", "k", "similarity_top_k")
 
 GONE = {
     "preset": 'Write selection="recall" for what preset="recall" was.',
-    "count_full_documents": "Leave it out: full documents are read only where a rung "
-    "sends them, and usage says what every call took.",
+    "count_full_documents": "Leave it out: full documents are read only when they "
+    "are sent, and usage says what every call took.",
     "multiple_choice": "Write the options below the question, as "
     "oprag.calls.format_options does; how to answer is said by the prompt.",
     "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
