@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from operator import attrgetter, is_
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from pydantic import (
@@ -32,9 +34,10 @@ from oprag.context import (
 )
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec
 
-_SHARED = tuple(name for name in DEFAULTS if name not in {"top_n", "token_counter"})
+_SHARED = tuple(name for name in DEFAULTS if name != "top_n")
+_VALUES = attrgetter(*_SHARED)
 _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
@@ -108,14 +111,21 @@ class SharedOptions(CheckedOptions):
         check_option("documents", value)
         return value
 
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
+    _counted: ClassVar[str] = "top_n"
+    """The field that says how many documents are kept."""
+    _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
     _warned: bool = PrivateAttr(default=False)
 
-    def _context_options(
-        self, top_n: int | None, counter: NamedTokenCounter | None
-    ) -> ContextOptions:
-        shared = {name: getattr(self, name) for name in _SHARED}
-        return ContextOptions(top_n=top_n, token_counter=counter, **shared)
+    def _context_options(self) -> ContextOptions:
+        """The options as the core takes them, made anew where one was assigned."""
+        values = (getattr(self, self._counted), *_VALUES(self))
+        if self._kept is None or not all(map(is_, self._kept[0], values)):
+            named = dict(zip(("top_n", *_SHARED), values, strict=True))
+            options = ContextOptions(**named)
+            if options.token_budget is not None:
+                options = options.counting_once()
+            self._kept = values, options
+        return self._kept[1]
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""
@@ -130,18 +140,10 @@ class SharedOptions(CheckedOptions):
             documents: Best first.
             top_n: How many to keep at most; None for all.
         """
-        counter = None if self.token_budget is None else self._resolved_counter()
-        options = self._context_options(top_n, counter)
+        options = self._context_options()
+        if top_n is not options.top_n:
+            options = replace(options, top_n=top_n)
         return put_in_order(documents, options, rescore=self.rescore)
-
-    def _resolved_counter(self) -> NamedTokenCounter:
-        # Resolving copies a tokenizer object, which takes longer than a query.
-        if self._counter is None or self._counter[0] is not self.token_counter:
-            self._counter = (
-                self.token_counter,
-                resolve_token_counter(self.token_counter),
-            )
-        return self._counter[1]
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from operator import attrgetter, is_
 from typing import Any
 
 from llama_index.core.bridge.pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -31,6 +33,7 @@ from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
+_VALUES = attrgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "token_counter", "documents")
 _JSON = tuple(name for name in DESCRIPTIONS if name not in _CALLABLE)
 
@@ -95,9 +98,17 @@ class ContextFields(BaseModel):
         check_option(str(info.field_name), value)
         return value
 
+    _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
+
     def context_options(self) -> ContextOptions:
-        """Return the options as the core takes them."""
-        return ContextOptions(**{name: getattr(self, name) for name in DEFAULTS})
+        """Return the options as the core takes them, anew where one was assigned."""
+        values = _VALUES(self)
+        if self._kept is None or not all(map(is_, self._kept[0], values)):
+            options = ContextOptions(**dict(zip(DEFAULTS, values, strict=True)))
+            if options.token_budget is not None:
+                options = options.counting_once()
+            self._kept = values, options
+        return self._kept[1]
 
 
 def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from llamaindex_oprag._options import (
     refuse_lost_state,
     warn_unfilled,
 )
-from oprag.context import ContextOptions, documented
+from oprag.context import documented
 
 
 @documented
@@ -65,7 +65,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """
 
     _warned: bool = PrivateAttr(default=False)
-    _counting: tuple[ContextOptions, ContextOptions] | None = PrivateAttr(default=None)
 
     @classmethod
     def class_name(cls) -> str:
@@ -75,7 +74,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        options = self._counting_once(self.context_options())
+        options = self.context_options()
         arranged = arrange(nodes, options, rescore=self.rescore)
         budget = None if options.selection == "top_k" else options.token_budget
         if budget is not None and nodes and arranged.used_all and not self._warned:
@@ -86,14 +85,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
             )
             warn_unfilled(self, budget, len(nodes), how)
         return arranged.nodes
-
-    def _counting_once(self, options: ContextOptions) -> ContextOptions:
-        """What `ContextOptions.counting_once` gives, kept while nothing is assigned."""
-        if options.token_budget is None:
-            return options
-        if self._counting is None or self._counting[0] != options:
-            self._counting = options, options.counting_once()
-        return self._counting[1]
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

@@ -1,10 +1,9 @@
 """From retrieved chunks to ordered passages within a budget: start at `assembly`."""
 
 from oprag.context.assembly import arrange, order_context
+from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
-from oprag.context.counting import SentText
 from oprag.context.docstrings import described, documented, list_options
-from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -21,11 +20,14 @@ from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import Arranged, Rebuilt
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
+    FetchPlan,
     Overflow,
     Selection,
     candidates_for,
+    chunks_for_units,
     fill_budget,
     too_small,
+    unfilled_message,
 )
 
 __all__ = [

@@ -163,7 +163,9 @@ def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
     counts = _stored_counts(columns.metadatas[:kept], counter)
     if counts is None:
         return None
-    kept = _fitting(counts, options.token_budget, counter(options.separator))
+    kept = _fitting(
+        counts, options.token_budget, joint_counter(counter, options.separator).tokens
+    )
     heads = [] if columns.heads is None else columns.heads(min(kept + 1, len(counts)))
     if heads is None:
         return None
@@ -180,9 +182,9 @@ def _within_budget(
     counter: NamedTokenCounter,
 ) -> _Kept | None:
     """Choose what fits the budget with what is sent before it."""
-    budget, join_cost = options.token_budget or 0, counter(options.separator)
+    budget, joint = options.token_budget or 0, joint_counter(counter, options.separator)
     added = _added_by_heads(heads, texts, counts, counter) if any(heads) else []
-    kept = _fitting(list(map(add, counts, added)) or counts, budget, join_cost)
+    kept = _fitting(list(map(add, counts, added)) or counts, budget, joint.tokens)
     # White space that is not sent can leave room for more than were asked for.
     more = kept == len(added) < len(counts)
     found = _joined(texts, line, kept, options)
@@ -194,7 +196,7 @@ def _within_budget(
         firsts = [run[0] for run in found.runs]
         needed += sum([added[rank] for rank in firsts])
         parts = list(map(sent_behind, [heads[rank] for rank in firsts], parts))
-    needed += joint_counter(counter, options.separator).between(parts)
+    needed += joint.between(parts)
     return found if needed <= budget else None
 
 
@@ -285,7 +287,7 @@ def _stored_counts(
     metadatas: Sequence[Mapping[str, Any]], counter: NamedTokenCounter
 ) -> Sequence[int] | None:
     # With others what joints add is not known.
-    if not counter.name or not counter.additive_at_spaces:
+    if not counter.name or counter.additive_at is None:
         return None
     found = _values(metadatas, TOKEN_COUNTER, TOKEN_COUNT)
     if found is None:

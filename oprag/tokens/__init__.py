@@ -3,17 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from oprag.tokens.counters import (
+    SPACE_JOINT,
     NamedTokenCounter,
     TokenCounter,
     TokenizerSpec,
-    encodable,
-    resolve_token_counter,
-)
-from oprag.tokens.joining import (
-    SPACE_JOINT,
     added_by_joining,
+    encodable,
     joint_counter,
     last_joint,
+    resolve_token_counter,
 )
 
 if TYPE_CHECKING:
