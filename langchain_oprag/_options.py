@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import attrgetter, is_
+from operator import is_, itemgetter
 from typing import Any, ClassVar
 
 from langchain_core.documents import Document
@@ -37,7 +37,7 @@ from oprag.positions import DocumentKey, MissingDocument, MissingPosition, Posit
 from oprag.tokens import TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
-_VALUES = attrgetter(*_SHARED)
+_VALUES = itemgetter(*_SHARED)
 _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
@@ -118,14 +118,15 @@ class SharedOptions(CheckedOptions):
 
     def _context_options(self) -> ContextOptions:
         """The options as the core takes them, made anew where one was assigned."""
-        values = (getattr(self, self._counted), *_VALUES(self))
-        if self._kept is None or not all(map(is_, self._kept[0], values)):
+        values = (getattr(self, self._counted), *_VALUES(self.__dict__))
+        kept = self._kept
+        if kept is None or not all(map(is_, kept[0], values)):
             named = dict(zip(("top_n", *_SHARED), values, strict=True))
             options = ContextOptions(**named)
             if options.token_budget is not None:
                 options = options.counting_once()
-            self._kept = values, options
-        return self._kept[1]
+            kept = self._kept = values, options
+        return kept[1]
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
-from operator import attrgetter, is_
+from operator import is_, itemgetter
 from typing import Any
 
 from llama_index.core.bridge.pydantic import (
@@ -33,7 +33,7 @@ from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
-_VALUES = attrgetter(*DEFAULTS)
+_VALUES = itemgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "token_counter", "documents")
 _JSON = tuple(name for name in DESCRIPTIONS if name not in _CALLABLE)
 
@@ -102,13 +102,14 @@ class ContextFields(BaseModel):
 
     def context_options(self) -> ContextOptions:
         """Return the options as the core takes them, anew where one was assigned."""
-        values = _VALUES(self)
-        if self._kept is None or not all(map(is_, self._kept[0], values)):
+        values = _VALUES(self.__dict__)
+        kept = self._kept
+        if kept is None or not all(map(is_, kept[0], values)):
             options = ContextOptions(**dict(zip(DEFAULTS, values, strict=True)))
             if options.token_budget is not None:
                 options = options.counting_once()
-            self._kept = values, options
-        return self._kept[1]
+            kept = self._kept = values, options
+        return kept[1]
 
 
 def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ usual case (`columns.py`); what is right is said here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from oprag.context.options import (
     ContextOptions,
 )
 from oprag.context.rendering import marked_texts, without_mark
-from oprag.context.results import Arranged, Rebuilt, falling_scores
+from oprag.context.results import Arranged, Rebuilt, Rescore, falling_scores
 from oprag.errors import InvalidOptionError
 from oprag.metadata import DOC_KEY
 from oprag.positions import (
@@ -176,16 +176,26 @@ class _BySteps(Arranged):
         return self.made.passages()
 
     def results(
-        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
     ) -> list[Any]:
         hits = {id(hit.source): hit for hit in self.hits}
         parts = self._parts()
-        scores = falling_scores(len(parts)) if rescored else repeat(None)
-        results = [
-            _result(*part, score, hits)
-            for part, score in zip(parts, scores, strict=False)
-        ]
-        return [make(each) if type(each) is Rebuilt else each for each in results]
+        scores: Iterable[Any] = falling_scores(len(parts)) if rescore else repeat(None)
+        results = []
+        for (chunks, spans, text), score in zip(parts, scores, strict=False):
+            first = hits[id(chunks[0].source)]
+            # A slice has metadata of its own.
+            if (
+                len(chunks) > 1
+                or chunks[0].metadata is not first.metadata
+                or text != first.text
+            ):
+                results.append(make(_rebuilt(chunks, spans, text, score, hits)))
+            elif rescore is None:
+                results.append(first.source)
+            else:
+                results.append(rescore(first.source, score, spans, chunks[0].part))
+        return results
 
     def _parts(self) -> list[tuple[Sequence[Chunk], Sequence[Span], str]]:
         """Chunks, spans and text of each passage."""
@@ -199,26 +209,18 @@ class _BySteps(Arranged):
         return [(p.chunks, p.spans, t) for p, t in zip(joined, texts, strict=True)]
 
 
-def _result(
+def _rebuilt(
     chunks: Sequence[Chunk],
     spans: Sequence[Span],
     text: str,
     score: float | None,
     hits: Mapping[int, Hit],
-) -> Any:
-    first = hits[id(chunks[0].source)]
-    # A slice has metadata of its own.
-    if len(chunks) == 1 and chunks[0].metadata is first.metadata and text == first.text:
-        if score is None:
-            return first.source
-        changed, whole = False, True
-    else:
-        changed = True
-        whole = all(c.metadata is hits[id(c.source)].metadata for c in chunks)
+) -> Rebuilt:
+    whole = all(c.metadata is hits[id(c.source)].metadata for c in chunks)
     objects = [chunk.source for chunk in chunks]
     best = min(chunks, key=lambda chunk: chunk.rank).source
     slices = () if whole else spans
-    return Rebuilt(objects, best, text, spans, score, chunks[0].part, slices, changed)
+    return Rebuilt(objects, best, text, spans, score, chunks[0].part, slices)
 
 
 def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:

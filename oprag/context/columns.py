@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Passage
 from oprag.context.options import ContextOptions
-from oprag.context.results import Arranged, Rebuilt, falling_scores
+from oprag.context.results import Arranged, Rebuilt, Rescore, falling_scores
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
@@ -77,44 +77,33 @@ class InColumns(Arranged):
         return self.steps().passages()
 
     def results(
-        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
     ) -> list[Any]:
         """Return one object of a framework per passage."""
-        scores = falling_scores(len(self.runs)) if rescored else repeat(None)
+        objects = self.columns.objects
         if len(self.runs) < sum(map(len, self.runs)):
-            return self._merged(make, scores)
-        objects = [self.columns.objects[rank] for (rank,) in self.runs]
-        if not rescored:
-            return objects
-        spans, unchanged = zip(self._spans()), repeat(object=False)
-        rest = (repeat(None), repeat(()), unchanged)
-        made = map(Rebuilt, zip(objects), objects, self.texts, spans, scores, *rest)
-        return list(map(make, made))
+            return self._merged(make, rescore)
+        kept = [objects[rank] for (rank,) in self.runs]
+        if rescore is None:
+            return kept
+        return list(map(rescore, kept, falling_scores(len(kept))))
 
     def _merged(
-        self, make: Callable[[Rebuilt], Any], scores: Iterable[float | None]
+        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None
     ) -> list[Any]:
-        objects, made = self.columns.objects, []
-        for run, text, span, score in zip(
-            self.runs, self.texts, self._spans(), scores, strict=False
-        ):
-            if len(run) == 1 and score is None:
+        n_made = len(self.runs)
+        scores: Iterable[Any] = falling_scores(n_made) if rescore else repeat(None)
+        (objects, _, metadatas, _), made = self.columns, []
+        for run, text, score in zip(self.runs, self.texts, scores, strict=False):
+            if len(run) > 1:
+                span = metadatas[run[0]][CHAR_START], metadatas[run[-1]][CHAR_END]
+                parts, best = [objects[rank] for rank in run], objects[min(run)]
+                made.append(make(Rebuilt(parts, best, text, (span,), score)))
+            elif rescore is None:
                 made.append(objects[run[0]])
-                continue
-            parts, best = [objects[rank] for rank in run], objects[min(run)]
-            changed = len(run) > 1
-            made.append(
-                make(Rebuilt(parts, best, text, (span,), score, changed=changed))
-            )
+            else:
+                made.append(rescore(objects[run[0]], score))
         return made
-
-    def _spans(self) -> Iterable[tuple[int, int]]:
-        metadatas = self.columns.metadatas
-        return zip(
-            [metadatas[run[0]][CHAR_START] for run in self.runs],
-            [metadatas[run[-1]][CHAR_END] for run in self.runs],
-            strict=True,
-        )
 
 
 class _Kept(NamedTuple):
