@@ -3,16 +3,15 @@
 from typing import TYPE_CHECKING, Any
 
 from oprag.tokens.counters import (
-    SPACE_JOINT,
     NamedTokenCounter,
     TokenCounter,
     TokenizerSpec,
     added_by_joining,
     encodable,
     joint_counter,
-    last_joint,
     resolve_token_counter,
 )
+from oprag.tokens.ends import SPACE_JOINT, last_joint
 
 if TYPE_CHECKING:
     from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before

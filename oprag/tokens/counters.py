@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import operator
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from oprag.errors import TokenizerError
+from oprag.errors import ApproximateTokenCountWarning, TokenizerError
+from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 
 if TYPE_CHECKING:
     import tiktoken
@@ -23,12 +25,12 @@ if TYPE_CHECKING:
 TokenizerSpec: TypeAlias = Any
 """What names a token counter: None, a str, a callable or a tokenizer object."""
 
+_APPROXIMATE = "approximate"
+_DEFAULT = "cl100k_base"
 _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"
 _KEPT_KINDS = 4096
 """Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
-_PLAIN_END = r"[0-9A-Za-z][ \n!-/:-@\[-`{-~‘’“”…–—]{0,5}\Z"
-_PLAIN_START = r"[ \n]{0,3}[^\s/]"  # o200k takes "/" to lines before it
 
 
 class TokenCounter(Protocol):
@@ -137,18 +139,95 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     """
     if isinstance(spec, NamedTokenCounter):
         return spec
-    return _named(spec) if spec is None or isinstance(spec, str) else _resolved(spec)
+    if spec is None:
+        return _default_counter()
+    if isinstance(spec, str):
+        return _counter_by_name(spec)
+    return _counter_of_object(spec)
 
 
-def _resolved(spec: TokenizerSpec) -> NamedTokenCounter:
-    # Here, because what knows the tokenizers' packages takes a part of the time that
-    # `import oprag` does, and many only order chunks.
-    from oprag.tokens.resolving import resolved
+@lru_cache(maxsize=1)
+def _default_counter() -> NamedTokenCounter:
+    from oprag.tokens.tiktoken_files import loads_offline
 
-    return resolved(spec)
+    if loads_offline(_DEFAULT):
+        return _counter_by_name(_DEFAULT)
+    message = (
+        "Tokens are estimated as a quarter of the UTF-8 bytes, because cl100k_base "
+        "cannot be loaded without the network. Install tiktoken and llama-index-core "
+        "(it carries the file), point TIKTOKEN_CACHE_DIR at a folder with the file, "
+        'or name a tokenizer; token_counter="approximate" says that this is meant.'
+    )
+    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=3)
+    return _counter_by_name(_APPROXIMATE)
 
 
-_named = lru_cache(maxsize=32)(_resolved)
+@lru_cache(maxsize=32)
+def _counter_by_name(name: str) -> NamedTokenCounter:
+    from oprag.tokens.huggingface import load_huggingface
+    from oprag.tokens.tiktoken_files import encoding_name, load_tiktoken
+
+    if name == _APPROXIMATE:
+        return NamedTokenCounter(
+            _approximate_count, name, subadditive=True, by_name=True
+        )
+    encoding = encoding_name(name)
+    if encoding is not None and encoding != name:
+        return _counter_by_name(encoding)  # stored counts know it by this name
+    if encoding is not None:
+        return _tiktoken_counter(load_tiktoken(encoding), by_name=True)
+    return _huggingface_counter(load_huggingface(name), name, by_name=True)
+
+
+def _counter_of_object(spec: Any) -> NamedTokenCounter:
+    from oprag.tokens.huggingface import is_tokenizer, private_copy
+    from oprag.tokens.tiktoken_files import is_encoding
+
+    if is_encoding(spec):
+        return _tiktoken_counter(spec)
+    if hasattr(spec, "is_fast"):
+        name = str(getattr(spec, "name_or_path", ""))
+        return _huggingface_counter(private_copy(spec, name), name)
+    if is_tokenizer(spec):
+        return _huggingface_counter(private_copy(spec, ""), "")
+    if callable(spec):
+        return NamedTokenCounter(partial(_checked_count, spec))
+    message = (
+        f"A {type(spec).__name__} is no token counter. Pass None, a name, a "
+        "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
+        "to its number of tokens."
+    )
+    raise TokenizerError(message, tokenizer=type(spec).__name__)
+
+
+def _tiktoken_counter(
+    encoding: tiktoken.Encoding, *, by_name: bool = False
+) -> NamedTokenCounter:
+    from oprag.tokens.tiktoken_files import joints_of
+
+    return NamedTokenCounter(
+        partial(_tiktoken_count, encoding),
+        encoding.name,
+        additive_at=joints_of(encoding),
+        tokenizer=encoding,
+        by_name=by_name,
+    )
+
+
+def _huggingface_counter(
+    tokenizer: tokenizers.Tokenizer, name: str, *, by_name: bool = False
+) -> NamedTokenCounter:
+    from oprag.tokens.huggingface import joints_at_white_space
+
+    joints = joints_at_white_space(tokenizer)
+    return NamedTokenCounter(
+        partial(_huggingface_count, tokenizer),
+        name,
+        subadditive=joints is not None,
+        additive_at=joints,
+        tokenizer=tokenizer,
+        by_name=by_name,
+    )
 
 
 def encodable(text: str) -> str:
@@ -160,23 +239,19 @@ def encodable(text: str) -> str:
     return text
 
 
-def approximate_count(text: str) -> int:
-    """Return a quarter of the UTF-8 bytes, rounded up."""
+def _approximate_count(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
-def tiktoken_count(encoding: tiktoken.Encoding, text: str) -> int:
-    """Return the tokens that an encoding of tiktoken makes."""
+def _tiktoken_count(encoding: tiktoken.Encoding, text: str) -> int:
     return len(encoding.encode_ordinary(encodable(text)))
 
 
-def huggingface_count(tokenizer: tokenizers.Tokenizer, text: str) -> int:
-    """Return the tokens that a tokenizer of Hugging Face makes of the text alone."""
+def _huggingface_count(tokenizer: tokenizers.Tokenizer, text: str) -> int:
     return len(tokenizer.encode(encodable(text), add_special_tokens=False))
 
 
-def checked_count(counter: Callable[[str], Any], text: str) -> int:
-    """Return what a user's counter gives, if that can be a number of tokens."""
+def _checked_count(counter: Callable[[str], Any], text: str) -> int:
     counted = counter(text)
     try:
         number = operator.index(counted)
@@ -259,17 +334,17 @@ class JointCounter:
         # follows the next blanks, a joint that begins and ends with a line break takes
         # the same tokens whatever is there: no pattern goes on behind line breaks but
         # with more of them, and those of o200k with "/".
-        ends = list(map(_marks_at_end, [left[-2:] for left in lefts]))
-        starts = list(map(_space_at_start, [right[:2] for right in rights]))
+        ends = list(map(marks_at_end, [left[-2:] for left in lefts]))
+        starts = list(map(space_at_start, [right[:2] for right in rights]))
         # Two characters mostly are enough, and there are fewer different ones.
         if None in ends:
             ends = [
-                _marks_at_end(left[-6:]) if end is None else end
+                marks_at_end(left[-6:]) if end is None else end
                 for left, end in zip(lefts, ends, strict=True)
             ]
         if None in starts:
             starts = [
-                _space_at_start(right[:4]) if start is None else start
+                space_at_start(right[:4]) if start is None else start
                 for right, start in zip(rights, starts, strict=True)
             ]
         kinds = list(zip(ends, starts, strict=False))
@@ -315,9 +390,9 @@ def added_by_joining(
             total += _more(group, joined, count)
             group = []
         if not group:
-            joined = _tail(texts[place])
+            joined = text_end(texts[place])
             group = [joined]
-        head = _head(right)
+        head = text_start(right)
         group.append(head)
         joined += joints[place].joint + head
         last = place
@@ -329,47 +404,3 @@ def added_by_joining(
 
 def _more(group: Sequence[str], joined: str, count: NamedTokenCounter) -> int:
     return count(joined) - sum(map(count, group))
-
-
-@lru_cache(maxsize=4096)
-def _marks_at_end(end: str) -> str | None:
-    """What stands behind the last letter or digit; None where others do."""
-    found = re.search(_PLAIN_END, end)
-    return found and end[found.start() + 1 :]
-
-
-@lru_cache(maxsize=4096)
-def _space_at_start(start: str) -> str | None:
-    """The blanks before the first character; None where there are others, or more."""
-    found = re.match(_PLAIN_START, start)
-    return found and found.group()[:-1]
-
-
-def _tail(text: str) -> str:
-    """The end of a text that is tokenised on its own."""
-    return text[last_joint(text, 0, len(text)) :]
-
-
-def _head(text: str) -> str:
-    """The beginning of a text that is tokenised on its own; all of it: the text."""
-    place = SPACE_JOINT.search(text)
-    return text[: place.start() + 1] if place else text
-
-
-SPACE_JOINT = re.compile("[!-~] ")
-"""The two characters of a joint for every counter with `additive_at_spaces`."""
-
-
-def last_joint(text: str, start: int, end: int) -> int:
-    """Find the last place between two others where the counts of both sides add up.
-
-    That is before a space that follows a printable ASCII character, for counters
-    with `additive_at_spaces`.
-
-    Returns:
-        The place, `start < place < end`, or `start` when there is none.
-    """
-    space = text.rfind(" ", start + 1, end)
-    while space > start and not "!" <= text[space - 1] <= "~":
-        space = text.rfind(" ", start + 1, space)
-    return max(space, start)
