@@ -71,6 +71,8 @@ class InColumns(Arranged):
     """What they are chosen from."""
     steps: Callable[[], Arranged]
     """Makes the same with all its passages."""
+    merge: bool
+    """See `ContextOptions`."""
 
     def passages(self) -> list[Passage]:
         """Return the passages."""
@@ -81,7 +83,7 @@ class InColumns(Arranged):
     ) -> list[Any]:
         """Return one object of a framework per passage."""
         objects = self.columns.objects
-        if len(self.runs) < sum(map(len, self.runs)):
+        if self.merge:
             return self._merged(make, rescore)
         kept = [objects[rank] for (rank,) in self.runs]
         if rescore is None:
@@ -138,7 +140,7 @@ def arranged(
         steps: What to do where passages are asked for.
     """
     kept = _kept(columns, options) if IN_USE and _usual(options) else None
-    return None if kept is None else InColumns(*kept, columns, steps)
+    return None if kept is None else InColumns(*kept, columns, steps, options.merge)
 
 
 def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
