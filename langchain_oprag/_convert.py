@@ -88,25 +88,27 @@ def put_in_order(
         [document.metadata for document in documents],
     )
     arranged = arrange(lambda: hits_of(documents), options, columns=columns)
-    make = partial(_document, rescore=rescore)
-    made = arranged.results(make, rescored=rescore is not None)
+    rescored = None if rescore is None else partial(_rescored, key=rescore)
+    made = arranged.results(partial(_document, rescore=rescore), rescored)
     return Ordered(made, arranged.used_all)
 
 
 def _document(passage: Rebuilt, rescore: str | None) -> Document:
     first: Document = passage.objects[0]
-    if passage.changed:
-        metadata = passage.metadata(first.metadata)
-        if rescore is not None:
-            write_score(metadata, rescore, passage.score)
-        # Whatever else a class of its own holds was that of the first document.
-        return Document(passage.text, id=passage.new_id(_ID), metadata=metadata)
-    if rescore is None or first.metadata.get(rescore) == passage.score:
+    metadata = passage.metadata(first.metadata)
+    if rescore is not None:
+        write_score(metadata, rescore, passage.score)
+    # Whatever else a class of its own holds was that of the first document.
+    return Document(passage.text, id=passage.new_id(_ID), metadata=metadata)
+
+
+def _rescored(first: Document, score: float, *_: Any, key: str) -> Document:
+    if first.metadata.get(key) == score:
         return first
-    changes: dict[str, Any] = {"metadata": dict(first.metadata)}
-    write_score(changes["metadata"], rescore, passage.score)
+    metadata = dict(first.metadata)
+    write_score(metadata, key, score)
     # Of the same class, and in less time than a constructor takes.
-    return first.model_copy(update=changes)
+    return first.model_copy(update={"metadata": metadata})
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from operator import is_, itemgetter
 from typing import Any, ClassVar
 
 from langchain_core.documents import Document
@@ -37,7 +39,8 @@ from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
-_SHARED = tuple(name for name in DEFAULTS if name not in {"top_n", "token_counter"})
+_SHARED = tuple(name for name in DEFAULTS if name != "top_n")
+_VALUES = itemgetter(*_SHARED)
 _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
@@ -144,23 +147,32 @@ class SharedOptions(CheckedOptions):
     documents: SourceLike | None = option_field("documents")
     rescore: str | None = option_field("rescore")
 
+    _counted: ClassVar[str] = "top_n"
+    """The field that says how many documents are kept."""
+    _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
     _warned: bool = PrivateAttr(default=False)
 
-    def _context_options(
-        self, top_n: int | None, counter: NamedTokenCounter | None
-    ) -> ContextOptions:
-        shared = {name: getattr(self, name) for name in _SHARED}
-        if self.documents is not None:
-            shared["documents"] = self._full_texts()
-        return ContextOptions(top_n=top_n, token_counter=counter, **shared)
+    def _context_options(self) -> ContextOptions:
+        """The options as the core takes them, made anew where one was assigned."""
+        values = (getattr(self, self._counted), *_VALUES(self.__dict__))
+        kept = self._kept
+        if kept is None or not all(map(is_, kept[0], values)):
+            named = dict(zip(("top_n", *_SHARED), values, strict=True))
+            if self.documents is not None:
+                named["documents"] = self._full_texts()
+            options = ContextOptions(**named)
+            if options.token_budget is not None:
+                options = options.counting_once()
+            kept = self._kept = values, options
+        return kept[1]
+
+    def _options_for(self, top_n: int | None) -> ContextOptions:
+        options = self._context_options()
+        return options if top_n is options.top_n else replace(options, top_n=top_n)
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""
         return None if self.selection == "top_k" else self.token_budget
-
-    def _options_for(self, top_n: int | None) -> ContextOptions:
-        counter = None if self.token_budget is None else self._resolved_counter()
-        return self._context_options(top_n, counter)
 
     def _put_in_order(
         self, documents: Sequence[Document], top_n: int | None

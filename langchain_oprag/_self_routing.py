@@ -14,7 +14,6 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
 from langchain_oprag._convert import hits_of
-from langchain_oprag._fetching import Fetch
 from langchain_oprag._prompts import HISTORY, fill, takes_history
 from langchain_oprag._questions import Question
 from langchain_oprag._self_route_options import (
@@ -23,6 +22,7 @@ from langchain_oprag._self_route_options import (
     context_options,
     model_of,
 )
+from langchain_oprag._wrapping import Fetch
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit

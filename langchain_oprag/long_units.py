@@ -19,11 +19,12 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, field_validator
 
 from langchain_oprag._convert import hits_of
-from langchain_oprag._fetching import Fetch, checked_k
 from langchain_oprag._options import option_field
 from langchain_oprag._wrapping import (
+    Fetch,
     WrappingKeywords,
     WrappingRetriever,
+    checked_k,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -18,11 +18,12 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import field_validator
 
 from langchain_oprag._convert import Ordered
-from langchain_oprag._fetching import Fetch, checked_k
 from langchain_oprag._options import SharedOptions
 from langchain_oprag._wrapping import (
+    Fetch,
     WrappingKeywords,
     WrappingRetriever,
+    checked_k,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
@@ -107,6 +108,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     k: int | None = None
 
+    _counted: ClassVar[str] = "k"
+
     def __init__(
         self,
         *,
@@ -122,6 +125,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         )
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
+        self._context_options()  # so that no query has to make them
 
     @field_validator("k", mode="plain")
     @classmethod

@@ -11,7 +11,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore
 
 from llamaindex_oprag._convert import hit_of
-from llamaindex_oprag._fetching import Fetch
+from llamaindex_oprag._wrapping import Fetch
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.context import arrange

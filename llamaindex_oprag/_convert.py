@@ -26,7 +26,13 @@ from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame
 from oprag.context import ORIGINAL, Columns, ContextOptions, Rebuilt, write_score
-from oprag.metadata import CHAR_SPANS, OWN_KEYS
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_SPANS,
+    CHAR_START,
+    OWN_KEYS,
+    place_metadata,
+)
 from oprag.positions import SourceText
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
@@ -36,6 +42,7 @@ _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.PARENT,
 )
 _HIDDEN = frozenset((*OWN_KEYS, CHAR_SPANS))
+_ID = attrgetter("node.node_id")
 
 
 class Ordered(NamedTuple):
@@ -75,8 +82,8 @@ def arrange(
         sent_text=sent_text,
         columns=_columns(nodes),
     )
-    make = partial(_node, rescore=rescore)
-    made = arranged.results(make, rescored=rescore is not None)
+    rescored = None if rescore is None else partial(_rescored, rescore=rescore)
+    made = arranged.results(partial(_node, rescore=rescore), rescored)
     return Ordered(made, arranged.used_all)
 
 
@@ -176,26 +183,60 @@ def _node(passage: Rebuilt, rescore: str | None) -> NodeWithScore:
     first: BaseNode = passage.objects[0].node
     metadata = passage.metadata(first.metadata)
     score: float | None = passage.best.score
-    hidden: list[str] = []
+    hidden: Sequence[str] = ()
     if rescore is not None:
-        before = score if rescore == "score" else None
-        write_score(metadata, rescore, passage.score, before)
-        hidden = [key for key in (rescore, ORIGINAL + rescore) if key in metadata]
-        score = passage.score if rescore == "score" else score
-    changes = _excluded(first, hidden, metadata)
-    changes["metadata"] = metadata
-    text = passage.text if passage.changed else None
-    if passage.changed:
-        changes["embedding"] = None
+        score, hidden = _write_score(metadata, rescore, passage.score, score)
+    changes = _changes(first, metadata, hidden, passage.spans, passage.part)
+    changes["embedding"] = None
     if len(passage.objects) > 1 or passage.slices:
-        changes["id_"] = passage.new_id(attrgetter("node.node_id"))
+        changes["id_"] = passage.new_id(_ID)
         changes["relationships"] = _relationships([s.node for s in passage.objects])
-    start = getattr(first, "start_char_idx", None)
-    # Without one, the offsets of a part are no offsets in the node's source.
-    if passage.spans and (start is not None or passage.part is None):
-        changes["start_char_idx"] = passage.spans[0][0]
-        changes["end_char_idx"] = passage.spans[-1][1]
-    return _scored(passage.objects[0], _copy(first, text, changes), score)
+    return _scored(passage.objects[0], _copy(first, passage.text, changes), score)
+
+
+def _rescored(
+    first: NodeWithScore,
+    value: float,
+    spans: Sequence[tuple[int, int]] | None = None,
+    part: int | None = None,
+    *,
+    rescore: str,
+) -> NodeWithScore:
+    node = first.node
+    metadata = dict(node.metadata)
+    if spans is None:
+        spans = ((metadata[CHAR_START], metadata[CHAR_END]),)
+    else:
+        metadata.update(place_metadata(spans, part))
+    score, hidden = _write_score(metadata, rescore, value, first.score)
+    changes = _changes(node, metadata, hidden, spans, part)
+    return _scored(first, _copy(node, None, changes), score)
+
+
+def _changes(
+    node: BaseNode,
+    metadata: dict[str, Any],
+    hidden: Sequence[str],
+    spans: Sequence[tuple[int, int]],
+    part: int | None,
+) -> dict[str, Any]:
+    """What is new on a copy of a node: metadata, what of it is hidden, offsets."""
+    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
+    names = tuple(metadata)
+    for_llm = [*_excluding((*llm, *hidden), names)]
+    # Mostly both are the same.
+    same = embed == llm
+    for_embed = [*for_llm] if same else [*_excluding((*embed, *hidden), names)]
+    changes: dict[str, Any] = {
+        "metadata": metadata,
+        "excluded_llm_metadata_keys": for_llm,
+        "excluded_embed_metadata_keys": for_embed,
+    }
+    # Without a start, the offsets of a part are no offsets in the node's source.
+    if spans and (part is None or getattr(node, "start_char_idx", None) is not None):
+        changes["start_char_idx"] = spans[0][0]
+        changes["end_char_idx"] = spans[-1][1]
+    return changes
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
@@ -204,19 +245,13 @@ def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWi
     return first.model_copy(update={"node": node, "score": score})
 
 
-def _excluded(
-    node: BaseNode, hidden: Sequence[str], metadata: dict[str, Any]
-) -> dict[str, Any]:
-    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
-    names = tuple(metadata)
-    for_llm = [*_excluding((*llm, *hidden), names)]
-    # Mostly both are the same.
-    same = embed == llm
-    for_embed = [*for_llm] if same else [*_excluding((*embed, *hidden), names)]
-    return {
-        "excluded_llm_metadata_keys": for_llm,
-        "excluded_embed_metadata_keys": for_embed,
-    }
+def _write_score(
+    metadata: dict[str, Any], rescore: str, value: float | None, score: float | None
+) -> tuple[float | None, list[str]]:
+    """Write a falling score; give the node's own, and the keys that were written."""
+    write_score(metadata, rescore, value, score if rescore == "score" else None)
+    hidden = [key for key in (rescore, ORIGINAL + rescore) if key in metadata]
+    return value if rescore == "score" else score, hidden
 
 
 def _relationships(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from operator import is_, itemgetter
 from typing import Any
 
 from llama_index.core.bridge.pydantic import (
@@ -28,11 +29,11 @@ from oprag.context import (
     refuse_unknown,
     unfilled_message,
 )
-from oprag.documents import DocumentSource
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
+_VALUES = itemgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
@@ -97,8 +98,6 @@ class ContextFields(BaseModel):
         check_option(str(info.field_name), value)
         return value
 
-    _source: tuple[Any, DocumentSource | None] | None = PrivateAttr(default=None)
-
     # As it was given: a folder stays a path in JSON, and nothing is read.
     @field_validator("documents", mode="plain")
     @classmethod
@@ -106,13 +105,20 @@ class ContextFields(BaseModel):
         source_or_none(value)
         return value
 
+    _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
+
     def context_options(self) -> ContextOptions:
-        """Return the options as the core takes them."""
-        values = {name: getattr(self, name) for name in DEFAULTS}
-        if self._source is None or self._source[0] is not self.documents:
-            self._source = self.documents, source_or_none(self.documents)
-        values["documents"] = self._source[1]
-        return ContextOptions(**values)
+        """Return the options as the core takes them, anew where one was assigned."""
+        values = _VALUES(self.__dict__)
+        kept = self._kept
+        if kept is None or not all(map(is_, kept[0], values)):
+            named = dict(zip(DEFAULTS, values, strict=True))
+            named["documents"] = source_or_none(self.documents)
+            options = ContextOptions(**named)
+            if options.token_budget is not None:
+                options = options.counting_once()
+            kept = self._kept = values, options
+        return kept[1]
 
 
 def refuse_lost_state(component: BaseModel, state: dict[str, Any]) -> None:

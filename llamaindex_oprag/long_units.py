@@ -18,8 +18,7 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag._convert import hit_of
-from llamaindex_oprag._fetching import Fetch
-from llamaindex_oprag._wrapping import WrappingRetriever
+from llamaindex_oprag._wrapping import Fetch, WrappingRetriever
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DESCRIPTIONS,

@@ -15,7 +15,7 @@ from llamaindex_oprag._options import (
     refuse_lost_state,
     warn_unfilled,
 )
-from oprag.context import ContextOptions, documented, with_texts
+from oprag.context import documented, with_texts
 
 
 @documented
@@ -66,7 +66,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     """
 
     _warned: bool = PrivateAttr(default=False)
-    _counting: tuple[ContextOptions, ContextOptions] | None = PrivateAttr(default=None)
 
     @classmethod
     def class_name(cls) -> str:
@@ -76,15 +75,14 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        options = self._counting_once(self.context_options())
-        return self._warned_of(nodes, arrange(nodes, options, rescore=self.rescore))
+        ordered = arrange(nodes, self.context_options(), rescore=self.rescore)
+        return self._warned_of(nodes, ordered)
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        options = self._counting_once(self.context_options())
         work = partial(arrange, nodes, rescore=self.rescore)
-        return self._warned_of(nodes, await with_texts(options, work))
+        return self._warned_of(nodes, await with_texts(self.context_options(), work))
 
     def _warned_of(
         self, nodes: list[NodeWithScore], ordered: Ordered
@@ -98,14 +96,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
             )
             warn_unfilled(self, budget, len(nodes), how)
         return ordered.nodes
-
-    def _counting_once(self, options: ContextOptions) -> ContextOptions:
-        """What `ContextOptions.counting_once` gives, kept while nothing is assigned."""
-        if options.token_budget is None:
-            return options
-        if self._counting is None or self._counting[0] != options:
-            self._counting = options, options.counting_once()
-        return self._counting[1]
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

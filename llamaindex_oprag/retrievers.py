@@ -12,9 +12,8 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import Ordered, arrange
-from llamaindex_oprag._fetching import Fetch
 from llamaindex_oprag._options import warn_unfilled
-from llamaindex_oprag._wrapping import WrappingRetriever
+from llamaindex_oprag._wrapping import Fetch, WrappingRetriever
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     DEFAULTS,

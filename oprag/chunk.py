@@ -70,10 +70,6 @@ class Chunk(NamedTuple):
             and CHAR_SPANS not in self.metadata
         )
 
-    def with_tokens(self, token_count: int) -> Chunk:
-        """The same chunk with its tokens counted."""
-        return Chunk(*self[:7], token_count, *self[8:])
-
 
 @dataclass(frozen=True, slots=True)
 class Passage:

@@ -119,7 +119,7 @@ def _spans(
     for budget in BUDGETS:
         if options.selection == "segments":
             listed = filler.listed(chunks, budget)
-        passages = finish(filler.taken(listed, budget), options)
+        passages = finish(filler.taken(listed, budget), options).passages()
         kept.append([(s.start, s.end) for passage in passages for s in passage.spans])
     return kept
 

@@ -2,10 +2,9 @@
 
 from oprag.context.assembly import arrange, order_context
 from oprag.context.awaiting import with_texts
+from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
-from oprag.context.counting import SentText
 from oprag.context.docstrings import described, documented, list_options
-from oprag.context.fetching import FetchPlan, chunks_for_units, unfilled_message
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -22,11 +21,14 @@ from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import ORIGINAL, Arranged, Rebuilt, write_score
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
+    FetchPlan,
     Overflow,
     Selection,
     candidates_for,
+    chunks_for_units,
     fill_budget,
     too_small,
+    unfilled_message,
 )
 
 __all__ = [

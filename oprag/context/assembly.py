@@ -10,16 +10,15 @@ usual case (`columns.py`); what is right is said here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from oprag.chunk import Chunk, Hit, Passage
+from oprag.chunk import Chunk, Hit, Passage, Span
 from oprag.context import columns as short_way
-from oprag.context.budgeting import BudgetFiller, finish
+from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
 from oprag.context.columns import Columns
-from oprag.context.counting import SentText
 from oprag.context.docstrings import list_options
 from oprag.context.options import (
     DEFAULTS,
@@ -28,9 +27,10 @@ from oprag.context.options import (
     ContextOptions,
 )
 from oprag.context.rendering import marked_texts, without_mark
-from oprag.context.results import Arranged, Rebuilt, falling_scores
+from oprag.context.results import Arranged, Rebuilt, Rescore, falling_scores
 from oprag.documents import SourceLike
 from oprag.errors import InvalidOptionError
+from oprag.metadata import DOC_KEY
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -150,8 +150,10 @@ def arrange(
     def steps() -> Arranged:
         return _by_steps(hits() if callable(hits) else hits, options, sent_text)
 
-    found = None if columns is None else short_way.arranged(columns, options, steps)
-    return steps() if found is None else found
+    # Chunks of other splitters mostly have no document key, and the first tells.
+    if columns is None or not columns.metadatas or DOC_KEY not in columns.metadatas[0]:
+        return steps()
+    return short_way.arranged(columns, options, steps) or steps()
 
 
 def _by_steps(
@@ -159,7 +161,7 @@ def _by_steps(
 ) -> Arranged:
     chunks = prepared_chunks(hits, options)
     best = chunks if options.top_n is None else chunks[: options.top_n]
-    budget = options.needed_budget()
+    budget = options.token_budget or options.needed_budget()
     if budget is None:
         used_all = len(best) == len(chunks)
         return _BySteps(finish(best, options), used_all, hits, options)
@@ -177,48 +179,60 @@ def _by_steps(
 
 @dataclass(frozen=True)
 class _BySteps(Arranged):
-    made: list[Passage]
+    made: Finished
     used_all: bool
     hits: Sequence[Hit]
     options: ContextOptions
 
     def passages(self) -> list[Passage]:
-        return self.made
+        return self.made.passages()
 
     def results(
-        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
     ) -> list[Any]:
-        texts = marked_texts(
-            self.made, gap_mark=self.options.gap_mark, separator=self.options.separator
-        )
         hits = {id(hit.source): hit for hit in self.hits}
-        scores = falling_scores(len(texts)) if rescored else repeat(None)
-        results = [
-            _result(passage, text, score, hits)
-            for passage, text, score in zip(self.made, texts, scores, strict=False)
-        ]
-        return [make(each) if type(each) is Rebuilt else each for each in results]
+        parts = self._parts()
+        scores: Iterable[Any] = falling_scores(len(parts)) if rescore else repeat(None)
+        results = []
+        for (chunks, spans, text), score in zip(parts, scores, strict=False):
+            first = hits[id(chunks[0].source)]
+            # A slice has metadata of its own.
+            if (
+                len(chunks) > 1
+                or chunks[0].metadata is not first.metadata
+                or text != first.text
+            ):
+                results.append(make(_rebuilt(chunks, spans, text, score, hits)))
+            elif rescore is None:
+                results.append(first.source)
+            else:
+                results.append(rescore(first.source, score, spans, chunks[0].part))
+        return results
+
+    def _parts(self) -> list[tuple[Sequence[Chunk], Sequence[Span], str]]:
+        """Chunks, spans and text of each passage."""
+        ordered, joined = self.made
+        if joined is None:
+            return [
+                ((c,), () if c.span is None else (c.span,), c.text) for c in ordered
+            ]
+        mark, separator = self.options.gap_mark, self.options.separator
+        texts = marked_texts(joined, gap_mark=mark, separator=separator)
+        return [(p.chunks, p.spans, t) for p, t in zip(joined, texts, strict=True)]
 
 
-def _result(
-    passage: Passage, text: str, score: float | None, hits: Mapping[int, Hit]
-) -> Any:
-    chunks = passage.chunks
-    first = hits[id(chunks[0].source)]
-    # A slice has metadata of its own.
-    if len(chunks) == 1 and chunks[0].metadata is first.metadata and text == first.text:
-        if score is None:
-            return first.source
-        changed, whole = False, True
-    else:
-        changed = True
-        whole = all(c.metadata is hits[id(c.source)].metadata for c in chunks)
+def _rebuilt(
+    chunks: Sequence[Chunk],
+    spans: Sequence[Span],
+    text: str,
+    score: float | None,
+    hits: Mapping[int, Hit],
+) -> Rebuilt:
+    whole = all(c.metadata is hits[id(c.source)].metadata for c in chunks)
     objects = [chunk.source for chunk in chunks]
     best = min(chunks, key=lambda chunk: chunk.rank).source
-    slices = () if whole else passage.spans
-    return Rebuilt(
-        *(objects, best, text, passage.spans, score, passage.part, slices, changed)
-    )
+    slices = () if whole else spans
+    return Rebuilt(objects, best, text, spans, score, chunks[0].part, slices)
 
 
 def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:

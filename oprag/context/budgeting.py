@@ -1,39 +1,74 @@
 """Chosen text within a token budget, counted as it is sent.
 
 With `selection="segments"` and `"expand"` text is chosen by rank and position, with
-`"budget"` and `"top_k"` in rank order; either way it is taken while it fits.
+`"budget"` and `"top_k"` in rank order; either way it is taken while it fits. Counting
+a long context again takes longer than everything else, so the counts of its parts are
+added where that is exact, and only what stands around each joint is counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
-from oprag.context.counting import ContextCounter, SentText
 from oprag.context.merging import merge_neighbours, single_passage
 from oprag.context.options import ContextOptions
-from oprag.context.selection import BY_POSITION, EXPANDING, fill_budget, too_small
+from oprag.context.rendering import gap_between, marked_texts
+from oprag.context.selection import (
+    BY_POSITION,
+    EXPANDING,
+    counted,
+    fill_budget,
+    too_small,
+)
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
-from oprag.tokens import NamedTokenCounter, joint_counter, resolve_token_counter
+from oprag.tokens import (
+    NamedTokenCounter,
+    added_by_joining,
+    joint_counter,
+    resolve_token_counter,
+)
 
 _Cost = Callable[[Chunk], int]
+SentText: TypeAlias = Callable[[Chunk, str], str]
+"""The text that the application sends for a chunk: given a passage's first chunk
+and the passage's text, that text with whatever the framework puts around it."""
 
 
-def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
+class Finished(NamedTuple):
+    """Chosen chunks in order."""
+
+    ordered: list[Chunk]
+    """The chunks."""
+    joined: list[Passage] | None
+    """Their passages; None where each chunk is sent by itself and as it is, so that
+    none has to be made."""
+
+    def passages(self) -> list[Passage]:
+        """Return the passages."""
+        if self.joined is None:
+            return list(map(single_passage, self.ordered))
+        return self.joined
+
+
+def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
     """Put the chosen chunks in order and join them, as the options say."""
     ordered = document_order(chunks, document_order=options.document_order)
-    if options.merges:
+    if options.merge or options.selection == "recall":
         passages = merge_neighbours(
             ordered, max_gap=options.max_gap, source_text=options.source_text()
         )
         if options.order == "score":
             passages.sort(key=lambda passage: passage.rank)
-        return passages
+        return Finished(ordered, passages)
     if options.order == "score":
         ordered = rank_order(chunks)
-    return [single_passage(chunk) for chunk in ordered]
+    marked = options.gap_mark is not None
+    return Finished(ordered, list(map(single_passage, ordered)) if marked else None)
 
 
 class BudgetFiller:
@@ -52,15 +87,15 @@ class BudgetFiller:
         if options.gap_mark is not None:
             joint += options.gap_mark + options.separator
         self._options = options
-        self._last: tuple[Sequence[Chunk], list[Passage]] | None = None
-        self._join_cost = counter(joint)
+        self._last: tuple[Sequence[Chunk], Finished] | None = None
+        self._join_cost = joint_counter(counter, joint).tokens
         self._cost = _cost_function(counter, sent_text)
         self._count = ContextCounter(
             counter,
             separator=options.separator,
             gap_mark=options.gap_mark,
             sent_text=sent_text,
-        ).count
+        )
 
     def listed(self, chunks: Sequence[Chunk], budget: int) -> list[Chunk]:
         """Put what may be read into the order in which it is taken.
@@ -75,12 +110,11 @@ class BudgetFiller:
         Raises:
             InvalidSpanError: See `cut_into_lines`.
         """
-        source_text = self._options.source_text()
         # Imported here: most contexts need neither.
         if self._options.selection in EXPANDING:
             from oprag.context.expanding import expanded_order
 
-            return expanded_order(chunks, source_text=source_text)
+            return expanded_order(chunks, source_text=self._options.source_text())
         if self._options.selection == "segments":
             from oprag.context.segments import segment_order
 
@@ -89,7 +123,7 @@ class BudgetFiller:
                 budget,
                 cost=self._cost,
                 max_gap=self._options.max_gap,
-                source_text=source_text,
+                source_text=self._options.source_text(),
             )
         return list(chunks)
 
@@ -122,14 +156,17 @@ class BudgetFiller:
             kept = self._topped_up(kept, rest, budget)
         return kept
 
-    def finished(self, chunks: Sequence[Chunk]) -> list[Passage]:
+    def finished(self, chunks: Sequence[Chunk]) -> Finished:
         """Do the same as `finish`; what was counted last is not made again."""
         if self._last is None or self._last[0] is not chunks:
             self._last = chunks, finish(chunks, self._options)
         return self._last[1]
 
     def _needed(self, chunks: Sequence[Chunk]) -> int:
-        return self._count(self.finished(chunks))
+        ordered, joined = self.finished(chunks)
+        if joined is None:
+            return self._count.count_apart(ordered)
+        return self._count.count(joined)
 
     def _shrunk(self, kept: list[Chunk], budget: int) -> list[Chunk]:
         """Leave out the worst until the finished context fits.
@@ -155,7 +192,7 @@ class BudgetFiller:
                 room -= tokens
                 if room < 0:
                     break
-                more.append(chunk.with_tokens(tokens))
+                more.append(counted(chunk, tokens))
             while more and self._needed([*kept, *more]) > budget:
                 more = more[: len(more) // 2]
             if not more:
@@ -184,7 +221,7 @@ def _cost_function(counter: NamedTokenCounter, sent_text: SentText | None) -> _C
         if not sent.endswith(text):
             return counter(sent)
         header = sent.removesuffix(text)
-        known = counter.additive_at_spaces or counter.subadditive
+        known = counter.additive_at or counter.subadditive
         if not known or not header[-1].isspace():
             return counter(sent)
         if header not in headers:
@@ -192,3 +229,114 @@ def _cost_function(counter: NamedTokenCounter, sent_text: SentText | None) -> _C
         return headers[header] + stored + joined(header, text)
 
     return cost
+
+
+class ContextCounter:
+    """Counts the tokens of passages as they are sent.
+
+    Args:
+        counter: The token counter.
+        separator: What is put between the texts.
+        gap_mark: What is put between passages of one document with a gap.
+        sent_text: What is sent for a passage, if not just its text.
+    """
+
+    def __init__(
+        self,
+        counter: NamedTokenCounter,
+        *,
+        separator: str,
+        gap_mark: str | None = None,
+        sent_text: SentText | None = None,
+    ) -> None:
+        self._counter = counter
+        self._separator = separator
+        self._gap_mark = gap_mark
+        self._sent_text = sent_text
+        known = counter.additive_at or counter.subadditive
+        # What a framework puts around a text stands before the mark, not behind it.
+        self._known = bool(known) and (gap_mark is None or sent_text is None)
+        self._joint = joint_counter(counter, separator)
+        marked = separator if gap_mark is None else separator + gap_mark + separator
+        self._marked = joint_counter(counter, marked)
+        self._glued = joint_counter(counter, "")
+        # While a budget is being filled, most passages are counted again as they were.
+        self._counted: dict[str, int] = {}
+
+    def count(self, passages: Sequence[Passage]) -> int:
+        """Count the tokens of passages, whose chunks have their `token_count` as sent.
+
+        Returns:
+            Exactly as many as there are, or, for a counter that is `subadditive`, at
+            least as many.
+        """
+        if not self._known:
+            return self._counted_whole(passages)
+        texts = [passage.text for passage in passages]
+        if self._sent_text is not None:
+            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
+        total = sum(map(self._tokens, passages, texts))
+        if self._gap_mark is None:
+            return total + self._joint.between(texts)
+        following = texts[1:]
+        gaps = [gap_between(a, b) for a, b in pairwise(passages)]
+        joints = [self._marked if gap else self._joint for gap in gaps]
+        known = [
+            marked if gap else joined
+            for gap, marked, joined in zip(
+                gaps,
+                self._marked.known(texts, following),
+                self._joint.known(texts, following),
+                strict=True,
+            )
+        ]
+        return total + added_by_joining(texts, joints, known)
+
+    def count_apart(self, chunks: Sequence[Chunk]) -> int:
+        """Do the same as `count` for chunks that are sent each by itself, unmarked."""
+        texts = [chunk.text for chunk in chunks]
+        if self._sent_text is not None:
+            texts = list(map(self._sent_text, chunks, texts))
+        if not self._known:
+            return self._counter(self._separator.join(texts))
+        total = sum([chunk.token_count or 0 for chunk in chunks])
+        return total + self._joint.between(texts)
+
+    def _counted_whole(self, passages: Sequence[Passage]) -> int:
+        texts = marked_texts(
+            passages, gap_mark=self._gap_mark, separator=self._separator
+        )
+        if self._sent_text is not None:
+            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
+        return self._counter(self._separator.join(texts))
+
+    def _tokens(self, passage: Passage, text: str) -> int:
+        chunks = passage.chunks
+        if len(chunks) == 1 and chunks[0].token_count is not None:
+            return chunks[0].token_count
+        if text not in self._counted:
+            tokens = self._summed(passage)
+            self._counted[text] = self._counter(text) if tokens is None else tokens
+        return self._counted[text]
+
+    def _summed(self, passage: Passage) -> int | None:
+        """Tokens of a passage from those of its chunks, where these just touch."""
+        chunks = passage.chunks
+        counts = [chunk.token_count for chunk in chunks]
+        if (
+            self._sent_text is not None  # then the counts hold what is put around
+            or self._counter.additive_at is None
+            or not passage.exact
+            or any(not _touch(before, after) for before, after in pairwise(chunks))
+        ):
+            return None
+        texts = [chunk.text for chunk in chunks]
+        known = [count for count in counts if count is not None]
+        glued = self._glued.between(texts)
+        return sum(known) + glued if len(known) == len(counts) else None
+
+
+def _touch(before: Chunk, after: Chunk) -> bool:
+    if before.span is None or after.span is None:
+        return False
+    return before.span[1] == after.span[0]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Passage
 from oprag.context.options import ContextOptions
-from oprag.context.results import Arranged, Rebuilt, falling_scores
+from oprag.context.results import Arranged, Rebuilt, Rescore, falling_scores
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
@@ -71,50 +71,41 @@ class InColumns(Arranged):
     """What they are chosen from."""
     steps: Callable[[], Arranged]
     """Makes the same with all its passages."""
+    merge: bool
+    """See `ContextOptions`."""
 
     def passages(self) -> list[Passage]:
         """Return the passages."""
         return self.steps().passages()
 
     def results(
-        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
     ) -> list[Any]:
         """Return one object of a framework per passage."""
-        scores = falling_scores(len(self.runs)) if rescored else repeat(None)
-        if len(self.runs) < sum(map(len, self.runs)):
-            return self._merged(make, scores)
-        objects = [self.columns.objects[rank] for (rank,) in self.runs]
-        if not rescored:
-            return objects
-        spans, unchanged = zip(self._spans()), repeat(object=False)
-        rest = (repeat(None), repeat(()), unchanged)
-        made = map(Rebuilt, zip(objects), objects, self.texts, spans, scores, *rest)
-        return list(map(make, made))
+        objects = self.columns.objects
+        if self.merge:
+            return self._merged(make, rescore)
+        kept = [objects[rank] for (rank,) in self.runs]
+        if rescore is None:
+            return kept
+        return list(map(rescore, kept, falling_scores(len(kept))))
 
     def _merged(
-        self, make: Callable[[Rebuilt], Any], scores: Iterable[float | None]
+        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None
     ) -> list[Any]:
-        objects, made = self.columns.objects, []
-        for run, text, span, score in zip(
-            self.runs, self.texts, self._spans(), scores, strict=False
-        ):
-            if len(run) == 1 and score is None:
+        n_made = len(self.runs)
+        scores: Iterable[Any] = falling_scores(n_made) if rescore else repeat(None)
+        (objects, _, metadatas, _), made = self.columns, []
+        for run, text, score in zip(self.runs, self.texts, scores, strict=False):
+            if len(run) > 1:
+                span = metadatas[run[0]][CHAR_START], metadatas[run[-1]][CHAR_END]
+                parts, best = [objects[rank] for rank in run], objects[min(run)]
+                made.append(make(Rebuilt(parts, best, text, (span,), score)))
+            elif rescore is None:
                 made.append(objects[run[0]])
-                continue
-            parts, best = [objects[rank] for rank in run], objects[min(run)]
-            changed = len(run) > 1
-            made.append(
-                make(Rebuilt(parts, best, text, (span,), score, changed=changed))
-            )
+            else:
+                made.append(rescore(objects[run[0]], score))
         return made
-
-    def _spans(self) -> Iterable[tuple[int, int]]:
-        metadatas = self.columns.metadatas
-        return zip(
-            [metadatas[run[0]][CHAR_START] for run in self.runs],
-            [metadatas[run[-1]][CHAR_END] for run in self.runs],
-            strict=True,
-        )
 
 
 class _Kept(NamedTuple):
@@ -149,7 +140,7 @@ def arranged(
         steps: What to do where passages are asked for.
     """
     kept = _kept(columns, options) if IN_USE and _usual(options) else None
-    return None if kept is None else InColumns(*kept, columns, steps)
+    return None if kept is None else InColumns(*kept, columns, steps, options.merge)
 
 
 def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
@@ -163,7 +154,9 @@ def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
     counts = _stored_counts(columns.metadatas[:kept], counter)
     if counts is None:
         return None
-    kept = _fitting(counts, options.token_budget, counter(options.separator))
+    kept = _fitting(
+        counts, options.token_budget, joint_counter(counter, options.separator).tokens
+    )
     heads = [] if columns.heads is None else columns.heads(min(kept + 1, len(counts)))
     if heads is None:
         return None
@@ -180,9 +173,9 @@ def _within_budget(
     counter: NamedTokenCounter,
 ) -> _Kept | None:
     """Choose what fits the budget with what is sent before it."""
-    budget, join_cost = options.token_budget or 0, counter(options.separator)
+    budget, joint = options.token_budget or 0, joint_counter(counter, options.separator)
     added = _added_by_heads(heads, texts, counts, counter) if any(heads) else []
-    kept = _fitting(list(map(add, counts, added)) or counts, budget, join_cost)
+    kept = _fitting(list(map(add, counts, added)) or counts, budget, joint.tokens)
     # White space that is not sent can leave room for more than were asked for.
     more = kept == len(added) < len(counts)
     found = _joined(texts, line, kept, options)
@@ -194,7 +187,7 @@ def _within_budget(
         firsts = [run[0] for run in found.runs]
         needed += sum([added[rank] for rank in firsts])
         parts = list(map(sent_behind, [heads[rank] for rank in firsts], parts))
-    needed += joint_counter(counter, options.separator).between(parts)
+    needed += joint.between(parts)
     return found if needed <= budget else None
 
 
@@ -285,7 +278,7 @@ def _stored_counts(
     metadatas: Sequence[Mapping[str, Any]], counter: NamedTokenCounter
 ) -> Sequence[int] | None:
     # With others what joints add is not known.
-    if not counter.name or not counter.additive_at_spaces:
+    if not counter.name or counter.additive_at is None:
         return None
     found = _values(metadatas, TOKEN_COUNTER, TOKEN_COUNT)
     if found is None:

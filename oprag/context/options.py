@@ -109,11 +109,6 @@ class ContextOptions:
         refuse_unknown(options, DEFAULTS)
         return cls(**options)
 
-    @property
-    def merges(self) -> bool:
-        """Whether chunks are joined: because of `merge`, or of the selection."""
-        return self.merge or self.selection == "recall"
-
     def needed_budget(self) -> int | None:
         """The token budget.
 

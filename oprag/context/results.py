@@ -5,10 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from oprag.chunk import Passage
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, joined_id, place_metadata
+
+Rescore: TypeAlias = Callable[..., Any]
+"""Makes a retrieved object anew: from it, a score, and, where these are not what its
+`char_start` and `char_end` say, the spans and the part of its passage."""
 
 
 class Arranged(ABC):
@@ -28,13 +32,15 @@ class Arranged(ABC):
 
     @abstractmethod
     def results(
-        self, make: Callable[[Rebuilt], Any], *, rescored: bool = False
+        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
     ) -> list[Any]:
         """Return one object of a framework per passage.
 
         Args:
             make: Makes an object for a passage that is no retrieved object as it was.
-            rescored: Whether the results get new scores, so that each is made.
+            rescore: Makes a retrieved object anew, with a score. The scores fall from
+                1 in equal steps, so that sorting by them keeps the order. None to
+                change no score.
 
         Returns:
             What was retrieved (`Hit.source`) or made.
@@ -43,7 +49,7 @@ class Arranged(ABC):
 
 @dataclass(slots=True)
 class Rebuilt:
-    """A passage that is no retrieved object as it was.
+    """A passage whose text is that of no retrieved object.
 
     Hundreds may be made for a query: a named tuple takes three times as long.
     """
@@ -57,21 +63,18 @@ class Rebuilt:
     spans: Sequence[tuple[int, int]]
     """As `Passage.spans`."""
     score: float | None = None
-    """With `rescored`: from 1 downwards in equal steps, so that sorting by it keeps
-    the order."""
+    """As `rescore` gets it; None without."""
     part: int | None = None
     """As `Passage.part`."""
     slices: Sequence[tuple[int, int]] = ()
     """The spans, where not all of each object is in it."""
-    changed: bool = True
-    """False where nothing is new but the score."""
 
     def metadata(self, of_first: Mapping[str, Any]) -> dict[str, Any]:
         """Return the metadata of the first object, with the place of the passage."""
         metadata = dict(of_first)
-        if self.changed:  # they counted the text that is replaced
-            metadata.pop(TOKEN_COUNT, None)
-            metadata.pop(TOKEN_COUNTER, None)
+        # They counted the text that is replaced.
+        metadata.pop(TOKEN_COUNT, None)
+        metadata.pop(TOKEN_COUNTER, None)
         metadata.update(place_metadata(self.spans, self.part))
         return metadata
 
@@ -85,12 +88,12 @@ class Rebuilt:
         """
         if len(self.objects) == 1 and not self.slices:
             return id_of(self.objects[0])
-        ids = [each for each in map(id_of, self.objects) if each is not None]
-        return joined_id(ids, self.slices) if len(ids) == len(self.objects) else None
+        ids: list[Any] = list(map(id_of, self.objects))
+        return None if None in ids else joined_id(ids, self.slices)
 
 
 def falling_scores(count: int) -> list[float]:
-    """Return scores from 1 downwards; see `Rebuilt.score`."""
+    """Return scores from 1 downwards; see `Arranged.results`."""
     return [(count - index) / count for index in range(count)]
 
 

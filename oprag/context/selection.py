@@ -1,7 +1,9 @@
-"""Which chunks are kept: the best `top_n`, and as many as fit a token budget.
+"""How many chunks are asked for, and which are kept: as many as fit a token budget.
 
-Selection always works on the best-first list and never changes its order, so
-that cutting drops the least relevant chunk and not the end of the document.
+The frameworks fetch 4 (LangChain) or 2 (LlamaIndex) chunks by default, which would
+starve any budget. What comes is best first, and stays so while it is chosen: cutting
+drops the least relevant chunk and not the end of the document. Without I/O: the
+adapters do the asking, sync or async.
 """
 
 from __future__ import annotations
@@ -25,6 +27,12 @@ BY_POSITION = ("segments", *EXPANDING)
 
 _CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200, "recall": 1200}
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
+_SHORT_CHUNK = 64
+"""Tokens that a short chunk has: half of OP-RAG's 128."""
+_LEAST = 16
+_GROWTH = 2
+_PER_UNIT = 8
+"""Chunks of a unit of 4,000 tokens, at 512 each."""
 
 
 def candidates_for(selection: Selection) -> int | None:
@@ -76,7 +84,7 @@ def fill_budget(
         tokens = cost(chunk)
         needed = used + tokens + (join_cost if kept else 0)
         if needed <= token_budget:
-            kept.append(chunk.with_tokens(tokens))
+            kept.append(counted(chunk, tokens))
             used = needed
             continue
         smallest = tokens if smallest is None else min(smallest, tokens)
@@ -87,6 +95,11 @@ def fill_budget(
     return kept
 
 
+def counted(chunk: Chunk, token_count: int) -> Chunk:
+    """Return the same chunk with its tokens counted."""
+    return Chunk(*chunk[:7], token_count, *chunk[8:])
+
+
 def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
     """The error for a budget that not even one chunk fits."""
     message = (
@@ -95,3 +108,73 @@ def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
         'smaller chunks; overflow="skip" passes over chunks that are too long.'
     )
     return BudgetTooSmallError(message, token_budget=token_budget, needed=needed)
+
+
+class FetchPlan:
+    """Asks for as many chunks as would fill the budget, then for twice as many.
+
+    Args:
+        token_budget: Tokens to fill; at least 1.
+        candidates: Chunks to ask for at least, so that there is something to choose
+            from (`candidates_for`); None for none beside what fills the budget.
+
+    Example:
+        >>> plan = FetchPlan(token_budget=8_192)
+        >>> plan.k
+        128
+        >>> plan.wants_more(returned=128, used_all=True)
+        True
+        >>> plan.k
+        256
+        >>> plan.wants_more(returned=150, used_all=True)  # the store has no more
+        False
+    """
+
+    def __init__(self, token_budget: int, candidates: int | None = None) -> None:
+        self.k = max(_LEAST, -(-token_budget // _SHORT_CHUNK), candidates or 0)
+        """Chunks to ask for next."""
+        self.exhausted = False
+        """Whether the store gave fewer chunks than it was asked for."""
+
+    @classmethod
+    def beginning_with(cls, k: int) -> FetchPlan:
+        """Return a plan that first asks for `k` chunks, whatever they are to fill."""
+        plan = cls(token_budget=1)
+        plan.k = k
+        return plan
+
+    def wants_more(self, *, returned: int, used_all: bool) -> bool:
+        """Whether to ask again, now for `k` chunks (which this doubles).
+
+        Args:
+            returned: Chunks that the store gave for the last `k`.
+            used_all: Whether all of them fitted the budget.
+        """
+        self.exhausted = returned < self.k
+        if self.exhausted or not used_all:
+            return False
+        self.k *= _GROWTH
+        return True
+
+
+def chunks_for_units(k: int) -> int:
+    """How many chunks to ask for first, so that they are of `k` long units."""
+    return max(_LEAST, _PER_UNIT * k)
+
+
+def unfilled_message(
+    component: str, token_budget: int, chunks: int, setting: str
+) -> str:
+    """Return the warning for a budget that the retriever cannot fill.
+
+    Args:
+        component: Class name of the oprag component.
+        token_budget: The budget, in tokens.
+        chunks: Chunks that came.
+        setting: What to change, as the user would write it.
+    """
+    return (
+        f"{component}: all {chunks} retrieved chunks fit into token_budget="
+        f"{token_budget}, so the retriever, not the budget, decided how much the model "
+        f"reads. To let it fetch more: {setting}."
+    )

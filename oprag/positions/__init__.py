@@ -1,11 +1,14 @@
 """Which document a chunk is of and where it stands, read out of any metadata."""
 
-from oprag.positions.contradictions import check_positions, without_duplicates
-from oprag.positions.identity import (
+from oprag.positions.keys import (
     PART_KEYS,
+    SCHEMES,
     SECTION_KEYS,
     DocumentKey,
     MissingDocument,
+    MissingPosition,
+    PositionKeys,
+    as_number,
     document_name,
     look_up,
     read_documents,
@@ -19,14 +22,14 @@ from oprag.positions.parts import (
     shared_key,
     source_name,
 )
-from oprag.positions.reading import MissingPosition, PositionKeys, read_chunks
-from oprag.positions.schemes import SCHEMES, as_number
+from oprag.positions.reading import read_chunks
 from oprag.positions.stamping import (
     Stamp,
     qualified_name,
     splitter_settings,
     stamp_chunks,
 )
+from oprag.positions.validity import check_positions, without_duplicates
 
 __all__ = [
     "NODE_CONTENT",

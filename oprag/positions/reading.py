@@ -2,21 +2,27 @@
 
 The chunks of one document are read together, because only together they show
 whether a key orders them: the first scheme of `SCHEMES` that *every* one of them
-carries is used, so a document never mixes characters with ordinals. The schemes are in
-`schemes.py`, what is wrong with doubtful positions in `scopes.py`.
+carries is used, so a document never mixes characters with ordinals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import InvalidSpanError, PositionError
-from oprag.positions.identity import PART_KEYS, look_up
-from oprag.positions.schemes import SCHEMES, Scheme, as_number
-from oprag.positions.scopes import (
+from oprag.positions.keys import (
+    PART_KEYS,
+    SCHEMES,
+    MissingPosition,
+    PositionKeys,
+    Scheme,
+    as_number,
+    look_up,
+)
+from oprag.positions.validity import (
     invalid_span,
     no_position,
     only_a_label,
@@ -24,12 +30,6 @@ from oprag.positions.scopes import (
     refuse_negative,
     refuse_sections,
 )
-
-PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
-"""A metadata key, an attribute name, a callable on the framework's object, or a
-list of these, the most significant first (`["page", "start_index"]`)."""
-
-MissingPosition: TypeAlias = Literal["error", "last", "rank"]
 
 _ENDS = {scheme.start: scheme.end for scheme in SCHEMES if scheme.characters}
 

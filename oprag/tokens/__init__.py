@@ -6,15 +6,12 @@ from oprag.tokens.counters import (
     NamedTokenCounter,
     TokenCounter,
     TokenizerSpec,
+    added_by_joining,
     encodable,
+    joint_counter,
     resolve_token_counter,
 )
-from oprag.tokens.joining import (
-    SPACE_JOINT,
-    added_by_joining,
-    joint_counter,
-    last_joint,
-)
+from oprag.tokens.ends import SPACE_JOINT, last_joint
 
 if TYPE_CHECKING:
     from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before

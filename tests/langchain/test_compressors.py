@@ -221,3 +221,15 @@ def test_it_can_be_copied_and_pickled(duplicate):
     compressor(RANKED)
 
     assert numbers(duplicate(compressor)(RANKED)) == [5, 9]
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+def test_what_is_changed_after_a_query_holds_for_the_next():
+    compressor = OrderPreservingCompressor(token_budget=100, token_counter=words)
+    assert len(compressor(RANKED)) == len(RANKED)
+
+    fewer = compressor.model_copy(update={"top_n": 2})
+    compressor.order = "score"
+    compressor.token_counter = lambda text: 60
+    assert numbers(fewer(RANKED)) == [5, 9]
+    assert numbers(compressor(RANKED)) == [5]

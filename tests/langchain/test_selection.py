@@ -15,6 +15,7 @@ from langchain_oprag import (
     OrderPreservingRetriever,
 )
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from oprag.tokens import resolve_token_counter
 from tests.langchain import routes
 from tests.langchain.compat import EnsembleRetriever
 from tests.langchain.corpus import (
@@ -161,7 +162,7 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     assert all(end < start for (_, end), (start, _) in pairwise(spans))
     for document, (start, end) in zip(found, spans, strict=True):
         assert document.page_content == TEXT[start:end]
-    counter = wrapped._resolved_counter()
+    counter = resolve_token_counter(None)
     sent = counter("\n\n".join(document.page_content for document in found))
     assert 80 < sent <= 100
 

@@ -351,3 +351,14 @@ def test_the_document_of_a_synthesizer_and_of_this_file_are_the_same(lease, llm,
     for node in hits:
         assert node.get_content(MetadataMode.LLM).strip() in llm.last_prompt
     assert count(sent(hits)) <= count(llm.last_prompt)
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+def test_what_is_changed_after_a_query_holds_for_the_next(hits):
+    postprocessor = OrderPreservingPostprocessor(token_budget=900, token_counter=words)
+    everything = postprocessor.postprocess_nodes(hits)
+
+    fewer = postprocessor.model_copy(update={"top_n": 2})
+    postprocessor.token_counter = lambda text: 600
+    assert len(everything) > len(fewer.postprocess_nodes(hits)) == 2
+    assert len(postprocessor.postprocess_nodes(hits)) == 1

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from oprag import order_context, render
 from oprag.chunk import Chunk, Passage, Span
-from oprag.context.counting import ContextCounter
+from oprag.context.budgeting import ContextCounter
 from oprag.context.merging import merge_neighbours
+from oprag.context.selection import counted
 from oprag.tokens import NamedTokenCounter, joint_counter, resolve_token_counter
 from tests.effort import cases
 
@@ -85,7 +86,7 @@ def test_a_context_with_marks_and_merged_passages_is_counted_exactly(parts, gaps
         Chunk(text, "d", rank, (0, start), Span(start, start + len(text)))
         for rank, (text, start) in enumerate(zip(parts, starts, strict=False))
     ]
-    passages = merge_neighbours([c.with_tokens(counter(c.text)) for c in chunks])
+    passages = merge_neighbours([counted(c, counter(c.text)) for c in chunks])
 
     count = ContextCounter(counter, separator="\n\n", gap_mark="[…]").count
     assert count(passages) == counter(render(passages, gap_mark="[…]"))
@@ -145,7 +146,7 @@ def test_a_context_is_counted_as_it_is_rendered(name, gap_mark):
         Passage(
             p.text,
             p.document,
-            tuple(c.with_tokens(counter(c.text)) for c in p.chunks),
+            tuple(counted(c, counter(c.text)) for c in p.chunks),
             p.spans,
             p.exact,
         )
@@ -161,7 +162,7 @@ def test_a_context_is_counted_as_it_is_rendered(name, gap_mark):
 
 def test_what_is_sent_around_a_text_counts():
     counter = resolve_token_counter("cl100k_base")
-    chunk = Chunk("text", "d", 0).with_tokens(counter("source: d\n\ntext"))
+    chunk = counted(Chunk("text", "d", 0), counter("source: d\n\ntext"))
     passage = Passage("text", "d", (chunk,), (), exact=False)
 
     count = ContextCounter(

@@ -1,19 +1,32 @@
-"""Which document a chunk belongs to, read out of any metadata."""
+"""The known metadata keys: of documents, of parts, of positions, and their values."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError
-from oprag.metadata import DOC_KEY, DOC_URI
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    CHUNK_INDEX,
+    DOC_KEY,
+    DOC_URI,
+    PART_INDEX,
+)
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
 list of these of which the first that gives a value counts."""
 
+PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
+"""A metadata key, an attribute name, a callable on the framework's object, or a
+list of these, the most significant first (`["page", "start_index"]`)."""
+
 MissingDocument: TypeAlias = Literal["error", "one"]
+MissingPosition: TypeAlias = Literal["error", "last", "rank"]
 
 PART_KEYS = (
     "part_index",
@@ -45,6 +58,60 @@ _ID_KEYS = (
 _SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
 _NO_NAME = ("", "None")
 """LlamaIndex writes the string "None" where a node has no source."""
+_LONGEST_NUMBER = 15
+"""Digits a string may have and be a position; longer ones are hashes or ids."""
+
+
+class Scheme(NamedTuple):
+    """One way to write positions into metadata."""
+
+    start: str
+    """Key of the position; empty for the framework's own offsets (`Hit.offsets`)."""
+    end: str | None
+    """Key of the end, if the scheme writes one."""
+    parts: tuple[str, ...]
+    """Keys of the part that the position may be relative to."""
+    characters: bool
+    """Whether the position counts characters, so that it gives a span."""
+
+
+SCHEMES = (
+    Scheme(CHAR_START, CHAR_END, (PART_INDEX,), characters=True),
+    Scheme("start_index", None, PART_KEYS, characters=True),
+    Scheme("", None, PART_KEYS, characters=True),
+    Scheme("start_char_idx", "end_char_idx", PART_KEYS, characters=True),
+    Scheme("split_idx_start", None, PART_KEYS, characters=True),
+    Scheme(CHUNK_INDEX, None, PART_KEYS, characters=False),
+    Scheme("split_id", None, PART_KEYS, characters=False),
+    Scheme("loc.lines.from", None, PART_KEYS, characters=False),
+)
+"""Known schemes in order of precedence: oprag; LangChain's splitters; LlamaIndex's
+attributes, then its keys; Haystack; counted chunks; LangChain.js lines. Where none
+fits, the part alone (page, row, record) orders the chunks."""
+
+
+def as_number(value: Any) -> int | None:
+    """The position that a metadata value gives, or None when it is not one.
+
+    Non-negative integers, floats without a fraction (stores turn integers into
+    floats) and strings of up to 15 ASCII digits are positions. Booleans, -1,
+    NaN, roman numerals and hashes are not.
+    """
+    if type(value) is int:
+        return value if value >= 0 else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and value >= 0 else None
+    if isinstance(value, str):
+        digits = value.strip()
+        fits = len(digits) <= _LONGEST_NUMBER and digits.isascii()
+        return int(digits) if fits and digits.isdigit() else None
+    if isinstance(value, bool):
+        return None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        return None
+    return number if number >= 0 else None
 
 
 def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:

@@ -1,0 +1,316 @@
+"""Whether positions can be true: missing, out of scope, contradictory; the errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from typing import Any
+
+from oprag.chunk import Chunk, Hit
+from oprag.errors import (
+    AmbiguousPositionError,
+    ConflictingTextError,
+    InvalidSpanError,
+    MissingPositionError,
+    PositionError,
+    UnscopedPositionError,
+)
+from oprag.ordering import group_by_document
+from oprag.positions.keys import (
+    PART_KEYS,
+    SCHEMES,
+    SECTION_KEYS,
+    MissingPosition,
+    as_number,
+)
+
+_WAYS_OUT = (
+    "Ways out: split with add_start_index=True or with oprag's own splitters; repair "
+    "the index with annotate_positions (LangChain) or PositionAnnotator (LlamaIndex); "
+    "name the key that holds the position with position_keys=; or accept another "
+    'order with missing_position="last" or "rank".'
+)
+
+
+def refuse_negative(values: Sequence[Any], document: str) -> None:
+    """Say so when a start is negative; -1 alone means "not found" and is missing."""
+    for value in values:
+        if type(value) in (int, float) and value < 0 and value != -1:
+            raise invalid_span(document, int(value), None)
+
+
+def refuse_sections(
+    hits: Sequence[Hit], parts: Sequence[int | None], document: str
+) -> None:
+    """Refuse `start_index` when the chunks come from several sections.
+
+    LangChain copies the metadata of the text that was split into every chunk, so
+    chunks whose section differs were split from different texts, and their
+    offsets count from the start of each. So were chunks of several parents
+    (`doc_id`), unless these are pages.
+    """
+    keys = SECTION_KEYS if parts[0] is not None else (*SECTION_KEYS, "doc_id")
+    differing = []
+    for key in keys:
+        values = [hit.metadata.get(key) for hit in hits]
+        if any(value != values[0] for value in values):
+            differing.append(key)
+    if not differing:
+        return
+    message = (
+        f"Document {document!r}: start_index counts from the start of a section here "
+        f"(the chunks differ in {', '.join(differing)}), so it does not order the "
+        f'document. If it does count from the start, say position_keys="start_index". '
+        f"{_WAYS_OUT}"
+    )
+    raise UnscopedPositionError(message, document=document, keys=tuple(differing))
+
+
+def refuse_frames(
+    hits: Sequence[Hit],
+    starts: Sequence[int | None],
+    parts: Sequence[int | None],
+    document: str,
+) -> None:
+    """Refuse framework offsets that are relative to something else.
+
+    Each part is a text of its own, with its own last chunk.
+    """
+    for part in dict.fromkeys(parts):
+        members = [
+            (hit, start)
+            for hit, start, its_part in zip(hits, starts, parts, strict=True)
+            if its_part == part
+        ]
+        restarts = part is None and len({hit.document for hit, _ in members}) > 1
+        if not restarts and not _has_wrong_frame(members):
+            continue
+        origin = (
+            "several framework documents, each counted from 0, that no page or part "
+            "number puts in order"
+            if restarts
+            else "a parent or an intermediate text (hierarchical or chained node "
+            "parsers write such offsets)"
+        )
+        message = (
+            f"Document {document!r}: start_char_idx counts from the start of {origin}, "
+            f"so it does not order the document. {_WAYS_OUT}"
+        )
+        raise UnscopedPositionError(
+            message, document=document, keys=("start_char_idx",)
+        )
+
+
+def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
+    """Whether the chunks cannot all be of one text that was split once.
+
+    Such a text has one last chunk, the furthest one, and no chunk stands alone
+    beside it. Chained parsers leave one chunk that looks alone, and many that look
+    like the last.
+    """
+    frames = [hit.frame for hit, _ in members]
+    if "parent" in frames or "last" not in frames:
+        return "parent" in frames
+    last = {start for hit, start in members if hit.frame == "last"}
+    furthest = max(start for _, start in members if start is not None)
+    return "only" in frames or last != {furthest}
+
+
+def invalid_span(document: str, start: int, end: Any) -> InvalidSpanError:
+    """Make the error for a span that cannot be one."""
+    shown = f"start {start}" if end is None else f"span [{start}, {end!r})"
+    message = (
+        f"Document {document!r}: a chunk has the {shown}; a span starts at 0 or later "
+        f"and ends after its start. {_WAYS_OUT}"
+    )
+    found = as_number(end)
+    return InvalidSpanError(
+        message, document=document, start=start, end=start if found is None else found
+    )
+
+
+def no_position(
+    hit: Hit, rank: int, document: str, position_keys: Any
+) -> MissingPositionError:
+    """Make the error for a chunk without a usable position."""
+    keys = tuple(sorted(map(str, hit.metadata)))
+    useless = [
+        f"{key}={value!r}"
+        for key in (*(s.start for s in SCHEMES), *PART_KEYS)
+        if key and (value := hit.metadata.get(key)) is not None
+    ]
+    found = ", ".join(keys) or "none"
+    message = (
+        f"Document {document!r}: the chunk at rank {rank} has no position that can be "
+        f"used. Metadata keys found: {found}."
+    )
+    if position_keys is not None:
+        message += f" position_keys={position_keys!r} gives no number on it."
+    elif useless:
+        message += f" Not usable for every chunk of the document: {', '.join(useless)}."
+    return MissingPositionError(
+        f"{message} {_WAYS_OUT}", document=document, rank=rank, keys=keys
+    )
+
+
+def only_a_label(
+    document: str, rank: int, hit: Hit, label: Any
+) -> MissingPositionError:
+    """Make the error for a page that has only a label, and no number."""
+    message = (
+        f"Document {document!r}: the chunk at rank {rank} has only a page_label, and "
+        f"{label!r} is not a number that orders pages. Let the reader write the page's "
+        f"number under `page` as well, or name another key. {_WAYS_OUT}"
+    )
+    keys = tuple(sorted(map(str, hit.metadata)))
+    return MissingPositionError(message, document=document, rank=rank, keys=keys)
+
+
+def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Keep one of the chunks that several queries or retrievers brought twice.
+
+    Chunks are the same when document, position and text are the same; the one
+    with the best rank stays. Equal texts at two positions are two chunks; equal
+    texts of one document without positions are one.
+
+    Returns:
+        A new list in the order of the input.
+    """
+    best: dict[tuple[str, tuple[float, ...] | None, str], Chunk] = {}
+    for chunk in chunks:
+        key = (chunk.document, chunk.position, chunk.text)
+        known = best.get(key)
+        if known is None or chunk.rank < known.rank:
+            best[key] = chunk
+    return list(best.values())
+
+
+def check_positions(
+    chunks: Iterable[Chunk], *, missing_position: MissingPosition = "error"
+) -> list[Chunk]:
+    """Make sure that the positions of each document can all be true at once.
+
+    Two different texts cannot stand at one position, and overlapping spans must
+    agree on the characters they share. Where they do not, the positions restart
+    somewhere (per page, per section) or were found by a wrong search.
+
+    Args:
+        chunks: Without duplicates; in any order.
+        missing_position: With `"error"` a contradiction is raised. Otherwise the
+            positions of that document are doubtful and count as missing: its
+            chunks stand by rank.
+
+    Returns:
+        The chunks, in the order of the input; the same objects where nothing is
+        in doubt.
+
+    Raises:
+        ConflictingTextError: Two spans overlap and their texts disagree.
+        AmbiguousPositionError: Two texts have the same ordinal, line or page.
+    """
+    chunks = list(chunks)
+    doubtful = set()
+    for document, members in group_by_document(chunks).items():
+        error = _contradiction(document, members)
+        if error is not None:
+            if missing_position == "error":
+                raise error
+            doubtful.add(document)
+    if not doubtful:
+        return chunks
+    return [
+        chunk._replace(position=None, span=None, part=None)
+        if chunk.document in doubtful
+        else chunk
+        for chunk in chunks
+    ]
+
+
+def _contradiction(document: str, chunks: Sequence[Chunk]) -> PositionError | None:
+    placed = [chunk for chunk in chunks if chunk.position is not None]
+    placed.sort(key=attrgetter("position", "rank"))
+    if _apart(placed):
+        return None
+    reach: Chunk | None = None
+    end = 0
+    for before, chunk in zip([None, *placed], placed, strict=False):
+        if before is not None and before.position == chunk.position:
+            return _same_place(document, before, chunk)
+        span = chunk.span
+        if span is None or not chunk.exact:
+            continue
+        if reach is None or reach.part != chunk.part:
+            reach, end = chunk, span[1]
+            continue
+        if span[0] < end and _disagree(reach, chunk):
+            return _conflict(document, reach, chunk)
+        if span[1] > end:
+            reach, end = chunk, span[1]
+    return None
+
+
+def _apart(placed: Sequence[Chunk]) -> bool:
+    """Whether no chunk can contradict another: none is at the place of the one before.
+
+    Mostly so, and said sooner than what the texts have in common.
+    """
+    end, scope = -1, None
+    for chunk in placed:
+        span = chunk.span
+        if span is None or span[0] == span[1]:
+            return False
+        if span[0] < end and chunk.part == scope:
+            return False
+        end, scope = span[1], chunk.part
+    return True
+
+
+def _disagree(left: Chunk, right: Chunk) -> bool:
+    """Whether two exact chunks differ where they overlap; `left` starts first."""
+    if left.span is None or right.span is None:
+        return False
+    shared = min(left.span[1], right.span[1]) - right.span[0]
+    if shared <= 0:
+        return False
+    offset = right.span[0] - left.span[0]
+    return left.text[offset : offset + shared] != right.text[:shared]
+
+
+def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:
+    if first.exact and second.exact:
+        return _conflict(document, first, second)
+    position = first.position or ()
+    shown = ", ".join(str(number) for number in position)
+    message = (
+        f"Document {document!r}: the chunks at ranks {first.rank} and {second.rank} "
+        f"have different texts and the same position ({shown}), so their order is not "
+        "known. A page, row or restarting index needs an offset beside it: split with "
+        "add_start_index=True or with oprag's splitters, repair the index with "
+        "annotate_positions or PositionAnnotator, name a finer key with "
+        'position_keys=, or pass missing_position="rank" to keep such documents in '
+        "rank order."
+    )
+    return AmbiguousPositionError(
+        message,
+        document=document,
+        position=position,
+        ranks=(first.rank, second.rank),
+    )
+
+
+def _conflict(document: str, left: Chunk, right: Chunk) -> ConflictingTextError:
+    spans = (_plain(left), _plain(right))
+    message = (
+        f"Document {document!r}: the chunks at ranks {left.rank} and {right.rank} "
+        f"claim characters {spans[0][0]}-{spans[0][1]} and {spans[1][0]}-{spans[1][1]}"
+        ", but their texts differ where these overlap. The offsets restart (per page "
+        "or section), were found by a wrong search, or belong to two versions of the "
+        "document. Repair them with annotate_positions or PositionAnnotator, name the "
+        "part in position_keys=, tell the versions apart with document_key=, or pass "
+        'missing_position="rank" to keep such documents in rank order.'
+    )
+    return ConflictingTextError(message, document=document, spans=spans)
+
+
+def _plain(chunk: Chunk) -> tuple[int, int]:
+    return (0, 0) if chunk.span is None else (chunk.span[0], chunk.span[1])
