@@ -46,9 +46,7 @@ _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
 def option_field(
-    name: str,
-    default: Any = None,
-    descriptions: Mapping[str, str] = DESCRIPTIONS,
+    name: str, default: Any = None, descriptions: Mapping[str, str] = DESCRIPTIONS
 ) -> Any:
     """Make a field of an option: its default and description are the core's.
 

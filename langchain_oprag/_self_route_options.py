@@ -21,13 +21,7 @@ from langchain_oprag._options import CheckedOptions, option_field
 from langchain_oprag._prompts import Prompt, rung_prompts
 from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
-from oprag.context import (
-    DEFAULTS,
-    ContextOptions,
-    Order,
-    Overflow,
-    ReadingKeywords,
-)
+from oprag.context import DEFAULTS, ContextOptions, Order, Overflow, ReadingKeywords
 from oprag.errors import InvalidOptionError
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.routing import (

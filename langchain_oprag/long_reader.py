@@ -15,12 +15,7 @@ from langchain_core.runnables.utils import (
     ConfigurableFieldSpec,
     get_unique_config_specs,
 )
-from pydantic import (
-    ConfigDict,
-    SkipValidation,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
 from langchain_oprag._driver import DrivenRunnable

@@ -26,13 +26,7 @@ from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame
 from oprag.context import ORIGINAL, Columns, ContextOptions, Rebuilt, write_score
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_SPANS,
-    CHAR_START,
-    OWN_KEYS,
-    place_metadata,
-)
+from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, OWN_KEYS, place_metadata
 from oprag.positions import SourceText
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (

@@ -13,24 +13,14 @@ from llama_index.core.node_parser.node_utils import (
     build_nodes_from_splits,
     default_id_func,
 )
-from llama_index.core.schema import (
-    BaseNode,
-    Document,
-    NodeRelationship,
-)
+from llama_index.core.schema import BaseNode, Document, NodeRelationship
 from llama_index.core.utils import get_tqdm_iterable
 
 from llamaindex_oprag._convert import excluding, source_of
 from llamaindex_oprag._options import refuse_lost_state
 from oprag.errors import TokenizerError
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
-from oprag.positions import (
-    Part,
-    Stamp,
-    group_parts,
-    qualified_name,
-    stamp_chunks,
-)
+from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import TextChunk
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 

@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field
-from llama_index.core.schema import (
-    BaseNode,
-    TextNode,
-    TransformComponent,
-)
+from llama_index.core.schema import BaseNode, TextNode, TransformComponent
 
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys

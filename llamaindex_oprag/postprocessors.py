@@ -10,11 +10,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import Ordered, arrange
-from llamaindex_oprag._options import (
-    ContextFields,
-    refuse_lost_state,
-    warn_unfilled,
-)
+from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
 from oprag.context import documented, with_texts
 
 

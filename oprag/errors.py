@@ -45,37 +45,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-__all__ = [
-    "AmbiguousPositionError",
-    "ApproximateTokenCountWarning",
-    "BudgetTooSmallError",
-    "ConflictingTextError",
-    "ContextWindowError",
-    "DocumentNotFoundError",
-    "DuplicateDocumentError",
-    "IncompleteDocumentError",
-    "InconsistentChunksError",
-    "IndexingError",
-    "InvalidOptionError",
-    "InvalidSpanError",
-    "LongReadingError",
-    "MissingDependencyError",
-    "MissingDocumentError",
-    "MissingPositionError",
-    "OpragError",
-    "OpragWarning",
-    "PositionError",
-    "RoutingError",
-    "RungFailedError",
-    "SentenceDataError",
-    "TokenizerError",
-    "UnfilledBudgetWarning",
-    "UnlocatedChunksWarning",
-    "UnreadableFileError",
-    "UnscopedPositionError",
-    "UnsupportedMetadataError",
-]
-
 
 class OpragError(Exception):
     """Base of all errors raised by oprag.

@@ -105,12 +105,7 @@ PROMISED = {
         "token_f1",
         "token_share",
     },
-    "oprag.evaluation.reports": {
-        "ArmSummary",
-        "Figure",
-        "Summary",
-        "write_reports",
-    },
+    "oprag.evaluation.reports": {"ArmSummary", "Figure", "Summary", "write_reports"},
 }
 """What the version promise covers; a change here is a change for everybody."""
 

@@ -70,12 +70,7 @@ def race(
 
 
 def ratio(
-    key: str,
-    peer: Times,
-    ours: Times,
-    *,
-    threads: int = 1,
-    two: Times | None = None,
+    key: str, peer: Times, ours: Times, *, threads: int = 1, two: Times | None = None
 ) -> Measured:
     """How many times as long as ours the peer took, turn by turn.
 

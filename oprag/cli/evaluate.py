@@ -71,8 +71,7 @@ def evaluate(
     label_declined: Annotated[
         bool,
         typer.Option(
-            "--label-declined",
-            help="Let the model classify why it refused to answer.",
+            "--label-declined", help="Let the model classify why it refused to answer."
         ),
     ] = False,
     show_list: Annotated[

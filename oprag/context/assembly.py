@@ -102,11 +102,7 @@ def order_context(
         raise InvalidOptionError(message, option="texts", value=texts)
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
     scores = [None] * len(texts) if scores is None else scores
-    lengths = {
-        "texts": len(texts),
-        "metadatas": len(metadatas),
-        "scores": len(scores),
-    }
+    lengths = {"texts": len(texts), "metadatas": len(metadatas), "scores": len(scores)}
     if len(set(lengths.values())) > 1:
         message = (
             "texts, metadatas and scores belong together and differ in length: "

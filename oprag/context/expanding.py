@@ -29,10 +29,7 @@ _REACH = 3
 
 
 def expanded_order(
-    chunks: Sequence[Chunk],
-    *,
-    max_gap: int = 0,
-    source_text: SourceText | None = None,
+    chunks: Sequence[Chunk], *, max_gap: int = 0, source_text: SourceText | None = None
 ) -> list[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 

@@ -25,10 +25,7 @@ def single_passage(chunk: Chunk) -> Passage:
 
 
 def merge_neighbours(
-    chunks: Sequence[Chunk],
-    *,
-    max_gap: int = 8,
-    source_text: SourceText | None = None,
+    chunks: Sequence[Chunk], *, max_gap: int = 8, source_text: SourceText | None = None
 ) -> list[Passage]:
     """Join touching, overlapping and nearly touching chunks into passages.
 

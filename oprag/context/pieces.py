@@ -48,10 +48,7 @@ class Line:
 
 
 def cut_into_lines(
-    chunks: Sequence[Chunk],
-    *,
-    max_gap: int,
-    source_text: SourceText | None = None,
+    chunks: Sequence[Chunk], *, max_gap: int, source_text: SourceText | None = None
 ) -> list[Line]:
     """Cut candidates into pieces.
 

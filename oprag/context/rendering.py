@@ -72,10 +72,7 @@ def gap_between(before: Passage, after: Passage) -> bool:
 
 
 def _with_marks(
-    passages: Sequence[Passage],
-    texts: list[str],
-    gap_mark: str | None,
-    separator: str,
+    passages: Sequence[Passage], texts: list[str], gap_mark: str | None, separator: str
 ) -> list[str]:
     if gap_mark is None:
         return texts

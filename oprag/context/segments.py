@@ -34,11 +34,7 @@ class Segment(NamedTuple):
 
 
 def extract_segments(
-    runs: Sequence[Run],
-    *,
-    max_segment: int,
-    total: int,
-    minimum: float = 0.0,
+    runs: Sequence[Run], *, max_segment: int, total: int, minimum: float = 0.0
 ) -> list[Segment]:
     """Take the most valuable segments one after another.
 

@@ -4,11 +4,4 @@ from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
 from oprag.diagnosing.planning import Change
 from oprag.diagnosing.report import Diagnosis, Problem
 
-__all__ = [
-    "Change",
-    "Diagnosis",
-    "Problem",
-    "RepairPlan",
-    "diagnose",
-    "plan_repair",
-]
+__all__ = ["Change", "Diagnosis", "Problem", "RepairPlan", "diagnose", "plan_repair"]

@@ -282,10 +282,7 @@ def _placed_chunks(
     return [
         WantedChunk(
             chunk_id(
-                name,
-                index,
-                version=str(piece.metadata[DOC_VERSION]),
-                part=part.number,
+                name, index, version=str(piece.metadata[DOC_VERSION]), part=part.number
             ),
             piece.text,
             _own_keys_last(piece.metadata),

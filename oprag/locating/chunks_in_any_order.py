@@ -82,11 +82,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
 
 
 def _in_order(
-    source: str,
-    texts: Sequence[str],
-    indexes: Sequence[int],
-    *,
-    complete: bool = True,
+    source: str, texts: Sequence[str], indexes: Sequence[int], *, complete: bool = True
 ) -> list[Location]:
     ordered = locate(source, [texts[i] for i in indexes], complete=complete)
     found = dict(zip(indexes, ordered, strict=True))
@@ -128,10 +124,7 @@ def _fitted(source: str, text: str, first: int, last: int) -> Location:
 
 
 def _between(
-    source: str,
-    texts: Sequence[str],
-    found: list[Location],
-    indexes: Sequence[int],
+    source: str, texts: Sequence[str], found: list[Location], indexes: Sequence[int]
 ) -> None:
     """Place runs of doubtful chunks that cover what lies between two sure ones."""
     sure = [span for i in indexes if (span := found[i].span) is not None]

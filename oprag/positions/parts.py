@@ -16,13 +16,7 @@ from oprag.errors import (
     MissingPositionError,
     UnscopedPositionError,
 )
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
-    DOC_KEY,
-    PART_INDEX,
-    document_key,
-)
+from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, PART_INDEX, document_key
 from oprag.positions.keys import (
     PART_KEYS,
     SECTION_KEYS,

@@ -291,10 +291,7 @@ def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:
         "rank order."
     )
     return AmbiguousPositionError(
-        message,
-        document=document,
-        position=position,
-        ranks=(first.rank, second.rank),
+        message, document=document, position=position, ranks=(first.rank, second.rank)
     )
 
 

@@ -11,12 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from oprag.calls import ReasoningFilter
-from oprag.routing.refusals import (
-    DeclineRules,
-    as_decline_rules,
-    declines,
-    shortened,
-)
+from oprag.routing.refusals import DeclineRules, as_decline_rules, declines, shortened
 
 Decision: TypeAlias = Literal["undecided", "answering", "declined"]
 

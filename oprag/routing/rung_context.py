@@ -16,14 +16,7 @@ from oprag.context import (
     numbering,
     too_small,
 )
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_SPANS,
-    CHAR_START,
-    DOC_KEY,
-    DOC_URI,
-    OWN_KEYS,
-)
+from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
 from oprag.routing.excerpts import Excerpt, FullDocument

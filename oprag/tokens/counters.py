@@ -366,9 +366,7 @@ _kept = lru_cache(maxsize=64)(JointCounter)
 
 
 def added_by_joining(
-    texts: Sequence[str],
-    joints: Sequence[JointCounter],
-    known: Sequence[int | None],
+    texts: Sequence[str], joints: Sequence[JointCounter], known: Sequence[int | None]
 ) -> int:
     """Return the tokens of all texts joined less those of each.
 

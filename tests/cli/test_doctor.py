@@ -416,9 +416,7 @@ def test_a_repair_that_is_killed_is_seen_and_finished_by_the_next(tmp_path):
     )
 
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(folder), str(sources)],
-        check=False,
-        cwd=ROOT,
+        [sys.executable, "-c", KILLED, str(folder), str(sources)], check=False, cwd=ROOT
     )
 
     assert killed.returncode == -signal.SIGKILL

@@ -81,8 +81,7 @@ def test_the_questions_alone_are_no_documents(folder):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["sweep", "."], ["evaluate", "--documents", "."]],
+    "arguments", [["sweep", "."], ["evaluate", "--documents", "."]]
 )
 @pytest.mark.usefixtures("folder")
 def test_both_commands_keep_the_run_apart(arguments):

@@ -8,11 +8,7 @@ import pickle
 import pytest
 
 from oprag import order_context, render
-from oprag.errors import (
-    BudgetTooSmallError,
-    InvalidOptionError,
-    MissingPositionError,
-)
+from oprag.errors import BudgetTooSmallError, InvalidOptionError, MissingPositionError
 
 TEXTS = ["end.", "start.", "middle."]
 METADATAS = [{"source": "s", "start_index": start} for start in (90, 0, 40)]

@@ -131,8 +131,7 @@ def test_what_is_made_in_columns_is_what_the_steps_make(
 
     rescore = again if rescored else None
     pairs = itertools.zip_longest(
-        short.results(fields_of, rescore),
-        steps.results(fields_of, rescore),
+        short.results(fields_of, rescore), steps.results(fields_of, rescore)
     )
     assert all(one == other for one, other in pairs)
 

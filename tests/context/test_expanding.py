@@ -52,10 +52,7 @@ def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
     kept = expanded_order(chunks)
     assert [
         chunk.metadata is c.metadata for chunk, c in zip(kept, chunks, strict=True)
-    ] == [
-        True,
-        True,
-    ]
+    ] == [True, True]
 
 
 def test_worth_is_not_lent_to_another_document_or_page():

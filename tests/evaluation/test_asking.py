@@ -146,10 +146,7 @@ def test_the_length_of_a_prompt_is_that_of_the_style():
         ("[[unanswerable]]", False),
         ("The question is unanswerable.", False),
         # One sentence that mentions the word and goes on to an option.
-        (
-            "This is unanswerable from the first page, but the last has oak: [[2]]",
-            True,
-        ),
+        ("This is unanswerable from the first page, but the last has oak: [[2]]", True),
         ("It seems unanswerable at first. Then oak is named. [[2]]", True),
         ("<think>Is it [[1]]?</think>The question is unanswerable.", False),
         ("<think>Unanswerable?</think>Oak is named: [[2]]", True),

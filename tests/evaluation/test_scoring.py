@@ -15,11 +15,7 @@ from oprag.evaluation.errors import ChunkSetError
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.scoring import NOT_MEASURES, measures_of, score, score_answers
-from oprag.evaluation.systems.retrieved import (
-    dos_rag,
-    order_control,
-    vanilla_rag,
-)
+from oprag.evaluation.systems.retrieved import dos_rag, order_control, vanilla_rag
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
 

@@ -31,10 +31,7 @@ def _openai_like(server):
     )
 
 
-CLIENTS = {
-    "langchain_self_route": _chat_openai,
-    "llamaindex_self_route": _openai_like,
-}
+CLIENTS = {"langchain_self_route": _chat_openai, "llamaindex_self_route": _openai_like}
 
 
 @pytest.mark.parametrize("name", CLIENTS)

@@ -99,12 +99,7 @@ def test_the_token_count_of_one_chunk_is_not_kept_for_several():
 
 
 def test_a_merged_page_keeps_its_number():
-    pages = [
-        chunk(0, page=3),
-        chunk(1, page=3),
-        chunk(0, page=0),
-        chunk(1, page=0),
-    ]
+    pages = [chunk(0, page=3), chunk(1, page=3), chunk(0, page=0), chunk(1, page=0)]
 
     first, second = OrderPreservingCompressor(merge=True)(pages)
 

@@ -180,11 +180,7 @@ class TestHowMuchIsAsked:
             search_kwargs={"k": 50},
         ).invoke(QUERY)
         LongUnitRetriever(
-            vectorstore=store,
-            units=UNITS,
-            documents=TEXTS,
-            k=1,
-            search_kwargs={"k": 2},
+            vectorstore=store, units=UNITS, documents=TEXTS, k=1, search_kwargs={"k": 2}
         ).invoke(QUERY)
 
         assert [asked["k"] for asked in store.asked] == [50, 16]

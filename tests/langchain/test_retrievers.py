@@ -121,10 +121,7 @@ def test_k_is_not_passed_on_to_a_retriever_that_would_fail_on_it():
 
     assert numbers(
         OrderPreservingRetriever(base_retriever=base, k=2).invoke(QUERY)
-    ) == [
-        1,
-        2,
-    ]
+    ) == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -321,11 +318,7 @@ def test_a_score_threshold_holds_while_a_budget_asks_for_more():
 
 @pytest.mark.parametrize(
     ("options", "call"),
-    [
-        ({"k": 3}, {}),
-        ({}, {"k": 3}),
-        ({"search_kwargs": {"k": 3}}, {}),
-    ],
+    [({"k": 3}, {}), ({}, {"k": 3}), ({"search_kwargs": {"k": 3}}, {})],
 )
 def test_an_explicit_k_caps_what_a_budget_fetches(options, call):
     store = RecordingStore(book(40))

@@ -4,14 +4,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from tests.langchain.recording import RecordingChatModel
-from tests.langchain.routes import (
-    BOOK,
-    REFUSAL,
-    WAYS,
-    ask,
-    chain_of,
-    timeless,
-)
+from tests.langchain.routes import BOOK, REFUSAL, WAYS, ask, chain_of, timeless
 from tests.support.openai_server import Reply, Usage, count_words, scripted_server
 
 __all__ = ["scripted_server"]

@@ -22,10 +22,7 @@ from tests.support.openai_server import scripted_server
 
 __all__ = ["scripted_server"]
 
-CONVERSATION = [
-    HumanMessage("Who built the bridge?"),
-    AIMessage("Ann."),
-]
+CONVERSATION = [HumanMessage("Who built the bridge?"), AIMessage("Ann.")]
 
 
 @pytest.mark.parametrize("structured", [False, True])

@@ -212,10 +212,7 @@ async def test_events_show_every_call_and_every_piece(scripted_server):
     assert deltas(streamed) == ["In ", "1912."]
     assert ours[-1]["data"]["output"]["answer"] == "In 1912."
     models = [e for e in events if e["event"] == "on_chat_model_end"]
-    assert [e["tags"] for e in models] == [
-        ["rung:retrieved"],
-        ["rung:full"],
-    ]
+    assert [e["tags"] for e in models] == [["rung:retrieved"], ["rung:full"]]
     assert {e["parent_ids"][0] for e in models} == {ours[0]["run_id"]}
     assert "on_retriever_end" in [e["event"] for e in events]
 

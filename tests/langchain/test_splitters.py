@@ -20,11 +20,7 @@ from langchain_oprag import (
     OrderPreservingCompressor,
     OrderPreservingRetriever,
 )
-from oprag.errors import (
-    InvalidOptionError,
-    MissingDocumentError,
-    UnscopedPositionError,
-)
+from oprag.errors import InvalidOptionError, MissingDocumentError, UnscopedPositionError
 from oprag.metadata import OWN_KEYS, chunk_id
 from tests.corpora import texts
 from tests.effort import cases
@@ -180,8 +176,7 @@ async def test_awaited_it_is_the_same(make):
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
-    [({}, [None, None]), ({"add_start_index": True}, [0, 36])],
+    ("options", "expected"), [({}, [None, None]), ({"add_start_index": True}, [0, 36])]
 )
 def test_langchains_start_index_is_written_on_request(options, expected):
     chunks = by_sentences(**options).split_documents([DOCUMENT])
@@ -261,11 +256,7 @@ def test_metadatas_belong_to_texts():
 # Parts
 
 
-PAGES = [
-    page(0, "a b c d e f"),
-    page(1, "g h i"),
-    page(2, "j k l m n"),
-]
+PAGES = [page(0, "a b c d e f"), page(1, "g h i"), page(2, "j k l m n")]
 
 
 def test_pages_are_parts_of_one_document():
@@ -273,13 +264,7 @@ def test_pages_are_parts_of_one_document():
 
     assert metadata_of(
         chunks, "part_index", "char_start", "chunk_index", "n_chunks"
-    ) == [
-        (0, 0, 0, 5),
-        (0, 6, 1, 5),
-        (1, 0, 2, 5),
-        (2, 0, 3, 5),
-        (2, 6, 4, 5),
-    ]
+    ) == [(0, 0, 0, 5), (0, 6, 1, 5), (1, 0, 2, 5), (2, 0, 3, 5), (2, 6, 4, 5)]
     assert len({chunk.metadata["doc_key"] for chunk in chunks}) == 1
     assert len({chunk.id for chunk in chunks}) == 5
 

@@ -77,9 +77,7 @@ def test_ordering_the_result_again_changes_nothing(retrieval, style, merge, orde
     once = order_context(retrieval.texts, retrieval.metadatas(style), **options)
     plain = [p for p in once if len(p.spans) == 1 or not merge]
     twice = order_context(
-        [p.text for p in plain],
-        [_as_metadata(p, style) for p in plain],
-        **options,
+        [p.text for p in plain], [_as_metadata(p, style) for p in plain], **options
     )
 
     assert [p.text for p in twice] == [p.text for p in plain]

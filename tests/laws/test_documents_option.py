@@ -195,9 +195,7 @@ async def test_self_route_reads_whatever_holds_the_texts(kind, found, tmp_path):
 async def test_the_self_route_engine_does_so_too(kind, tmp_path):
     with ScriptedServer(["unanswerable", "Ann."]) as server:
         engine = engine_over(
-            server,
-            retriever=Fixed(nodes()),
-            documents=of_llamaindex(kind, tmp_path),
+            server, retriever=Fixed(nodes()), documents=of_llamaindex(kind, tmp_path)
         )
         response = await engine.aquery("Who built it?")
     assert [each.node.text for each in response.source_nodes] == [TEXT]

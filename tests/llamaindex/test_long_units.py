@@ -128,10 +128,7 @@ def listed(*nodes: NodeWithScore, **options) -> LongUnitRetriever:
 
 def over(index: VectorStoreIndex, k: int = 4, **search) -> LongUnitRetriever:
     return LongUnitRetriever(
-        index.as_retriever(**search),
-        units=UNITS,
-        documents=TEXTS,
-        similarity_top_k=k,
+        index.as_retriever(**search), units=UNITS, documents=TEXTS, similarity_top_k=k
     )
 
 

@@ -149,10 +149,7 @@ class TestRungs:
     async def test_each_reads_more_than_the_one_before(self, way):
         with ScriptedServer([REFUSAL, REFUSAL, "In May."]) as server:
             asked = await ask(
-                server,
-                way,
-                retriever=index().as_retriever(),
-                rungs=[30, 100, "full"],
+                server, way, retriever=index().as_retriever(), rungs=[30, 100, "full"]
             )
 
         assert asked.route == {"rung": "full", "answered": True}

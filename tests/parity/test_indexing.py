@@ -249,10 +249,7 @@ WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("text", {})], MissingDocumentError),
     ([("text", {"page": 1})], MissingDocumentError),
     ([("text", NAMED), ("text", NAMED)], DuplicateDocumentError),
-    (
-        [("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)],
-        DuplicateDocumentError,
-    ),
+    ([("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)], DuplicateDocumentError),
     ([("text", {**NAMED, "chunk_index": 0})], UnscopedPositionError),
     ([("text", {**NAMED, "start_index": 0})], UnscopedPositionError),
     ([("text", {**NAMED, "page_label": "iv"})], MissingPositionError),

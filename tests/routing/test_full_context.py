@@ -48,10 +48,7 @@ def test_documents_that_fit_are_whole():
 
     assert result.text == f"{A.text}\n\n{B.text}"
     assert result.action == "whole"
-    assert [e.span for e in result.excerpts] == [
-        (0, len(A.text)),
-        (0, len(B.text)),
-    ]
+    assert [e.span for e in result.excerpts] == [(0, len(A.text)), (0, len(B.text))]
 
 
 def test_one_token_less_and_they_are_cut():
@@ -180,13 +177,7 @@ def test_a_window_without_room_for_a_piece_is_refused():
 
 def test_no_room_for_the_gap_is_no_room_for_a_middle_left_out():
     with pytest.raises(ContextWindowError):
-        cut(
-            [A],
-            [],
-            10 + 5 + 2,
-            window_overflow="truncate_middle",
-            gap_mark="a b c",
-        )
+        cut([A], [], 10 + 5 + 2, window_overflow="truncate_middle", gap_mark="a b c")
 
 
 def test_an_unknown_policy_is_refused_even_without_a_window():

@@ -53,10 +53,7 @@ def test_windows_partition_the_text(name, text, size):
 @every_counter
 def test_packed_sentences_partition_the_text(name, text, size):
     chunks = split_sentences(
-        text,
-        chunk_size=size,
-        tokenizer=counter(name),
-        sentence_spans=lines_and_stops,
+        text, chunk_size=size, tokenizer=counter(name), sentence_spans=lines_and_stops
     )
 
     assert "".join(slices(text, chunks)) == text
@@ -109,10 +106,7 @@ def graphemes_apart(text):
 @every_counter
 def test_only_a_single_grapheme_exceeds_the_limit_of_packed_sentences(name, text, size):
     chunks = split_sentences(
-        text,
-        chunk_size=size,
-        tokenizer=counter(name),
-        sentence_spans=lines_and_stops,
+        text, chunk_size=size, tokenizer=counter(name), sentence_spans=lines_and_stops
     )
 
     for chunk, piece in zip(chunks, slices(text, chunks), strict=True):

@@ -264,8 +264,7 @@ def test_fixture_starts_several_servers(scripted_server: StartServer) -> None:
 def test_llamaindex_chat_and_stream_chat() -> None:
     with ScriptedServer(["whole reply", "cut into parts"]) as server:
         llm = openai_like(
-            server,
-            additional_kwargs={"stream_options": {"include_usage": True}},
+            server, additional_kwargs={"stream_options": {"include_usage": True}}
         )
         whole = openai_like(server).chat([ChatMessage(content=QUESTION)])
         parts = list(llm.stream_chat([ChatMessage(content=QUESTION)]))

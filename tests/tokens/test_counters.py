@@ -258,8 +258,7 @@ def test_without_tiktoken_the_default_is_the_approximation_with_one_warning():
 
 
 @pytest.mark.parametrize(
-    ("name", "package"),
-    [("cl100k_base", "tiktoken"), ("some/model", "transformers")],
+    ("name", "package"), [("cl100k_base", "tiktoken"), ("some/model", "transformers")]
 )
 def test_a_name_whose_package_is_missing_says_which(name, package):
     code = f"""

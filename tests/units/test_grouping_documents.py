@@ -15,11 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oprag.chunk import Span
-from oprag.errors import (
-    DuplicateDocumentError,
-    InvalidOptionError,
-    InvalidSpanError,
-)
+from oprag.errors import DuplicateDocumentError, InvalidOptionError, InvalidSpanError
 from oprag.units import LongUnit, group_documents
 
 ROOT = Path(__file__).parents[2]
@@ -110,10 +106,7 @@ class TestLongDocuments:
         assert "".join(unit.text({"long": text}.get) for unit in parts) == text
         assert all(unit.text({"long": text}.get).endswith("\n") for unit in parts)
 
-    @given(
-        st.text(alphabet="ab \n.,é", max_size=300),
-        st.integers(1, 12),
-    )
+    @given(st.text(alphabet="ab \n.,é", max_size=300), st.integers(1, 12))
     def test_parts_partition_the_text_within_the_limit(self, text, limit):
         units = group_documents({"d": text}, [], limit, "approximate")
 

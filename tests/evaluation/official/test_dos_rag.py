@@ -80,8 +80,7 @@ def test_a_text_of_white_space_has_no_chunks():
 
 
 @given(
-    st.text(alphabet="ab .,;:\n?", max_size=200),
-    st.integers(min_value=1, max_value=12),
+    st.text(alphabet="ab .,;:\n?", max_size=200), st.integers(min_value=1, max_value=12)
 )
 def test_every_character_comes_out_once_and_stands_where_the_spans_say(text, size):
     chunks = split_officially(text, size, words)

@@ -46,10 +46,7 @@ def ask(script, call: Call = CALL, **options) -> tuple[Completion, list]:
 
 
 def fail(script, **options) -> tuple[ChatModelError, list]:
-    with (
-        ScriptedServer(script) as server,
-        pytest.raises(ChatModelError) as caught,
-    ):
+    with ScriptedServer(script) as server, pytest.raises(ChatModelError) as caught:
         asyncio.run(model(server, **options).complete(CALL))
     return caught.value, server.requests
 

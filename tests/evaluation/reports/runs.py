@@ -14,11 +14,7 @@ from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.system import System
 from oprag.evaluation.systems.full_document import FullDocuments
-from oprag.evaluation.systems.retrieved import (
-    dos_rag,
-    order_control,
-    vanilla_rag,
-)
+from oprag.evaluation.systems.retrieved import dos_rag, order_control, vanilla_rag
 from oprag.evaluation.systems.self_route import SelfRoute
 from oprag.evaluation.vectors import Vectors
 from tests.evaluation.small import Replies, WordVectors

@@ -93,12 +93,7 @@ APPLICATIONS = (
         )
         for mode in ("context", "condense_plus_context", "condense_question")
     ),
-    Place(
-        "chat-best",
-        "chats",
-        "chat mode `best`, the default",
-        _chat("best"),
-    ),
+    Place("chat-best", "chats", "chat mode `best`, the default", _chat("best")),
     Place(
         "context-chat-engine",
         "chats",
