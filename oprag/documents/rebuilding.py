@@ -25,6 +25,7 @@ from oprag.metadata import (
     DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
+    TOKEN_COUNTER,
     document_key,
     version_text,
 )
@@ -86,9 +87,12 @@ def rebuild(
             `char_end`, or one is no number.
         InvalidSpanError: A chunk ends before it begins.
     """
+    own = list(chunks)
+    version: list[StoredChunk] | None = own
     key = document_key(name)
-    own = [chunk for chunk in chunks if chunk.metadata.get(DOC_KEY) == key]
-    version = _one_version(own)
+    if len({chunk.metadata.get(DOC_VERSION) for chunk in own}) > 1:
+        own = [chunk for chunk in own if chunk.metadata.get(DOC_KEY) == key]
+        version = _one_version(own)
     pieces = read_pieces(name, own if version is None else version)
     if not pieces:
         raise no_chunks(name, where)
@@ -97,9 +101,15 @@ def rebuild(
         what = "its chunks are of several versions (doc_version)"
         raise inconsistent(name, what, [piece[0] for piece in pieces])
     rows = _in_parts(name, pieces)
-    joined = [join_pieces(name, row, max_gap=max_gap) for row in rows]
+    gap = None if any(_is_ours(chunk, key) for chunk in own) else max_gap
+    joined = [join_pieces(name, row, max_gap=gap) for row in rows]
     texts = tuple(text for text, _ in joined)
     return Rebuilt(part_separator.join(texts), all(e for _, e in joined), texts)
+
+
+def _is_ours(chunk: StoredChunk, key: str) -> bool:
+    """Whether oprag's own splitters made it: they alone write `token_counter`."""
+    return TOKEN_COUNTER in chunk.metadata and chunk.metadata.get(DOC_KEY) == key
 
 
 def _one_version(chunks: Sequence[StoredChunk]) -> list[StoredChunk] | None:

@@ -13,14 +13,15 @@ _BLANKS = re.compile(r"\s+")
 
 
 def join_pieces(
-    name: str, pieces: Sequence[Piece], *, max_gap: int
+    name: str, pieces: Sequence[Piece], *, max_gap: int | None
 ) -> tuple[str, bool]:
     """Join the pieces of one part.
 
     Args:
         name: The document's name.
         pieces: All of one part, in reading order. Not empty.
-        max_gap: See `oprag.documents.rebuild`, as for the errors.
+        max_gap: See `oprag.documents.rebuild`, as for the errors. None for the chunks
+            of oprag's own splitters, which are slices that touch.
 
     Returns:
         The text of the part, and whether nothing of it was made up.
@@ -30,13 +31,13 @@ def join_pieces(
     reach = room = 0  # room: that of blanks whose place is not known
     last = widest = None
     for piece in pieces:
-        _, _, start, end, _, text, _ = piece
+        _, _, start, end, _, text = piece
         if start == NO_PLACE:
             room += len(text)
             exact = False
             continue
         if end - start != len(text):
-            _check_altered(name, piece)
+            _check_length(name, piece, ours=max_gap is None)
             exact = False
         if start != reach or end < start:
             _check_order(name, last, piece)
@@ -53,9 +54,9 @@ def join_pieces(
     return "".join(texts), exact
 
 
-def _check_altered(name: str, piece: Piece) -> None:
-    index, _, start, end, _, text, own = piece
-    if own and end >= start:
+def _check_length(name: str, piece: Piece, *, ours: bool) -> None:
+    index, _, start, end, _, text = piece
+    if ours and end >= start:
         what = (
             f"the text of chunk {index} has {len(text):,} characters, and its place "
             f"{start}-{end} says {end - start:,}"
@@ -78,18 +79,19 @@ def _check_order(name: str, last: Piece | None, piece: Piece) -> None:
 
 
 def _check_gap(
-    name: str, before: Piece | None, piece: Piece, max_gap: int, room: int
+    name: str, before: Piece | None, piece: Piece, max_gap: int | None, room: int
 ) -> None:
     reach = 0 if before is None else before[3]
     gap = piece[2] - reach
-    own = bool(piece[6] or (before and before[6]))
-    if own or (gap > max_gap + room and gap > room + _widest_blank(before, piece)):
+    if max_gap is None or (
+        gap > max_gap + room and gap > room + _widest_blank(before, piece)
+    ):
         raise gap_too_wide(
             name,
             (reach, piece[2]),
             (None if before is None else before[0], piece[0]),
             total=piece[1],
-            max_gap=None if own else max_gap,
+            max_gap=max_gap,
         )
 
 
@@ -115,8 +117,8 @@ def _beyond(name: str, before: Piece, piece: Piece) -> str:
     A text that is not as long as its span had its white space altered. Where one of
     the two had, the overlap is measured in the other, without white space.
     """
-    first, _, left, left_end, _, left_text, _ = before
-    second, _, start, end, _, text, _ = piece
+    first, _, left, left_end, _, left_text = before
+    second, _, start, end, _, text = piece
     shared = min(left_end, end) - start
     theirs = left_text[start - left :][:shared]
     left_altered = len(left_text) != left_end - left

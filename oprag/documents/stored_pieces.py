@@ -17,16 +17,14 @@ from oprag.metadata import (
     DOC_KEY,
     N_CHUNKS,
     PART_INDEX,
-    TOKEN_COUNTER,
     document_key,
 )
 from oprag.positions import as_number
 
-Piece: TypeAlias = tuple[int, int, int, int, int | None, str, str | None]
+Piece: TypeAlias = tuple[int, int, int, int, int | None, str]
 """A chunk: its `chunk_index`, `n_chunks`, `char_start`, `char_end`, `part_index` (None
-for a document that is one text), text and `token_counter`. Oprag's own splitters alone
-write the last one, and their chunks are slices that touch. A bare tuple, because
-documents of tens of thousands of chunks are read within milliseconds."""
+for a document that is one text) and text. A bare tuple, because documents of tens of
+thousands of chunks are read within milliseconds."""
 
 NO_PLACE = -1
 """`char_start` and `char_end` of a blank chunk of which no place is known."""
@@ -59,7 +57,6 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
             metadata.get(CHAR_END),
             metadata.get(PART_INDEX),
             text,
-            metadata.get(TOKEN_COUNTER),
         )
         for text, metadata, _ in chunks
         if metadata.get(DOC_KEY) == key
@@ -87,12 +84,12 @@ def _are_numbers(columns: list[tuple[Any, ...]]) -> bool:
 
 def _with_numbers(name: str, rank: int, row: tuple[Any, ...]) -> Piece:
     index, total, start, end, part = map(as_number, row[:5])
-    text, counter = row[5:]
+    text = row[5]
     if index is not None and total is not None:
         if start is not None and end is not None:
-            return index, total, start, end, part, text, counter
+            return index, total, start, end, part, text
         if not text.strip():
-            return index, total, NO_PLACE, NO_PLACE, part, text, counter
+            return index, total, NO_PLACE, NO_PLACE, part, text
     found = (index, total, start, end)
     lacking = [k for k, value in zip(_NAMES, found, strict=True) if value is None]
     which = "a chunk" if index is None else f"chunk {index}"
