@@ -155,7 +155,8 @@ def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str
         slices: Spans, in characters, where not all of each chunk is in it: other
             slices of the same chunks have other ids.
     """
-    return named_id("\n".join([*ids, *(f"{start}-{end}" for start, end in slices)]))
+    places = [f"{start}-{end}" for start, end in slices] if slices else ()
+    return named_id("\n".join((*ids, *places)))
 
 
 def place_metadata(
