@@ -17,12 +17,7 @@ from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._models import ModelFacts, facts_of
-from langchain_oprag._replies import (
-    REPLY_SCHEMA,
-    IncomingReply,
-    StructuredReply,
-    text_of,
-)
+from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
 from oprag.calls import (
     CallModel,
     Ledger,
@@ -31,6 +26,7 @@ from oprag.calls import (
     Reply,
     TokenUsage,
     default_answer_tokens,
+    text_of,
 )
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineRules

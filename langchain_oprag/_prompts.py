@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_core.prompts import BasePromptTemplate
 
-from langchain_oprag._replies import text_of
 from oprag.calls import (
     QA_VARIABLES,
     check_prompt,
     check_prompt_text,
     fill_prompt,
     qa_prompt,
+    text_of,
     wrong_prompt,
 )
 from oprag.errors import InvalidOptionError

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 
-from langchain_oprag._replies import text_of
+from oprag.calls import text_of
 from oprag.errors import InvalidOptionError
 
 _SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (

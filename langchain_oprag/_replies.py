@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from langchain_core.messages import BaseMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from oprag.calls import TokenUsage
+from oprag.calls import TokenUsage, text_of
 from oprag.routing import DeclineDetector, DeclineRules, is_refusal
 
 REPLY_SCHEMA: dict[str, Any] = {
@@ -28,15 +27,6 @@ REPLY_SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 """What the model fills in with `structured_output=True`."""
-
-
-def text_of(reply: Any) -> str:
-    """Return the text of a message or of a plain completion, reasoning left out."""
-    if not isinstance(reply, BaseMessage):
-        return reply if isinstance(reply, str) else ""
-    # A method in LangChain 0.3, a string in 1.x.
-    text: Any = reply.text
-    return str(text) if isinstance(text, str) else str(text())
 
 
 class IncomingReply:

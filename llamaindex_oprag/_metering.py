@@ -139,7 +139,9 @@ def _read(usage: Any) -> TokenUsage | None:
     ]
     if any(apart):  # Anthropic counts these apart from the rest of the prompt
         return TokenUsage(sent + sum(apart), received or 0, apart[0])
-    return TokenUsage(sent, (received or 0) + _thoughts(usage), _cached(usage))
+    # Google bills its reasoning tokens beside those of the reply.
+    thoughts = _number(_get(usage, "thoughts_token_count"))
+    return TokenUsage(sent, (received or 0) + thoughts, _cached(usage))
 
 
 def _cached(usage: Any) -> int:
@@ -147,11 +149,6 @@ def _cached(usage: Any) -> int:
         if cached := _number(_get(_get(usage, details), "cached_tokens")):
             return cached
     return _number(_get(usage, "cached_content_token_count"))
-
-
-def _thoughts(usage: Any) -> int:
-    """Google bills its reasoning tokens beside those of the reply."""
-    return _number(_get(usage, "thoughts_token_count"))
 
 
 def _first(usage: Any, *keys: str) -> int | None:

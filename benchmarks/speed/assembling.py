@@ -10,7 +10,6 @@ from typing import Any
 
 from benchmarks.speed.retrieved import Retrieved
 from benchmarks.speed.timing import Measured, as_long, race, seconds, share
-from oprag.errors import UnfilledBudgetWarning
 
 _N_CHUNKS = 400
 _BUDGET = 100_000
@@ -31,7 +30,7 @@ def kinds(found: Retrieved) -> dict[str, Callable[[], object]]:
         found: The chunks of a framework.
     """
     # It says that a budget was not filled, which is the case here by design.
-    warnings.simplefilter("ignore", UnfilledBudgetWarning)
+    warnings.simplefilter("ignore", UserWarning)
     apart, pairs = _every_other(found.objects), _half_in_pairs(found.objects)
     functions: dict[str, Callable[[], object]] = {}
     for kind, options in _KINDS.items():

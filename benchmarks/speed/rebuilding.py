@@ -40,7 +40,6 @@ def _measured(key: str, setup: Setup, overlap: int) -> Measured:
     from langchain_oprag import OffsetTokenSplitter
     from langchain_oprag.stores import chunk_store
     from oprag.documents import rebuild
-    from oprag.metadata import document_key
 
     text = longer(setup.text, setup.n_chunks * 400)
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=overlap)
@@ -56,13 +55,13 @@ def _measured(key: str, setup: Setup, overlap: int) -> Measured:
             metadatas=[chunk.metadata for chunk in batch],
             embeddings=[[1.0, 0.0]] * len(batch),
         )
-    reader = chunk_store(store)
-    stored = reader.fetch(document_key(_NAME))
+    reader, doc_key = chunk_store(store), chunks[0].metadata["doc_key"]
+    stored = reader.fetch(doc_key)
     assert len(stored) == len(chunks)
     assert rebuild(_NAME, stored).text == text[: chunks[-1].metadata["char_end"]]
     times = race(
         {
-            "fetch": lambda: reader.fetch(document_key(_NAME)),
+            "fetch": lambda: reader.fetch(doc_key),
             "oprag": lambda: rebuild(_NAME, stored),
         },
         setup.repeats,

@@ -43,7 +43,7 @@ from oprag.calls.prompts import (
     qa_prompt,
     wrong_prompt,
 )
-from oprag.calls.reasoning import ReasoningFilter, without_reasoning
+from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
@@ -100,6 +100,7 @@ __all__ = [
     "qa_prompt",
     "retry_after",
     "said_by",
+    "text_of",
     "truncate_middle",
     "without_reasoning",
     "wrong_prompt",

@@ -57,11 +57,8 @@ def qa_prompt(sentinel: str = SENTINEL) -> str:
     Returns:
         A format string with `{context}` and `{question}`.
     """
-    return CONTEXT_PART + _QA.replace("SENTINEL", _escaped(sentinel))
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+    escaped = sentinel.replace("{", "{{").replace("}", "}}")
+    return CONTEXT_PART + _QA.replace("SENTINEL", escaped)
 
 
 QA_PROMPT = qa_prompt()

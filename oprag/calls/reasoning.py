@@ -1,8 +1,16 @@
-"""Removes reasoning blocks from the start of a model's reply, streamed or not."""
+"""The text of a model's reply, without the reasoning before it, streamed or not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+
+def text_of(reply: Any) -> str:
+    """Return the text of a client's message or of a plain completion."""
+    text = reply if isinstance(reply, str) else getattr(reply, "text", "")
+    # A method in LangChain 0.3, a string in 1.x.
+    return str(text if isinstance(text, str) else text())
 
 
 class ReasoningFilter:

@@ -10,8 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from langchain_oprag._replies import text_of
-from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by
+from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by, text_of
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.readers.chat import is_cut, usage_of
 from oprag.tokens import resolve_token_counter

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from oprag.chunk import Chunk, Hit
+from oprag.chunk import Chunk, Hit, group_by_document
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -15,7 +15,6 @@ from oprag.errors import (
     PositionError,
     UnscopedPositionError,
 )
-from oprag.ordering import group_by_document
 from oprag.positions.keys import (
     PART_KEYS,
     SCHEMES,

@@ -11,7 +11,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.ai import UsageMetadata
 from pydantic import SecretStr
 
-from langchain_oprag._replies import text_of
 from oprag.calls import (
     TokenUsage,
     hint_of,
@@ -19,6 +18,7 @@ from oprag.calls import (
     is_window_overflow,
     retry_after,
     said_by,
+    text_of,
     without_reasoning,
 )
 from oprag.evaluation.errors import ChatModelError

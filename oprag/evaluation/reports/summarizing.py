@@ -74,6 +74,8 @@ def summarize(
         errors=len(errors),
         left_out=left_out,
     )
+    # Papers' figures of options are accuracy, however it was asked for.
+    shown = "choice_match" if measure == _BRACKETS else measure
     return Summary(
         dataset=dataset.name,
         questions=len(ids),
@@ -90,9 +92,7 @@ def summarize(
         sweet_spots=sweet_spots(compared, resampling) if measure else (),
         routing=routing(arms),
         failure_classes=class_counts(read_labels(directory), arms),
-        published=tuple(
-            each for each in published if each.measure == _as_published(measure)
-        ),
+        published=tuple(each for each in published if each.measure == shown),
         notes=tuple(notes),
     )
 
@@ -145,11 +145,6 @@ def _shown(
     return measures, [
         "The match of [[n]] is left out: no reply has a number in double brackets."
     ]
-
-
-def _as_published(measure: str) -> str:
-    """Papers' figures of options are accuracy, however it was asked for."""
-    return "choice_match" if measure == _BRACKETS else measure
 
 
 _FEW = 10
