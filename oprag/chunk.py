@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -186,11 +186,3 @@ class Hit(NamedTuple):
     metadata."""
     frame: OffsetFrame = "document"
     """What `offsets` are relative to."""
-
-
-def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
-    """Chunks of each document, documents and chunks in order of appearance."""
-    groups: dict[str, list[Chunk]] = {}
-    for chunk in chunks:
-        groups.setdefault(chunk.document, []).append(chunk)
-    return groups

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from oprag.chunk import Chunk, group_by_document
+from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{1,300})?")
@@ -65,6 +65,14 @@ def document_order(
 def rank_order(chunks: Iterable[Chunk]) -> list[Chunk]:
     """Put chunks best first, as plain retrieval does (`order="score"`)."""
     return sorted(chunks, key=attrgetter("rank"))
+
+
+def group_by_document(chunks: Iterable[Chunk]) -> dict[str, list[Chunk]]:
+    """Chunks of each document, documents and chunks in order of appearance."""
+    groups: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        groups.setdefault(chunk.document, []).append(chunk)
+    return groups
 
 
 def _in_reading_order(chunks: Sequence[Chunk]) -> list[Chunk]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
-from oprag.chunk import Chunk, Hit, group_by_document
+from oprag.chunk import Chunk, Hit
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -209,7 +209,10 @@ def check_positions(
     """
     chunks = list(chunks)
     doubtful = set()
-    for document, members in group_by_document(chunks).items():
+    groups: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        groups.setdefault(chunk.document, []).append(chunk)
+    for document, members in groups.items():
         error = _contradiction(document, members)
         if error is not None:
             if missing_position == "error":

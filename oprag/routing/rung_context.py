@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oprag.calls import WINDOW_UNKNOWN, PromptSize, WindowOverflow
-from oprag.chunk import Chunk, Hit, Passage, group_by_document
+from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import (
     ContextOptions,
     SentText,
@@ -17,7 +17,7 @@ from oprag.context import (
     too_small,
 )
 from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
-from oprag.ordering import document_order
+from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.full_context import full_context
