@@ -141,9 +141,8 @@ def chunk_id(
 
 def named_id(name: str) -> str:
     """Stable id of anything that has a name: `uuid.uuid5`, several times as fast."""
-    import hashlib
-
-    hashed = hashlib.sha1(_NAMESPACE + name.encode(), usedforsecurity=False)
+    hashed = _hashed_namespace().copy()
+    hashed.update(name.encode())
     return _as_uuid(hashed.hexdigest())
 
 
@@ -188,11 +187,18 @@ def _as_uuid(digits: str) -> str:
 @lru_cache(maxsize=64)
 def _hashed_scope(name: str, version: str, part: int | None, offset: int) -> Any:
     """The SHA-1 that the ids of all chunks of one part begin with."""
+    number = "" if part is None else part
+    hashed = _hashed_namespace().copy()
+    hashed.update(f"{document_key(name)}/{version}/{number}/{offset}/".encode())
+    return hashed
+
+
+@lru_cache(maxsize=1)
+def _hashed_namespace() -> Any:
+    """The SHA-1 that every id begins with; copying it takes half as long."""
     import hashlib
 
-    number = "" if part is None else part
-    named = f"{document_key(name)}/{version}/{number}/{offset}/".encode()
-    return hashlib.sha1(_NAMESPACE + named, usedforsecurity=False)
+    return hashlib.sha1(_NAMESPACE, usedforsecurity=False)
 
 
 def chunk_metadata(
