@@ -244,7 +244,8 @@ def _write_score(
 ) -> tuple[float | None, list[str]]:
     """Write a falling score; give the node's own, and the keys that were written."""
     write_score(metadata, rescore, value, score if rescore == "score" else None)
-    hidden = [key for key in (rescore, ORIGINAL + rescore) if key in metadata]
+    original = ORIGINAL + rescore
+    hidden = [rescore, original] if original in metadata else [rescore]
     return value if rescore == "score" else score, hidden
 
 

@@ -154,8 +154,8 @@ def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str
         slices: Spans, in characters, where not all of each chunk is in it: other
             slices of the same chunks have other ids.
     """
-    places = [f"{start}-{end}" for start, end in slices] if slices else ()
-    return named_id("\n".join((*ids, *places)))
+    places = "".join([f"\n{start}-{end}" for start, end in slices]) if slices else ""
+    return named_id("\n".join(ids) + places)
 
 
 def place_metadata(
