@@ -120,7 +120,7 @@ def _beyond(name: str, before: Piece, piece: Piece) -> str:
     first, _, left, left_end, _, left_text = before
     second, _, start, end, _, text = piece
     shared = min(left_end, end) - start
-    theirs = left_text[start - left :][:shared]
+    theirs = left_text[start - left : start - left + shared]
     left_altered = len(left_text) != left_end - left
     altered = len(text) != end - start
     if left_altered and altered:
