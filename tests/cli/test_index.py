@@ -17,6 +17,8 @@ from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.cli.index import open_index
 from oprag.cli.options import cache_folder
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 TEXT = "".join(f"Sentence number {number} says something. " for number in range(200))
 

@@ -34,6 +34,8 @@ from tests.support.openai_server import (
     server_error,
 )
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["scripted_server"]
 
 

@@ -18,6 +18,8 @@ from tests.langchain.routes import (
 )
 from tests.support.openai_server import count_words, scripted_server
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["scripted_server"]
 
 WORDS = len(BOOK.split())

@@ -44,6 +44,8 @@ from tests.llamaindex.self_routing import (
 )
 from tests.support.openai_server import Reply, ScriptedServer, count_words
 
+pytestmark = pytest.mark.slow
+
 every_way = pytest.mark.parametrize("way", WAYS)
 
 

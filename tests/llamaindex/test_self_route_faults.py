@@ -36,6 +36,8 @@ from tests.support.openai_server import (
     server_error,
 )
 
+pytestmark = pytest.mark.slow
+
 TEXTS = {"lease.txt": TEXT, "other.txt": "Something else."}
 every_way = pytest.mark.parametrize("way", WAYS)
 

@@ -15,6 +15,8 @@ from tests.llamaindex.corpus import CLAUSES, QUESTION, TEXT, index, numbers
 from tests.llamaindex.self_routing import REFUSAL, WAYS, ask, scripted_llm
 from tests.support.openai_server import ScriptedServer, count_words
 
+pytestmark = pytest.mark.slow
+
 every_way = pytest.mark.parametrize("way", WAYS)
 PROMPT = 86
 """Words of the built-in prompt with the question, without a context."""
