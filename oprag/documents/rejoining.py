@@ -40,13 +40,13 @@ def join_pieces(
             _check_length(name, piece, ours=max_gap is None)
             exact = False
         if start != reach or end < start:
-            _check_order(name, last, piece)
             if start > reach:
+                _check_order(name, last, piece)
                 _check_gap(name, widest, piece, max_gap, room)
                 texts.append(_white_space(start - reach))
                 exact = False
             elif widest is not None:
-                text = _beyond(name, widest, piece)
+                text = _beyond(name, widest, last, piece)
         texts.append(text)
         last, room = piece, 0
         if end >= reach:
@@ -111,7 +111,7 @@ def _white_space(length: int) -> str:
     return "\n" * min(length, 2) + " " * (length - 2)
 
 
-def _beyond(name: str, before: Piece, piece: Piece) -> str:
+def _beyond(name: str, before: Piece, last: Piece | None, piece: Piece) -> str:
     """What a piece adds to the text that `before` ends; it does not start earlier.
 
     A text that is not as long as its span had its white space altered. Where one of
@@ -119,6 +119,8 @@ def _beyond(name: str, before: Piece, piece: Piece) -> str:
     """
     first, _, left, left_end, _, left_text = before
     second, _, start, end, _, text = piece
+    if end < start or (last is not None and start < last[2]):
+        _check_order(name, last, piece)
     shared = min(left_end, end) - start
     theirs = left_text[start - left : start - left + shared]
     left_altered = len(left_text) != left_end - left
