@@ -101,7 +101,7 @@ def rebuild(
         what = "its chunks are of several versions (doc_version)"
         raise inconsistent(name, what, [piece[0] for piece in pieces])
     rows = _in_parts(name, pieces)
-    gap = None if any(_is_ours(chunk, key) for chunk in own) else max_gap
+    gap = None if any(_is_ours(chunk, key) for chunk in version) else max_gap
     joined = [join_pieces(name, row, max_gap=gap) for row in rows]
     texts = tuple(text for text, _ in joined)
     return Rebuilt(part_separator.join(texts), all(e for _, e in joined), texts)
@@ -123,9 +123,9 @@ def _one_version(chunks: Sequence[StoredChunk]) -> list[StoredChunk] | None:
 
     Returns:
         All of them if they are of one version. Else those of the version that is
-        complete; of several complete ones of the same text that with the fewest
-        chunks. None where that does not settle it: none is complete, two are of
-        different texts, or another one has parts that the complete one lacks.
+        complete; of several complete ones of the same text one of oprag's own
+        splitters, with the fewest chunks. None where that does not settle it: none is
+        complete, two are of different texts, or another one has parts that it lacks.
     """
     versions: dict[str, list[StoredChunk]] = {}
     for chunk in chunks:
@@ -136,7 +136,9 @@ def _one_version(chunks: Sequence[StoredChunk]) -> list[StoredChunk] | None:
     complete = [version for version in versions if _is_complete(versions[version])]
     if len({version_text(version) for version in complete}) != 1:
         return None
-    best = min(complete, key=lambda version: (len(versions[version]), version))
+    # Those of oprag's own splitters first: they leave nothing out.
+    foreign = {v: TOKEN_COUNTER not in versions[v][0].metadata for v in complete}
+    best = min(complete, key=lambda v: (foreign[v], len(versions[v]), v))
     parts = {chunk.metadata.get(PART_INDEX) for chunk in versions[best]}
     if any(chunk.metadata.get(PART_INDEX) not in parts for chunk in chunks):
         return None

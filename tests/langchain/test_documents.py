@@ -15,6 +15,7 @@ from langchain_oprag import (
     SelfRouteChain,
     annotate_positions,
     document_source,
+    index_documents,
 )
 from langchain_oprag.stores import chunk_store
 from oprag.documents import DocumentSource, StoreSource
@@ -274,3 +275,22 @@ async def test_self_route_reads_the_full_documents_from_the_store():
 def test_what_holds_no_texts_is_refused():
     with pytest.raises(InvalidOptionError, match="gives no full texts"):
         document_source(7)
+
+
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+def test_beside_chunks_of_another_splitter_ours_give_the_exact_text(first):
+    text = "\n\n".join(f"Clause {i}. The tenant pays rent {i}." for i in range(40))
+    store = InMemoryVectorStore(EMBEDDING)
+    splitters = {
+        "ours": OffsetTokenSplitter(chunk_size=16),
+        "theirs": RecursiveCharacterTextSplitter(chunk_size=300, chunk_overlap=0),
+    }
+    for name in (first, *(splitters.keys() - {first})):
+        index_documents(
+            [Document(text, metadata={"source": "lease.txt"})],
+            store,
+            splitter=splitters[name],
+            replace="same_settings",
+        )
+
+    assert document_source(store).get("lease.txt") == text
