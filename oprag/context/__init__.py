@@ -18,7 +18,7 @@ from oprag.context.options import (
     refuse_unknown,
 )
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import ORIGINAL, Arranged, Rebuilt, write_score
+from oprag.context.results import ORIGINAL, Rebuilt, write_score
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
@@ -37,7 +37,6 @@ __all__ = [
     "GONE",
     "HEAD_JOINT",
     "ORIGINAL",
-    "Arranged",
     "Columns",
     "ContextKeywords",
     "ContextOptions",

@@ -6,7 +6,6 @@ from oprag.units.long_prompts import (
     LONG_PROMPT,
     PROMPT_VARIABLES,
     SHORT_PROMPT,
-    format_examples,
 )
 from oprag.units.long_reading import Reading, read_long
 from oprag.units.reader_options import READER_DESCRIPTIONS, check_reader_option
@@ -30,7 +29,6 @@ __all__ = [
     "UnitIndex",
     "check_reader_option",
     "document_names",
-    "format_examples",
     "group_documents",
     "read_long",
     "reading_order",
