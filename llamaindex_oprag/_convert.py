@@ -97,13 +97,16 @@ def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:
 
 def excluding(keys: Sequence[str], metadata: dict[str, Any]) -> list[str]:
     """Add oprag's own keys to the metadata keys that a node does not show."""
-    return list(_excluding(tuple(keys), tuple(metadata)))
+    return list(_excluding((tuple(keys),), (), tuple(metadata))[0])
 
 
 @lru_cache(maxsize=1024)  # nodes of one parser have the same
-def _excluding(keys: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
-    own = [name for name in names if name in _HIDDEN]
-    return tuple(dict.fromkeys([*keys, *own]))
+def _excluding(
+    lists: tuple[tuple[str, ...], ...], hidden: tuple[str, ...], names: tuple[str, ...]
+) -> list[tuple[str, ...]]:
+    """What each list of keys becomes, with those that are hidden from all."""
+    own = [*hidden, *(name for name in names if name in _HIDDEN)]
+    return [tuple(dict.fromkeys([*keys, *own])) for keys in lists]
 
 
 def hit_of(scored: NodeWithScore, rescore: str | None = None) -> Hit:
@@ -177,10 +180,11 @@ def _node(passage: Rebuilt, rescore: str | None) -> NodeWithScore:
     first: BaseNode = passage.objects[0].node
     metadata = passage.metadata(first.metadata)
     score: float | None = passage.best.score
-    hidden: Sequence[str] = ()
+    hidden: tuple[str, ...] = ()
     if rescore is not None:
         score, hidden = _write_score(metadata, rescore, passage.score, score)
-    changes = _changes(first, metadata, hidden, passage.spans, passage.part)
+    changes = _changes(first, metadata, hidden)
+    changes.update(_offsets(first, passage.spans, passage.part))
     changes["embedding"] = None
     if len(passage.objects) > 1 or passage.slices:
         changes["id_"] = passage.new_id(_ID)
@@ -198,39 +202,39 @@ def _rescored(
 ) -> NodeWithScore:
     node = first.node
     metadata = dict(node.metadata)
-    if spans is None:
-        spans = ((metadata[CHAR_START], metadata[CHAR_END]),)
-    else:
+    if spans is not None:
         metadata.update(place_metadata(spans, part))
     score, hidden = _write_score(metadata, rescore, value, first.score)
-    changes = _changes(node, metadata, hidden, spans, part)
+    changes = _changes(node, metadata, hidden)
+    if spans is not None:
+        changes.update(_offsets(node, spans, part))
+    else:
+        changes["start_char_idx"] = metadata[CHAR_START]
+        changes["end_char_idx"] = metadata[CHAR_END]
     return _scored(first, _copy(node, None, changes), score)
 
 
 def _changes(
-    node: BaseNode,
-    metadata: dict[str, Any],
-    hidden: Sequence[str],
-    spans: Sequence[tuple[int, int]],
-    part: int | None,
+    node: BaseNode, metadata: dict[str, Any], hidden: tuple[str, ...]
 ) -> dict[str, Any]:
-    """What is new on a copy of a node: metadata, what of it is hidden, offsets."""
+    """What is new on a copy of a node: metadata, and what of it is hidden."""
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
-    names = tuple(metadata)
-    for_llm = [*_excluding((*llm, *hidden), names)]
-    # Mostly both are the same.
-    same = embed == llm
-    for_embed = [*for_llm] if same else [*_excluding((*embed, *hidden), names)]
-    changes: dict[str, Any] = {
+    lists = tuple(llm), tuple(embed)
+    for_llm, for_embed = _excluding(lists, hidden, tuple(metadata))
+    return {
         "metadata": metadata,
-        "excluded_llm_metadata_keys": for_llm,
-        "excluded_embed_metadata_keys": for_embed,
+        "excluded_llm_metadata_keys": [*for_llm],
+        "excluded_embed_metadata_keys": [*for_embed],
     }
+
+
+def _offsets(
+    node: BaseNode, spans: Sequence[tuple[int, int]], part: int | None
+) -> dict[str, int]:
     # Without a start, the offsets of a part are no offsets in the node's source.
     if spans and (part is None or getattr(node, "start_char_idx", None) is not None):
-        changes["start_char_idx"] = spans[0][0]
-        changes["end_char_idx"] = spans[-1][1]
-    return changes
+        return {"start_char_idx": spans[0][0], "end_char_idx": spans[-1][1]}
+    return {}
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
@@ -241,11 +245,11 @@ def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWi
 
 def _write_score(
     metadata: dict[str, Any], rescore: str, value: float | None, score: float | None
-) -> tuple[float | None, list[str]]:
+) -> tuple[float | None, tuple[str, ...]]:
     """Write a falling score; give the node's own, and the keys that were written."""
     write_score(metadata, rescore, value, score if rescore == "score" else None)
     original = ORIGINAL + rescore
-    hidden = [rescore, original] if original in metadata else [rescore]
+    hidden = (rescore, original) if original in metadata else (rescore,)
     return value if rescore == "score" else score, hidden
 
 
