@@ -79,7 +79,8 @@ def _laid_out(name: str, pieces: Sequence[Piece]) -> tuple[list[str], list[Gap],
     texts: list[str] = []
     gaps: list[Gap] = []
     reach = 0
-    last = widest = None
+    last: Piece | None = None
+    widest: Piece | None = None
     for piece in pieces:
         index, _, start, end, _, text = piece
         if start != reach or end < start:
