@@ -17,7 +17,8 @@ from oprag.documents.refusing import (
     unproved,
     white_space_lacks,
 )
-from oprag.documents.stored_pieces import NO_PLACE, PartStamp, Piece
+from oprag.documents.stored_chunks import PartStamp, Piece
+from oprag.documents.stored_pieces import NO_PLACE
 from oprag.errors import ConflictingTextError, InvalidSpanError
 from oprag.metadata import NONSPACE_HASH, TEXT_HASH, text_stamp
 
