@@ -108,15 +108,16 @@ class SelfRouting(Answering):
         return [] if self.call is None else _nodes_of(self.call.request.context)
 
     def facts(self) -> dict[str, Any]:
-        """The route, as far as is known: `rung`, `answered`."""
-        rung, answered = None, None
+        """The route, as far as is known: see `oprag.routing.Routed.described`."""
         if self._routed is not None:
-            outcome = self._routed.outcome
-            rung = outcome.rung and outcome.rung.name
-            answered = outcome.answered
-        elif self.call is not None:
-            rung, answered = self.call.request.prompt, self.call.answered
-        return {"route": {"rung": rung, "answered": answered}}
+            return {"route": self._routed.described()}
+        route: dict[str, Any] = {"rung": None, "answered": None}
+        if self.call is not None:
+            request = self.call.request
+            route = {"rung": request.prompt, "answered": self.call.answered}
+            if not request.context.exact:
+                route["exact"] = False
+        return {"route": route}
 
     def _tell(self, entry: RungEntry) -> None:
         """Tell LlamaIndex's instrumentation what happened on a rung."""

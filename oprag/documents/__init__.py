@@ -4,9 +4,11 @@ from oprag.documents.folders import read_folder
 from oprag.documents.rebuilding import StoreSource, rebuild
 from oprag.documents.sources import (
     DocumentSource,
+    FullText,
     SourceLike,
     checked_text,
     document_source,
+    exact_text,
     given_documents,
     not_found,
 )
@@ -15,11 +17,13 @@ from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 __all__ = [
     "ChunkStore",
     "DocumentSource",
+    "FullText",
     "SourceLike",
     "StoreSource",
     "StoredChunk",
     "checked_text",
     "document_source",
+    "exact_text",
     "given_documents",
     "not_found",
     "read_folder",

@@ -15,11 +15,15 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
+    STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
     document_key,
+    document_version,
+    text_stamp,
 )
 
 POSITION_KEYS = (
@@ -49,7 +53,9 @@ def annotate_chunks(
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
     of the list is known even where a place is not. `char_start` and `char_end` are
-    written only where the place is proved.
+    written only where the place is proved. The first chunk of each part gets the
+    stamp of its text (`oprag.metadata.text_stamp`); where there are parts, every chunk
+    gets a `doc_version`, which says which ones belong together.
 
     Args:
         name: The document's own name.
@@ -66,6 +72,9 @@ def annotate_chunks(
     everywhere = list(itertools.chain(*located))
     _warn_of_unlocated(name, everywhere, stacklevel + 2)
     own: dict[str, str | int] = {DOC_KEY: document_key(name), DOC_URI: name}
+    if any(part.number is not None for part in parts):
+        texts = [part.text for part in parts if part.chunks or part.text.strip()]
+        own[DOC_VERSION] = document_version("located", texts)
     numbers = itertools.count()
     written = []
     for part, locations in zip(parts, located, strict=True):
@@ -77,6 +86,8 @@ def annotate_chunks(
             if location.span is not None and location.status in _PROVED:
                 entry[CHAR_START], entry[CHAR_END] = location.span
             entries.append(entry)
+        if entries:
+            entries[0].update(text_stamp(part.text, exact=False))
         written.append(entries)
     return written
 
@@ -87,11 +98,12 @@ def replaced(
     """Return a copy of the metadata with the positions of `entry` in it.
 
     Every old position goes; LangChain's `start_index` stays, corrected, where the
-    place is proved. A token count goes with another span: it was of another text.
+    place is proved. A token count and the stamp of a text go with another span: they
+    were of another text.
     """
     stale = {*POSITION_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
-        stale |= {TOKEN_COUNT, TOKEN_COUNTER}
+        stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
     kept = {key: value for key, value in metadata.items() if key not in stale}
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
