@@ -44,6 +44,7 @@ from oprag.calls.prompts import (
     wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
+from oprag.calls.stream_end import StreamEnd
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
@@ -79,6 +80,7 @@ __all__ = [
     "Request",
     "RungDecision",
     "RungEntry",
+    "StreamEnd",
     "TokenUsage",
     "WindowFit",
     "WindowOverflow",
