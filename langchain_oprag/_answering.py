@@ -13,10 +13,11 @@ from typing import Any, ClassVar, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.utils import AddableDict
 
+from langchain_oprag._answer_run import AnswerRun
 from langchain_oprag._models import ModelFacts, facts_of
+from langchain_oprag._questions import Question
 from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
 from oprag.calls import (
     CallModel,
@@ -60,6 +61,7 @@ class Answering(ABC):
 
     Args:
         options: The chain.
+        question: What was asked.
         config: It decides configurable fields, and makes calls children of the run.
         counter: Counts tokens.
     """
@@ -74,11 +76,19 @@ class Answering(ABC):
     """How a refusal is recognised."""
 
     def __init__(
-        self, options: Any, config: RunnableConfig, counter: NamedTokenCounter
+        self,
+        options: Any,
+        question: Question,
+        config: RunnableConfig,
+        counter: NamedTokenCounter,
     ) -> None:
         self.ledger = Ledger(options.prices)
+        self.question = question
         self.config = config
+        self.run = AnswerRun(config, options.get_name(), question.text)
         self.counter = counter
+        self.facts: dict[str, Any] = {}
+        """What the answer's message says of it, in `response_metadata`."""
         self.reported: dict[str, str | None] = {}
         """Names of the models as the providers reported them, by prompt."""
         self._chain = options
@@ -164,7 +174,8 @@ class ModelCall:
     def __init__(self, answering: Answering, call: CallModel) -> None:
         kind = StructuredReply if answering.structured else IncomingReply
         final = call.purpose != "attempt"
-        tags: RunnableConfig = {"tags": [f"{answering.kind}:{call.prompt}"]}
+        tags = [f"{answering.kind}:{call.prompt}"]
+        answering.run.tags = tags
         self._answering = answering
         self._call = call
         self._reply = kind(answering.rules, final=final)
@@ -176,7 +187,9 @@ class ModelCall:
                 REPLY_SCHEMA, include_raw=True
             )
         self._messages = answering.messages(call.prompt, call.values)
-        self._config = merge_configs(answering.config, tags)
+        # Not `merge_configs`, which brings back the callbacks of the run around it.
+        config = answering.run.config
+        self._config = {**config, "tags": [*(config.get("tags") or []), *tags]}
         self._began = time.perf_counter()
 
     def pieces(self, *, streaming: bool) -> Generator[Any, None, None]:

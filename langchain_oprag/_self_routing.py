@@ -54,12 +54,11 @@ class SelfRouting(Answering):
         counter: NamedTokenCounter,
         source: DocumentSource,
     ) -> None:
-        super().__init__(options, config, counter)
+        super().__init__(options, question, config, counter)
         self.source = source
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)
         self._options = options
-        self._question = question
         self._context = context_options(options, counter)
         self._begun = False
 
@@ -69,7 +68,7 @@ class SelfRouting(Answering):
         The output is `input`, then `context` and `answer` of the rung whose reply is
         final, `route`, `usage`.
         """
-        yield AddableDict(input=self._question.text)
+        yield AddableDict(input=self.question.text)
         hits = yield from self._retrieved()
         names = [] if hits else [*islice(self.source.names(), 2)]
         options = RouteOptions(
@@ -92,7 +91,7 @@ class SelfRouting(Answering):
         The conversation stands behind the context, so that what comes before it is
         the same for every question on a document.
         """
-        template, question = self._prompts[prompt], self._question
+        template, question = self._prompts[prompt], self.question
         if takes_history(template):
             said = {"question": question.text, HISTORY: list(question.history)}
             return fill(template, {**values, **said})
@@ -115,7 +114,8 @@ class SelfRouting(Answering):
             yield AddableDict(context=documents_read(routed.context))
             yield AddableDict(answer=nobody if outcome.text is None else outcome.text)
         name = outcome.rung.name if outcome.rung else None
-        yield AddableDict(route={"rung": name, "answered": outcome.answered})
+        self.facts = {"route": {"rung": name, "answered": outcome.answered}}
+        yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
 
     def _retrieved(self) -> Generator[Retrieve, Any, list[Hit]]:
@@ -127,9 +127,9 @@ class SelfRouting(Answering):
         budgets = [rung.token_budget for rung in self.rungs if rung.token_budget]
         options = replace(self._context, token_budget=max(budgets, default=None))
         retriever = _best_first(self._options.retriever)
-        query: Any = self._question.text
+        query: Any = self.question.text
         if self._options.retriever_input == "mapping":
-            query = dict(self._question.given)
+            query = dict(self.question.given)
         fetch = Fetch(
             retriever, self.config, {}, k=None, token_budget=options.token_budget
         )

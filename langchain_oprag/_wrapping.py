@@ -17,7 +17,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
-from langchain_oprag._options import CheckedOptions
+from langchain_oprag._options import CheckedOptions, Retriever
 from oprag.context import FetchPlan, check_option
 from oprag.errors import InvalidOptionError
 
@@ -163,7 +163,7 @@ class WrappingKeywords(TypedDict, total=False):
 class WrappingRetriever(BaseRetriever, CheckedOptions):
     """A retriever around another one, whose attributes it passes through."""
 
-    base_retriever: RetrieverLike
+    base_retriever: Retriever
 
     def invoke(
         self,

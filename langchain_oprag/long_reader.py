@@ -8,8 +8,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
-from langchain_core.retrievers import RetrieverLike
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import (
     AddableDict,
     ConfigurableFieldSpec,
@@ -19,7 +18,7 @@ from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
 from langchain_oprag._driver import DrivenRunnable
-from langchain_oprag._options import CheckedOptions, option_field
+from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
 from oprag.calls import SENTINEL, CallModel
@@ -36,9 +35,9 @@ class LongReaderOptions(CheckedOptions):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
-    llm: Runnable[Any, Any]
+    llm: Model
     """The chat model that reads and answers."""
-    retriever: RetrieverLike | None = None
+    retriever: Retriever | None = None
     """Any `Runnable` from a query to documents in reading order, a `LongUnitRetriever`
     say; None where they come with the input."""
     prompts: SkipValidation[Mapping[str, Any] | None] = None
@@ -143,9 +142,8 @@ class _LongReading(Answering):
         config: RunnableConfig,
         counter: NamedTokenCounter,
     ) -> None:
-        super().__init__(options, config, counter)
+        super().__init__(options, question, config, counter)
         self._options = options
-        self._question = question
         self._prompts = long_prompts(options.prompts or {})
         self._begun = False
 
@@ -155,12 +153,12 @@ class _LongReading(Answering):
         The output is `input`, `context`, `long_answer`, `answer`, `usage`.
         """
         options = self._options
-        yield AddableDict(input=self._question.text)
+        yield AddableDict(input=self.question.text)
         documents = yield from self._documents()
         yield AddableDict(context=documents)
         reading = yield from read_long(
             options.separator.join(document.page_content for document in documents),
-            self._question.in_conversation,
+            self.question.in_conversation,
             self,
             ledger=self.ledger,
             token_counter=self.counter,
@@ -186,7 +184,7 @@ class _LongReading(Answering):
             yield AddableDict({key: text})
 
     def _documents(self) -> Generator[Retrieve, Any, list[Document]]:
-        found = self._question.given.get("context")
+        found = self.question.given.get("context")
         option, retriever = "context", self._options.retriever
         if found is None:
             option = "retriever"
@@ -196,7 +194,7 @@ class _LongReading(Answering):
                     'one of them: {"input": question, "context": documents}.'
                 )
                 raise InvalidOptionError(message, option=option, value=None)
-            found = yield Retrieve(retriever, self._question.text, self.config, {})
+            found = yield Retrieve(retriever, self.question.text, self.config, {})
         if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
             return list(found)
         message = f"{option} gave {found!r:.100}, not a list of documents."
