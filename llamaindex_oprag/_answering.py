@@ -19,6 +19,7 @@ from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._prompts import fill, frame_tokens, in_their_names, sent_text
 from oprag.calls import (
+    REPLY_FIELDS,
     CallModel,
     Dialogue,
     Ledger,
@@ -26,6 +27,7 @@ from oprag.calls import (
     Reply,
     StreamEnd,
     TokenUsage,
+    filled_reply,
 )
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineDetector, DeclineRules
@@ -38,13 +40,8 @@ EMPTY_RESPONSE = "Empty Response"
 class DeclinableAnswer(BaseModel):
     """An answer to the question, or the statement that the text holds none."""
 
-    answerable: bool = Field(
-        description="Whether the text holds the answer to the question."
-    )
-    answer: str = Field(
-        default="",
-        description="The answer alone, in as few words as it takes; empty without one.",
-    )
+    answerable: bool = Field(description=REPLY_FIELDS["answerable"])
+    answer: str = Field(default="", description=REPLY_FIELDS["answer"])
 
 
 class Answering(ABC):
@@ -296,9 +293,8 @@ class ModelCall:
         return in_their_names(self._values)
 
     def _as_text(self, filled: DeclinableAnswer) -> str:
-        return (
-            filled.answer if filled.answerable else self._answering.rules.sentinels[0]
-        )
+        sentinel = self._answering.rules.sentinels[0]
+        return filled_reply(sentinel, **filled.model_dump())
 
 
 def _text(response: Any, *, streaming: bool) -> str:

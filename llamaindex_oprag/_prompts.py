@@ -20,10 +20,14 @@ Sent = list[ChatMessage] | str
 
 
 def _from_format_string(template: str, names: Mapping[str, str]) -> PromptTemplate:
-    """Make a template of one of oprag's format strings."""
+    """Make a template of one of oprag's format strings, in LlamaIndex's names.
+
+    So its text can be shown, changed and put back.
+    """
+    for theirs, own in names.items():
+        template = template.replace(f"{{{own}}}", f"{{{theirs}}}")
     # LlamaIndex fills in names in braces and knows no doubled ones.
-    plain = template.replace("{{", "{").replace("}}", "}")
-    return PromptTemplate(plain, template_var_mappings=dict(names))
+    return PromptTemplate(template.replace("{{", "{").replace("}}", "}"))
 
 
 def check_template(

@@ -132,6 +132,7 @@ def _context(
         options.context,
         size,
         window_overflow=options.window_overflow,
+        named=options.named,
     )
 
 

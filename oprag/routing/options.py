@@ -140,6 +140,8 @@ class RouteOptions:
     """Names of the documents that are read in full if nothing was retrieved."""
     window_overflow: WindowOverflow = "order_preserving"
     """What to do with documents that do not fit the window."""
+    named: bool = True
+    """Whether each full document is named in the prompt."""
 
 
 def check_route_option(option: str, value: Any) -> None:

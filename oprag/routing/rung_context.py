@@ -187,6 +187,7 @@ def context_of_documents(
     size: PromptSize,
     *,
     window_overflow: WindowOverflow = "order_preserving",
+    named: bool = True,
 ) -> RungContext:
     """Make a context of whole documents, or of as much of them as fits.
 
@@ -196,6 +197,7 @@ def context_of_documents(
         options: Separator, gap mark and token counter.
         size: Of the prompt, and the window that it has to fit.
         window_overflow: What to do when they do not fit, see `full_context`.
+        named: See there.
 
     Returns:
         The context; empty for no documents.
@@ -212,10 +214,12 @@ def context_of_documents(
         token_counter=counter,
         separator=options.separator,
         gap_mark=options.gap_mark,
+        named=named,
     )
     whole = sent.action == "whole"
     note = WINDOW_UNKNOWN if size.window is None else None
     if not whole:
         total = sum(counter(document.text) for document in documents)
-        note = f"{sent.action}: {counter(sent.text)} of {total} tokens"
+        kept = sum(counter(excerpt.text) for excerpt in sent.excerpts)
+        note = f"{sent.action}: {kept} of {total} tokens"
     return RungContext(sent.text, tuple(chunks), sent.excerpts, note, whole)
