@@ -106,7 +106,7 @@ class AnswerRun:
             input_token_details=InputTokenDetails(cache_read=usage.cached_tokens),
         )
         return AIMessage(
-            "".join(self._said),
+            content="".join(self._said),
             id=self._id,
             usage_metadata=tokens,
             response_metadata=dict(facts),
@@ -122,7 +122,7 @@ class AnswerRun:
             asked = [[HumanMessage(self._question)]]
             started = self._manager.on_chat_model_start({}, asked, name=self._name)
             (self._run,) = yield started
-        chunk = ChatGenerationChunk(message=AIMessageChunk(text, id=self._id))
+        chunk = ChatGenerationChunk(message=AIMessageChunk(content=text, id=self._id))
         yield self._run.on_llm_new_token(text, chunk=chunk)
 
     def end(self, message: AIMessage) -> Told:

@@ -189,7 +189,8 @@ class ModelCall:
         self._messages = answering.messages(call.prompt, call.values)
         # Not `merge_configs`, which brings back the callbacks of the run around it.
         config = answering.run.config
-        self._config = {**config, "tags": [*(config.get("tags") or []), *tags]}
+        tags = [*(config.get("tags") or []), *tags]
+        self._config: RunnableConfig = {**config, "tags": tags}
         self._began = time.perf_counter()
 
     def pieces(self, *, streaming: bool) -> Generator[Any, None, None]:

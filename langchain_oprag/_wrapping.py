@@ -86,6 +86,11 @@ class Fetch:
                 self._plan = FetchPlan(token_budget, candidates)
 
     @property
+    def fills(self) -> bool:
+        """Whether as many chunks are asked for as fill the budget."""
+        return self._plan is not None
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments for the next call of the wrapped retriever."""
         k = self.k if self._plan is None else self._plan.k

@@ -76,7 +76,8 @@ def filled_reply(sentinel: str, *, answerable: bool, answer: str) -> str:
 
     Args:
         sentinel: What stands for a refusal, whatever else was filled in.
-        answerable: As it was filled in, as `answer`.
+        answerable: As it was filled in.
+        answer: As it was filled in.
     """
     return answer if answerable else sentinel
 

@@ -16,6 +16,7 @@ from oprag.context import (
     numbering,
     too_small,
 )
+from oprag.errors import BudgetTooSmallError
 from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
@@ -123,6 +124,23 @@ def context_of_chunks(
         tuple(chunk for passage in passages for chunk in passage.chunks),
         note="cut to the window" if cut else None,
     )
+
+
+def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool:
+    """Return whether as many chunks were retrieved as fill a number of tokens.
+
+    Args:
+        hits: Best first.
+        options: As `context_of_chunks` takes them; their own budget does not matter.
+        tokens: To fill.
+
+    Raises:
+        OpragError: As `arrange` does, but for a budget that is too small.
+    """
+    try:
+        return not arrange(hits, replace(options, token_budget=tokens)).used_all
+    except BudgetTooSmallError:
+        return True
 
 
 def _joined(
