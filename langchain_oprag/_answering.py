@@ -28,16 +28,12 @@ from oprag.calls import (
     StreamEnd,
     TokenUsage,
     default_answer_tokens,
+    frame_tokens,
     text_of,
 )
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter
-
-_PER_MESSAGE = 4
-"""Tokens that a chat format puts around a message, at most, in the common ones."""
-_PER_PROMPT = 3
-"""Tokens with which it begins the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +133,7 @@ class Answering(ABC):
         tokens = sum(self.counter(text_of(message)) for message in messages)
         if self.structured:
             tokens += self.counter(json.dumps(REPLY_SCHEMA))
-        return tokens + _PER_MESSAGE * len(messages) + _PER_PROMPT
+        return tokens + frame_tokens(len(messages))
 
     def begin(self, call: CallModel) -> ModelCall:
         """Begin a call of a model."""

@@ -75,7 +75,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
 
     The input is a question, or `{"input": question}`, perhaps with `context`
     (documents in reading order, in the place of the retriever's) and `chat_history`
-    (messages in any form that LangChain takes). The output has
+    (messages in any form that LangChain takes), or `{"messages": …}`. The output has
 
     - `input`: the question;
     - `context`: the documents that were read, as they were retrieved;
@@ -83,10 +83,12 @@ class LongReader(DrivenRunnable, LongReaderOptions):
     - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
       to read, and no call;
     - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs` are the
-      calls: `"long"` and `"short"`, or `"direct"`.
+      calls: `"long"` and `"short"`, or `"direct"`;
+    - `messages`, where the input has them: the short answer as an `AIMessage`.
 
     A stream gives these keys in this order, `long_answer` and `answer` in pieces that
-    join to them. The calls of the model carry the tag `call:<name>`.
+    join to them. LangGraph and `astream_events` show the short answer alone. The calls
+    of the model carry the tag `call:<name>`.
 
     Args:
         **options: The fields of `LongReaderOptions`.

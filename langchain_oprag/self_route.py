@@ -38,7 +38,8 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
     in between. It takes the place of `create_retrieval_chain`.
 
     The input is a question, or `{"input": question}`, perhaps with `chat_history`
-    (messages in any form that LangChain takes). The output has
+    (messages in any form that LangChain takes); or `{"messages": …}`, as LangGraph
+    keeps them: the last one of the user is the question. The output has
 
     - `input`: the question;
     - `context`: the documents that were read for the answer, in reading order: the
@@ -47,11 +48,15 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
       without any context the sentinel;
     - `route`: `rung`, the name of the step that the answer is from (None without
       any context), and `answered`, False for a refusal;
-    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`.
+    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`;
+    - `messages`, where the input has them: the answer as an `AIMessage`, with the
+      tokens of all steps in `usage_metadata` and the route in `response_metadata`.
 
     A stream gives these keys in this order, `answer` in pieces that join to it. Text
     is streamed once it cannot be a refusal any more; a refusal is not shown, unless
-    it is the final reply. The calls of the model carry the tag `rung:<name>`.
+    it is the final reply. LangGraph's `stream_mode="messages"` and `astream_events`
+    show the same, as one run of a chat model; with the tag `nostream` nothing. All
+    other callbacks hear the calls of the model, which carry the tag `rung:<name>`.
 
     Args:
         **options: The fields of `SelfRouteOptions`.

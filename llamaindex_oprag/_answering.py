@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore
 
 from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import Meter
-from llamaindex_oprag._prompts import fill, frame_tokens, in_their_names, sent_text
+from llamaindex_oprag._prompts import fill, in_their_names, sent_text
 from oprag.calls import (
     REPLY_FIELDS,
     CallModel,
@@ -28,6 +28,7 @@ from oprag.calls import (
     StreamEnd,
     TokenUsage,
     filled_reply,
+    frame_tokens,
 )
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineDetector, DeclineRules
@@ -120,7 +121,8 @@ class Answering(ABC):
 
         def tokens(values: Mapping[str, str]) -> int:
             sent = fill(llm, self.template(prompt), self.filled(values))
-            return self.counter(self.as_text(sent)) + frame_tokens(sent)
+            messages = 0 if isinstance(sent, str) else len(sent)
+            return self.counter(self.as_text(sent)) + frame_tokens(messages)
 
         return PromptSize(tokens, window, reserved)
 

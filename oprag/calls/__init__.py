@@ -55,6 +55,7 @@ from oprag.calls.window import (
     check_window_overflow,
     default_answer_tokens,
     fit_window,
+    frame_tokens,
     truncate_middle,
 )
 
@@ -98,6 +99,7 @@ __all__ = [
     "filled_reply",
     "fit_window",
     "format_options",
+    "frame_tokens",
     "hint_of",
     "is_transient",
     "is_window_overflow",
