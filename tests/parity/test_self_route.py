@@ -279,6 +279,7 @@ UNTOLD = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("made", "retriever"), UNTOLD)
 class TestNobodySaysHowMany:
     """Neither the retriever nor what of ours is around it."""
