@@ -106,6 +106,8 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             node_postprocessors=postprocessors,
             callback_manager=callback_manager,
         )
+        # The base class makes another list of an empty one.
+        self._node_postprocessors = postprocessors
 
     @classmethod
     @list_options({n: _DESCRIPTIONS[n] for n in SelfRouteKeywords.__annotations__})

@@ -347,6 +347,16 @@ async def test_so_is_one_of_our_postprocessor(options, read):
     assert found == read
 
 
+async def test_so_is_one_that_was_appended_later():
+    def asked_later(server, chunks, make, **options):
+        engine = book_engine(server, chunks, make, **options)
+        later = llamaindex_oprag.OrderPreservingPostprocessor(top_n=3)
+        engine._node_postprocessors.append(later)
+        return engine
+
+    assert await first_read(asked_later, lambda index: index.as_retriever()) == 3 * 9
+
+
 async def test_a_retriever_that_cannot_be_asked_for_more_is_read_as_it_is():
     found = [
         Document(book_chunk(n), metadata={"source": "book", "start_index": 48 * n})
