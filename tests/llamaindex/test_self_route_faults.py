@@ -262,7 +262,8 @@ class TestAsyncCode:
             return f"full {number}" if TEXT in request.prompt else REFUSAL
 
         with ScriptedServer(answer) as server:
-            engine = engine_over(server, retriever=index().as_retriever())
+            retriever = index().as_retriever(similarity_top_k=3)
+            engine = engine_over(server, retriever=retriever)
             queries = [engine.aquery(f"number {i}") for i in range(6)]
             responses: list[Any] = await asyncio.gather(*queries)
 
