@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
 from typing import Any, TypeAlias
 
 from langchain_core.callbacks import (
@@ -17,16 +17,60 @@ from langchain_core.callbacks import (
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.utils import AddableDict
 
+from langchain_oprag._answer_run import atell, tell
 from langchain_oprag._answering import Answering, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
 
 ChainInput: TypeAlias = str | dict[str, Any]
-"""A question, or `{"input": …}`, perhaps with `chat_history`."""
+"""A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
 
 
 def carry_out(answering: Answering, *, streaming: bool) -> Iterator[AddableDict]:
     """Do what a question asks for; give the pieces of the output."""
+    run = answering.run
+    try:
+        with contextlib.closing(
+            _pieces(answering, streaming=streaming or run.shown)
+        ) as pieces:
+            for piece in pieces:
+                if text := piece.get("answer"):
+                    tell(run.say(text))
+                yield piece
+        message = run.message(answering.ledger, answering.facts)
+        tell(run.end(message))
+        if answering.question.of_messages:
+            yield AddableDict(messages=[message])
+    except BaseException as error:
+        tell(run.fail(error))
+        raise
+
+
+async def acarry_out(
+    answering: Answering, *, streaming: bool
+) -> AsyncGenerator[AddableDict, None]:
+    """Async version of `carry_out`."""
+    run = answering.run
+    try:
+        async with contextlib.aclosing(
+            _apieces(answering, streaming=streaming or run.shown)
+        ) as pieces:
+            async for piece in pieces:
+                if text := piece.get("answer"):
+                    await atell(run.say(text))
+                yield piece
+        message = run.message(answering.ledger, answering.facts)
+        await atell(run.end(message))
+        if answering.question.of_messages:
+            yield AddableDict(messages=[message])
+    except BaseException as error:
+        await atell(run.fail(error))
+        raise
+
+
+def _pieces(
+    answering: Answering, *, streaming: bool
+) -> Generator[AddableDict, None, None]:
     steps = answering.steps()
     result, failure = None, None
     with contextlib.closing(steps):
@@ -49,10 +93,9 @@ def carry_out(answering: Answering, *, streaming: bool) -> Iterator[AddableDict]
                 failure = error
 
 
-async def acarry_out(
+async def _apieces(
     answering: Answering, *, streaming: bool
 ) -> AsyncGenerator[AddableDict, None]:
-    """Async version of `carry_out`."""
     steps = answering.steps()
     result, failure = None, None
     with contextlib.closing(steps):

@@ -7,15 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import is_, itemgetter
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from langchain_core.documents import Document
+from langchain_core.retrievers import RetrieverLike
+from langchain_core.runnables import Runnable
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     PrivateAttr,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
@@ -43,6 +46,10 @@ _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
 _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
+
+Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
+Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
+"""Fields that hold a runnable: it has no JSON schema, and anything may stand there."""
 
 
 def option_field(

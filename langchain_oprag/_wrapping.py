@@ -17,7 +17,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
-from langchain_oprag._options import CheckedOptions
+from langchain_oprag._options import CheckedOptions, Retriever
 from oprag.context import FetchPlan, check_option
 from oprag.errors import InvalidOptionError
 
@@ -84,6 +84,11 @@ class Fetch:
                 self._plan = FetchPlan.beginning_with(max(at_least, self._given or 0))
             elif self._given is None and k is None and token_budget is not None:
                 self._plan = FetchPlan(token_budget, candidates)
+
+    @property
+    def fills(self) -> bool:
+        """Whether as many chunks are asked for as fill the budget."""
+        return self._plan is not None
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -163,7 +168,7 @@ class WrappingKeywords(TypedDict, total=False):
 class WrappingRetriever(BaseRetriever, CheckedOptions):
     """A retriever around another one, whose attributes it passes through."""
 
-    base_retriever: RetrieverLike
+    base_retriever: Retriever
 
     def invoke(
         self,

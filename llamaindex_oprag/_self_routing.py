@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import llama_index.core.instrumentation as instrument
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import (
@@ -20,6 +23,7 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
+from llamaindex_oprag._best_first import Filling
 from llamaindex_oprag._convert import excluding, hit_of
 from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
@@ -28,7 +32,10 @@ from oprag.calls import Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
 from oprag.errors import RoutingError
 from oprag.metadata import named_id
-from oprag.routing import Excerpt, Routed, RungContext, route
+from oprag.routing import FIRST_TOKENS, Excerpt, Routed, RungContext, route
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -41,6 +48,7 @@ class SelfRouting(Answering):
         query: The question.
         nodes: What was retrieved, best first. Not written to.
         additional: Nodes to name as sources besides.
+        chosen: Whether somebody said how many nodes to retrieve.
     """
 
     def __init__(
@@ -48,7 +56,9 @@ class SelfRouting(Answering):
         options: SelfRouteOptions,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
-        additional: Sequence[NodeWithScore] = (),
+        additional: Sequence[NodeWithScore],
+        *,
+        chosen: bool,
     ) -> None:
         ledger = Ledger(options.prices, on_entry=self._tell)
         super().__init__(
@@ -64,6 +74,7 @@ class SelfRouting(Answering):
         self.source = options.source
         self._options = options
         self._query = query
+        self._tokens = None if chosen else FIRST_TOKENS
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
 
@@ -73,7 +84,11 @@ class SelfRouting(Answering):
         hits = [hit_of(node) for node in self.retrieved]
         names = [] if hits or source is None else [*islice(source.names(), 2)]
         default = tuple(names) if len(names) == 1 else ()
-        options = replace(self._options.route, default_documents=default)
+        options = replace(
+            self._options.route,
+            default_documents=default,
+            retrieved_tokens=self._tokens,
+        )
         return route(hits, options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
@@ -155,6 +170,8 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         for llm in options.rung_llms.values():
             llm.callback_manager = callback_manager
         self.options = options
+        self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
+        """What the nodes come from and go through, see `after`."""
 
     def _answering(
         self,
@@ -162,7 +179,25 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
-        return SelfRouting(self.options, query, nodes, additional)
+        chosen = self.filling().chosen
+        return SelfRouting(self.options, query, nodes, additional, chosen=chosen)
+
+    def after(
+        self, retriever: BaseRetriever, postprocessors: Sequence[BaseNodePostprocessor]
+    ) -> Self:
+        """Return the same synthesizer for the nodes of an engine.
+
+        Args:
+            retriever: Where they come from.
+            postprocessors: What they go through then; others may be appended later.
+        """
+        following = copy.copy(self)
+        following.before = (retriever, postprocessors)
+        return following
+
+    def filling(self) -> Filling:
+        """Begin to retrieve for a question."""
+        return Filling(*self.before, self.options.route)
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

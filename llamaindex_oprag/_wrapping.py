@@ -67,6 +67,11 @@ class Fetch:
             candidates = candidates_for(options.selection)
             self._plan = FetchPlan(options.token_budget, candidates)
 
+    @property
+    def fills(self) -> bool:
+        """Whether as many nodes are asked for as fill the budget."""
+        return self._plan is not None
+
     def retriever(self) -> BaseRetriever:
         """Return the base retriever, or a copy that asks for as many as wanted."""
         if not isinstance(self._base, VectorIndexRetriever):

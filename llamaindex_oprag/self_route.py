@@ -16,7 +16,7 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
-from llamaindex_oprag._best_first import Filling, best_first_postprocessor
+from llamaindex_oprag._best_first import best_first_postprocessor
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
@@ -98,13 +98,16 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
                 message, option="response_synthesizer", value=response_synthesizer
             )
         check_retriever("retriever", retriever)
-        self._self_route = response_synthesizer
+        postprocessors = list(node_postprocessors or [])
+        self._self_route = response_synthesizer.after(retriever, postprocessors)
         super().__init__(
             retriever=retriever,
-            response_synthesizer=response_synthesizer,
-            node_postprocessors=list(node_postprocessors or []),
+            response_synthesizer=self._self_route,
+            node_postprocessors=postprocessors,
             callback_manager=callback_manager,
         )
+        # The base class makes another list of an empty one.
+        self._node_postprocessors = postprocessors
 
     @classmethod
     @list_options({n: _DESCRIPTIONS[n] for n in SelfRouteKeywords.__annotations__})
@@ -126,7 +129,8 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         Args:
             retriever: Returns nodes best first. An index retriever that was left at
                 LlamaIndex's default of 2 nodes is asked for as many as fill the
-                largest number of tokens in `rungs`.
+                largest number of tokens in `rungs`, 2,000 for `"retrieved"`; any
+                other `similarity_top_k` is kept to.
             llm: Reads and answers, or refuses; None for `Settings.llm`.
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
@@ -180,7 +184,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as the retriever's."""
-        filling = Filling(self._retriever, self._self_route.options.route)
+        filling = self._self_route.filling()
         while True:
             nodes = filling.retriever().retrieve(query_bundle)
             if not filling.wants_more(nodes):
@@ -188,7 +192,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
-        filling = Filling(self._retriever, self._self_route.options.route)
+        filling = self._self_route.filling()
         while True:
             nodes = await filling.retriever().aretrieve(query_bundle)
             if not filling.wants_more(nodes):

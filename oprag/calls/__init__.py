@@ -32,18 +32,20 @@ from oprag.calls.prompts import (
     CHOICE_PROMPT,
     CHOICE_VARIABLES,
     CONTEXT_PART,
-    QA_PROMPT,
     QA_VARIABLES,
+    REPLY_FIELDS,
     SENTINEL,
     braced,
     check_prompt,
     check_prompt_text,
     fill_prompt,
+    filled_reply,
     format_options,
     qa_prompt,
     wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
+from oprag.calls.stream_end import StreamEnd
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
@@ -53,6 +55,7 @@ from oprag.calls.window import (
     check_window_overflow,
     default_answer_tokens,
     fit_window,
+    frame_tokens,
     truncate_middle,
 )
 
@@ -61,8 +64,8 @@ __all__ = [
     "CHOICE_PROMPT",
     "CHOICE_VARIABLES",
     "CONTEXT_PART",
-    "QA_PROMPT",
     "QA_VARIABLES",
+    "REPLY_FIELDS",
     "SENTINEL",
     "WINDOW_UNKNOWN",
     "CallModel",
@@ -79,6 +82,7 @@ __all__ = [
     "Request",
     "RungDecision",
     "RungEntry",
+    "StreamEnd",
     "TokenUsage",
     "WindowFit",
     "WindowOverflow",
@@ -92,8 +96,10 @@ __all__ = [
     "check_window_overflow",
     "default_answer_tokens",
     "fill_prompt",
+    "filled_reply",
     "fit_window",
     "format_options",
+    "frame_tokens",
     "hint_of",
     "is_transient",
     "is_window_overflow",

@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from oprag.calls import (
     CHOICE_PROMPT,
     CONTEXT_PART,
-    QA_PROMPT,
     SENTINEL,
     fill_prompt,
     format_options,
@@ -34,6 +33,20 @@ Source:
 ANSWER_STYLES: tuple[AnswerStyle, ...] = get_args(AnswerStyle)
 """The default first."""
 
+TERSE_PROMPT = (
+    CONTEXT_PART
+    + f"""
+If the text does not hold the answer to the question, write the following and \
+nothing more: {SENTINEL}
+Otherwise write the answer alone, in as few words as it takes."""
+    + """
+
+Question: {question}
+Answer:"""
+)
+"""Of open questions in the style `"letter"`; `{context}` and `{question}`. Measures
+compare words, so that each word beyond the answer would count against it."""
+
 BRIEF_PROMPT = (
     CONTEXT_PART
     + f"""
@@ -45,7 +58,7 @@ Otherwise write the answer in 1 to 20 words, and nothing beyond it."""
 Question: {question}
 Answer:"""
 )
-"""Of open questions in the style `"brackets"`; `{context}` and `{question}`."""
+"""Of open questions in the style `"brackets"`."""
 
 EXPLAINED_PROMPT = (
     CONTEXT_PART
@@ -106,7 +119,7 @@ def answer_call(
     """
     facts = {"question": question.question, "context": context}
     if not question.options:
-        template = BRIEF_PROMPT if style == "brackets" else QA_PROMPT
+        template = BRIEF_PROMPT if style == "brackets" else TERSE_PROMPT
         return Call("answer", fill_prompt(template, **facts), facts)
     options = _written(question.options, style)
     template = EXPLAINED_PROMPT if style == "brackets" else CHOICE_PROMPT

@@ -19,7 +19,7 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import Hit
-from oprag.errors import RungFailedError
+from oprag.errors import BudgetTooSmallError, RungFailedError
 from oprag.routing.excerpts import FullDocument
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
@@ -107,12 +107,14 @@ def route(
     sent: list[str] = []
     for rung in options.rungs:
         context = yield from _context(rung, hits, options, model)
-        repeated = context.text in sent
+        texts = [excerpt.text for excerpt in context.excerpts]  # not their names
+        bare = options.context.separator.join(texts) or context.text
+        repeated = bare in sent
         if repeated or not context.text.strip():
             note = "the same context as before" if repeated else "nothing to read"
             ledger.record(RungEntry(rung.name, "skipped", note=note))
             continue
-        sent.append(context.text)
+        sent.append(bare)
         purpose: Purpose = "answer" if rung is options.rungs[-1] else "attempt"
         reply = yield from ask(
             CallModel(rung.name, {"context": context.text}, purpose, context),
@@ -135,8 +137,16 @@ def _context(
     """What a step gives to read; asks for documents if it needs them."""
     size = model.size(rung.name)
     if not rung.full:
-        context = replace(options.context, token_budget=rung.token_budget)
-        return context_of_chunks(hits, context, size, sent_text=options.sent_text)
+        tokens = rung.token_budget or options.retrieved_tokens
+        context = replace(options.context, token_budget=tokens)
+        try:
+            return context_of_chunks(hits, context, size, sent_text=options.sent_text)
+        except BudgetTooSmallError:
+            if rung.token_budget or not tokens:
+                raise
+        # The best chunk alone is longer, and nobody asked for fewer tokens.
+        context = replace(context, token_budget=None)
+        return context_of_chunks(hits[:1], context, size, sent_text=options.sent_text)
     chunks = chunks_of_documents(hits, options.context, options.max_documents)
     found = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
     names = tuple(found) or options.default_documents
@@ -150,6 +160,7 @@ def _context(
         options.context,
         size,
         window_overflow=options.window_overflow,
+        named=options.named,
     )
 
 

@@ -54,6 +54,13 @@ class Layout(NamedTuple):
     """Between two documents."""
     gap: str
     """Where something of a document was left out."""
+    named: bool = True
+    """Whether the name of each document stands before what is read of it."""
+
+    def heading(self, document: FullDocument) -> str:
+        """Return what stands before a document."""
+        name = " ".join(document.name.split())
+        return f"Document: {name}{self.separator}" if self.named else ""
 
 
 class _Piece(NamedTuple):
@@ -65,16 +72,27 @@ class _Piece(NamedTuple):
     """Counted alone."""
 
 
-def joined(excerpts: Sequence[Excerpt], layout: Layout) -> str:
-    """Write excerpts one behind another, as they are sent."""
+def joined(
+    excerpts: Sequence[Excerpt], layout: Layout, *, cut: int | None = None
+) -> str:
+    """Write excerpts one behind another, as they are sent.
+
+    Args:
+        excerpts: In reading order.
+        layout: What stands between them.
+        cut: Index of one before which something was left out, even where it is of
+            another document than the one before it; None for no such place.
+    """
     texts: list[str] = []
-    before: Excerpt | None = None
-    for excerpt in excerpts:
-        if before is not None:
-            same = before.document is excerpt.document
-            texts.append(layout.gap if same else layout.separator)
+    before: FullDocument | None = None
+    for place, excerpt in enumerate(excerpts):
+        same = before is excerpt.document
+        if before is not None or place == cut:
+            texts.append(layout.gap if same or place == cut else layout.separator)
+        if not same:
+            texts.append(layout.heading(excerpt.document))
         texts.append(excerpt.text)
-        before = excerpt
+        before = excerpt.document
     return "".join(texts)
 
 
@@ -94,8 +112,9 @@ def largest_selection(
 
     Returns:
         Excerpts in document order that neither touch nor overlap. What they leave
-        of the room is less than a piece: 1/64 of the room, but at least 8 and at
-        most 128 tokens. None at all where not even a piece fits.
+        of the room is less than a piece (1/64 of the room, but at least 8 and at
+        most 128 tokens), and the name of its document. None at all where not even a
+        piece fits.
     """
     found = _retrieved(layout.documents, chunks, counter)
     kept = _as_many_as_fit([], found, layout, room, counter)

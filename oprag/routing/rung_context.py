@@ -16,6 +16,7 @@ from oprag.context import (
     numbering,
     too_small,
 )
+from oprag.errors import BudgetTooSmallError
 from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
@@ -134,6 +135,23 @@ def context_of_chunks(
     )
 
 
+def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool:
+    """Return whether as many chunks were retrieved as fill a number of tokens.
+
+    Args:
+        hits: Best first.
+        options: As `context_of_chunks` takes them; their own budget does not matter.
+        tokens: To fill.
+
+    Raises:
+        OpragError: As `arrange` does, but for a budget that is too small.
+    """
+    try:
+        return not arrange(hits, replace(options, token_budget=tokens)).used_all
+    except BudgetTooSmallError:
+        return True
+
+
 def _joined(
     passages: Sequence[Passage], options: ContextOptions, sent_text: SentText | None
 ) -> str:
@@ -196,6 +214,7 @@ def context_of_documents(
     size: PromptSize,
     *,
     window_overflow: WindowOverflow = "order_preserving",
+    named: bool = True,
 ) -> RungContext:
     """Make a context of whole documents, or of as much of them as fits.
 
@@ -205,6 +224,7 @@ def context_of_documents(
         options: Separator, gap mark and token counter.
         size: Of the prompt, and the window that it has to fit.
         window_overflow: What to do when they do not fit, see `full_context`.
+        named: See there.
 
     Returns:
         The context; empty for no documents.
@@ -221,12 +241,14 @@ def context_of_documents(
         token_counter=counter,
         separator=options.separator,
         gap_mark=options.gap_mark,
+        named=named,
     )
     whole = sent.action == "whole"
     notes = [WINDOW_UNKNOWN] if size.window is None else []
     if not whole:
         total = sum(counter(document.text) for document in documents)
-        notes = [f"{sent.action}: {counter(sent.text)} of {total} tokens"]
+        kept = sum(counter(excerpt.text) for excerpt in sent.excerpts)
+        notes = [f"{sent.action}: {kept} of {total} tokens"]
     inexact = [repr(document.name) for document in documents if not document.exact]
     if inexact:
         notes.append(f"not the exact text: {', '.join(inexact)}")

@@ -145,7 +145,7 @@ async def test_as_a_tool_of_an_agent(scripted_server, way):
     (message,) = [m for m in result["messages"] if isinstance(m, ToolMessage)]
     assert message.content == "In 1912."
     assert message.artifact["route"] == {"rung": "full", "answered": True}
-    assert message.artifact["context"][0].page_content == BOOK
+    assert message.artifact["sources"][0]["doc_uri"] == "book.txt"
     described = agents.requests[0].body["tools"][0]["function"]
     assert described["name"] == "ask_book"
     assert described["description"] == "Knows the book."

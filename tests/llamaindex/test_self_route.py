@@ -349,7 +349,7 @@ class TestQueries:
             asked = await ask(
                 server,
                 way,
-                retriever=store.as_retriever(similarity_top_k=2),
+                retriever=store.as_retriever(similarity_top_k=3),
                 documents={"lease.txt": text},
             )
 

@@ -75,7 +75,11 @@ class Driven:
         model: Words | None = None,
         **options: Any,
     ) -> None:
-        settings: dict[str, Any] = {"rungs": ("retrieved", "full"), **options}
+        settings: dict[str, Any] = {
+            "rungs": ("retrieved", "full"),
+            "named": False,
+            **options,
+        }
         context = settings.pop("context", {})
         self.told: list[RungEntry] = []
         self.ledger = Ledger(on_entry=self.told.append)
