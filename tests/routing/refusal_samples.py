@@ -78,7 +78,6 @@ _EARLIER_REFUSALS = (
     "According to the given passages, this question is unanswerable.",
     "Unfortunately, this is unanswerable.",
     "I'm sorry, but the question is unanswerable.",
-    # Fifteen words: 5 up to "because", then 10.
     (
         "The question is unanswerable because "
         "the text names neither the year nor the place itself."
@@ -91,6 +90,12 @@ _EARLIER_REFUSALS = (
     " \n\t",
     "**",
     "<think>It could be Lima, but",
+    (
+        "The question is unanswerable because "
+        "the text names neither the year nor the place of it."
+    ),
+    # A block that is never closed.
+    "<thinking> is what he does, and it is unanswerable.",
 )
 
 _EARLIER_ANSWERS = (
@@ -151,14 +156,8 @@ _EARLIER_ANSWERS = (
     "The answer is 42. Unanswerable!",
     "Answer: 42, an unanswerable number.",
     "Answer: unanswerable letters",
-    # Sixteen words: one more than a refusal may have.
-    (
-        "The question is unanswerable because "
-        "the text names neither the year nor the place of it."
-    ),
     "<think>unanswerable</think>Paris",
     "Paris <think>unanswerable</think>",
-    "<thinking> is what he does, and it is unanswerable.",
 )
 
 
