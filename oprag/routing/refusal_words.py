@@ -14,14 +14,18 @@ from typing import NamedTuple
 _LISTS = {
     "THE": "the|this|that|these|those|your|our|my",
     "GIVEN": "given|provided|supplied|retrieved|available|above|following|present|"
-    "original|whole|entire|single|only|same|user/s|other|two|all|the|these|your",
+    "original|whole|entire|single|only|same|user/s|other|two|all|the|these|your|"
+    "requested|relevant|required|needed|necessary|exact|specific|particular|such|further",
     "TEXT": "text/s|passage/s|context/s|document/s|excerpt/s|extract/s|article/s|"
-    "material/s|source/s|information|content/s|snippet/s|section/s|paragraph/s|"
+    "material/s|source/s|information|info|content/s|snippet/s|section/s|paragraph/s|"
     "chapter/s|chunk/s|page/s|story|stories|book/s|report/s|paper/s|letter/s|"
     "contract/s|agreement/s|lease/s|clause/s|policy|policies|manual/s|transcript/s|"
     "evidence|data|detail/s|author/s|writer/s|narrator/s|speaker/s",
-    "THEN": "provided|given|above|here|itself|alone|you|i|we|gave|was|were|have|has",
+    "THEN": "provided|given|needed|requested|above|here|itself|alone|you|i|we|gave|"
+    "was|were|have|has",
     "QUESTION": "question/s|query|request",
+    "FACT": "date|year|name|number|figure|price|cost|amount|age|place|reason|answer|"
+    "mention|indication|statement",
     "BE": "is|was|are|were|be|remain/s|seem/s|appear/s|must|should|would|will|can|"
     "could|may|has|does|did|do",
     "ALMOST": "therefore|thus|hence|so|then|also|still|just|simply|clearly|currently|"
@@ -70,17 +74,18 @@ _BEGINNINGS = (
     "THE GIVEN* TEXT THEN* SAYS ALMOST* NOT|little|few",
     "THE GIVEN* TEXT THEN* mention/s|discuss|discusses|describe/s|cover/s|deal/s",
     "THE GIVEN* TEXT THEN* focus|focuses|talk/s|concern/s|refer/s|address|addresses",
-    "there BE* NOT|isnt|arent|wasnt|werent",
+    "there BE* NOT|CANNOT",
     "theres NOT",
-    "NO such|specific|explicit|direct|further|relevant|clear* TEXT|mention|answer",
-    "NO date|year|name|number|figure|price|place|reason|indication|statement",
+    "NO GIVEN|explicit|direct|clear* TEXT|FACT",
+    "THE GIVEN* FACT BE ALMOST* NOT",
+    "THE GIVEN* FACT CANNOT",
     "not STATED",
     "insufficient TEXT",
     "nothing in|about|here|on|said|mentioned|relevant",
     "none of GIVEN* TEXT",
     "neither of* GIVEN* TEXT",
     "i|we CANNOT|must|would|regret|apologize|apologise|find|found",
-    "i|we am|was|were|have|can|could|do|did|will ALMOST* NOT|sorry|afraid",
+    "i|we am|are|was|were|have|can|could|do|did|will ALMOST* NOT|sorry|afraid",
     "i|we have looked|searched|checked|read|reviewed|to",
     "i|we see|saw|looked|searched|checked|read|reviewed",
     "im ALMOST* sorry|afraid|unable|not",
@@ -106,18 +111,19 @@ _AFTER = (
 """Words that go on after the sentinel and make a clause of their own."""
 
 _PLAIN = (
-    "a|an|and|answer|answered|appear|appears|as|believe|call|classify|conclude|"
-    "consider|correct|fear|final|find|go|going|have|having|hence|here|i|id|im|is|"
-    "it|label|like|looks|making|mark|must|my|or|reason|rendering|reply|respond|"
-    "response|say|seem|seems|short|so|that|the|then|thereby|therefore|think|this|"
-    "thus|to|was|which|with|would|write|yeah|yes|yet"
+    "a|an|and|answer|answered|appear|appears|as|at|believe|call|can|classify|"
+    "conclude|consider|correct|far|fear|final|find|go|going|guess|have|having|"
+    "helps|hence|here|hope|i|id|im|is|it|label|like|looks|making|mark|must|my|now|"
+    "or|point|reason|rendering|reply|respond|response|say|seem|seems|short|so|tell|"
+    "that|the|then|thereby|therefore|think|this|thus|to|was|which|with|would|write|"
+    "yeah|yes|yet"
 )
 """A clause of these words alone says nothing besides the refusal."""
 _BECAUSE = (
     "because|due|owing|unless|without|elsewhere|different|another|unspecified|unstated|"
     "unavailable|wont|wouldnt|nor|as written|as posed|as asked|as phrased|from what|"
-    "asks|see|you|please|contact|sorry|afraid|unfortunately|regret|regrettably|"
-    "apologize|apologise|apologies|inconvenience"
+    "question asks|query asks|based on|see|you|please|contact|sorry|afraid|regret|"
+    "unfortunately|regrettably|apologize|apologise|apologies|inconvenience"
 )
 """One of these, of NOT, CANNOT or TEXT makes a clause a reason, or a courtesy."""
 _BUT = (
@@ -156,16 +162,19 @@ def _any(alternatives: str) -> str:
 
 ABBREVIATED = r"(?<!\b\w\.)(?<!\b[md]r\.)(?<!\bst\.)(?<!\bmrs\.)"
 """Behind a full stop: it is one that ends a sentence."""
-_STATEMENTS = re.compile(rf"[!?…;。！？]|\.(?=\W){ABBREVIATED}|\n\n|{_any(_BUT)}(?=\W)")
+_STATEMENTS = re.compile(
+    rf"[;。！？]|[!?…](?!\Z)|\.(?=\W){ABBREVIATED}|\n\n|{_any(_BUT)}(?=\W)"
+)
 _CLAUSES = re.compile(rf"{_STATEMENTS.pattern}|[,:]|\band\b")
 _PLAIN_CLAUSE = re.compile(rf"(?:\W|{_any(_PLAIN)})*")
 _NEGATION = re.compile(_any("NOT|CANNOT|nor|without"))
 _REASON = re.compile(_any(f"NOT|CANNOT|TEXT|{_BECAUSE}"))
+_COURTESY = re.compile(_any(_BECAUSE))
 _CLAIM = re.compile(_any(_CLAIMS))
 _FIND = re.compile(_any(_FINDS))
 
 _END = (
-    r"(?:\s*(?:\Z|[.,:;!…。，：；！\u2013\u2014\n]|-(?!\w)|\?(?=\W*(?:yes\b|(?:ye?)?\Z)))"
+    r"(?:\s*(?:\Z|[.,:;!…。，：；！/=→\u2013\u2014\n]|-(?!\w)|\?(?=\W*(?:yes\b|(?:ye?)?\Z)))"
     rf"|\s{_any(_AFTER)})"
 )
 """The end of a clause; after a question mark only *yes* leaves it a refusal."""
@@ -231,7 +240,13 @@ def _only_reasons(text: str, *, ended: bool = True) -> bool:
 
 def nothing_found(text: str) -> bool:
     """Whether a text says that nothing was found, and nothing else."""
-    found = _NEGATION.search(text) and _FIND.search(text)
+    denied = all(
+        _PLAIN_CLAUSE.fullmatch(each)
+        or _NEGATION.search(each)
+        or _COURTESY.search(each)
+        for each in _STATEMENTS.split(text)
+    )
+    found = denied and _NEGATION.search(text) and _FIND.search(text)
     return bool(found) and all(map(_is_reason, _CLAUSES.split(text)))
 
 

@@ -25,6 +25,8 @@ _TAGS = re.compile(r"<[/|a-z][^<>\s]{0,20}(?:>|\Z)", re.IGNORECASE)
 """End tokens (`</s>`, `<|im_end|>`) and tags around an answer, the last perhaps cut."""
 _FENCE = re.compile(r"\A```\w+[^\S\n]*\n")
 _OPEN_FENCE = re.compile(r"```\w*\s*\Z")
+_QUOTED_END = re.compile(r"[?.!](?=[\"'”’»]+(?:\s+[a-z]|\s*\Z))")
+"""The end of a quoted sentence inside another one."""
 _MARKS = str.maketrans(
     dict.fromkeys("([{)]}", ",")
     | dict.fromkeys("\"'`´“”‘’„‚«»‹›「」『』*_~#<>|\u200b\ufeff", "")
@@ -113,8 +115,9 @@ def fold(text: str) -> str:
 
     A run of blanks becomes a space, or a line break, or two where a line is empty.
     """
-    bare = _TAGS.sub("", _FENCE.sub("", text)).translate(_MARKS).casefold()
-    return re.sub(r"\s+", _one_blank, bare).lstrip("-+•,:; \n")
+    bare = _QUOTED_END.sub("", _TAGS.sub("", _FENCE.sub("", text)))
+    bare = bare.translate(_MARKS).casefold()
+    return re.sub(r"\s+", _one_blank, bare).lstrip("-+•,.:;!?… \n")
 
 
 def _one_blank(run: re.Match[str]) -> str:
