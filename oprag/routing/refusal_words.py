@@ -111,12 +111,12 @@ _AFTER = (
 """Words that go on after the sentinel and make a clause of their own."""
 
 _PLAIN = (
-    "a|an|and|answer|answered|appear|appears|as|at|believe|call|can|classify|"
-    "conclude|consider|correct|far|fear|final|find|go|going|guess|have|having|"
-    "helps|hence|here|hope|i|id|im|is|it|label|like|looks|making|mark|must|my|now|"
-    "or|point|reason|rendering|reply|respond|response|say|seem|seems|short|so|tell|"
-    "that|the|then|thereby|therefore|think|this|thus|to|was|which|with|would|write|"
-    "yeah|yes|yet"
+    "a|alone|an|and|answer|answered|appear|appears|as|at|based|believe|by|call|can|"
+    "classify|conclude|consider|correct|far|fear|final|find|from|given|go|going|"
+    "guess|have|having|helps|hence|here|hope|i|id|im|in|is|it|label|like|looks|"
+    "making|mark|must|my|now|on|or|point|reason|rendering|reply|respond|response|"
+    "say|seem|seems|short|so|tell|that|the|then|thereby|therefore|these|think|this|"
+    "thus|to|was|which|with|would|write|yeah|yes|yet"
 )
 """A clause of these words alone says nothing besides the refusal."""
 _BECAUSE = (

@@ -719,6 +719,8 @@ ANSWERS_BY_TONE = {
 # Written later, when the rules were there, to see what they make of replies that they
 # were not made for.
 LATER_REFUSALS = (
+    "Unanswerable from this.",
+    "The question is unanswerable given only these.",
     "The text doesn't contain the answer, so the question is unanswerable.",
     "The provided passages do not contain information about the population of Lima. Unanswerable.",
     "Unanswerable. The passages discuss the war but not the treaty.",

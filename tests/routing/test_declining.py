@@ -61,7 +61,7 @@ def test_there_are_enough_of_each():
 
     assert len(new_refusals) >= 150
     assert len(new_answers) >= 150
-    assert len(REFUSALS) == 495
+    assert len(REFUSALS) == 497
     assert len(ANSWERS) == 357
     assert len(LENIENT_REFUSALS) == 34
 
