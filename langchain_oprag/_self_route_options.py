@@ -59,7 +59,9 @@ class SelfRouteOptions(CheckedOptions):
     rung_llms: SkipValidation[Mapping[str, Model] | None] = _route_field("rung_llms")
 
     sentinel: SkipValidation[str | Sequence[str] | None] = _route_field("sentinel")
-    decline_rules: SkipValidation[DeclineRules | None] = _route_field("decline_rules")
+    decline_rules: SkipValidation[DeclineRules | Literal["lenient"] | None] = (
+        _route_field("decline_rules")
+    )
     structured_output: bool = _route_field("structured_output", default=False)
     prompts: SkipValidation[Mapping[str, Any] | None] = None
     """Prompts in the place of the built-in one: `"qa"`, and before it `"<rung>.qa"`

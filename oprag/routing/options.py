@@ -113,8 +113,9 @@ ROUTE_DESCRIPTIONS = {
     "sentinel": "What the model is told to write if it refuses, or several such "
     "words, of which the first stands in the prompts; None for those of "
     "`decline_rules`.",
-    "decline_rules": "How a refusal is recognised, for other languages; None for "
-    "English.",
+    "decline_rules": 'How a refusal is recognised. `"lenient"`: a reply of at most two '
+    "sentences that only says that nothing was found is one, also without the "
+    "sentinel. Or `oprag.routing.DeclineRules`.",
     "structured_output": "Have the model fill in `answerable` and `answer` instead of "
     "writing a sentinel. A streamed answer then comes in one piece.",
     "window_overflow": "When the full documents do not fit the window: "
