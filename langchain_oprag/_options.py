@@ -37,7 +37,7 @@ from oprag.context import (
 from oprag.documents import DocumentSource
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
@@ -73,7 +73,6 @@ class CheckedOptions(BaseModel):
         arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
     )
 
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
 
     # As it was given: a folder stays a path in JSON, and nothing is read.
@@ -116,14 +115,6 @@ class CheckedOptions(BaseModel):
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
 
-    def _resolved_counter(self) -> NamedTokenCounter:
-        """The counter of `token_counter`, for components that have this option."""
-        # Resolving copies a tokenizer object, which takes longer than a query.
-        spec = getattr(self, "token_counter", None)
-        if self._counter is None or self._counter[0] is not spec:
-            self._counter = (spec, resolve_token_counter(spec))
-        return self._counter[1]
-
 
 class SharedOptions(CheckedOptions):
     """The options of both components but for the number of documents."""
@@ -158,10 +149,7 @@ class SharedOptions(CheckedOptions):
             named = dict(zip(("top_n", *_SHARED), values, strict=True))
             if self.documents is not None:
                 named["documents"] = self._full_texts()
-            options = ContextOptions(**named)
-            if options.token_budget is not None:
-                options = options.counting_once()
-            kept = self._kept = values, options
+            kept = self._kept = values, ContextOptions(**named)
         return kept[1]
 
     def _options_for(self, top_n: int | None) -> ContextOptions:

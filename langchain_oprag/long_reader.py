@@ -25,7 +25,7 @@ from langchain_oprag._questions import Question, read_question
 from oprag.calls import SENTINEL, CallModel
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.tokens import NamedTokenCounter, TokenizerSpec
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
 
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
@@ -128,7 +128,8 @@ class LongReader(DrivenRunnable, LongReaderOptions):
 
     def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
         question = read_question(given, type(self).__name__)
-        return _LongReading(self, question, config, self._resolved_counter())
+        counter = resolve_token_counter(self.token_counter)
+        return _LongReading(self, question, config, counter)
 
 
 class _LongReading(Answering):

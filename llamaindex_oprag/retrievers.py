@@ -103,8 +103,6 @@ class OrderPreservingRetriever(WrappingRetriever):
         given: dict[str, Any] = {**options}
         given["documents"] = source_or_none(given.get("documents"))
         self._options = ContextOptions(top_n=similarity_top_k, **given)
-        if self._options.token_budget is not None:
-            self._options = self._options.counting_once()
         self._rescore = rescore
         self._warned = False
         super().__init__(

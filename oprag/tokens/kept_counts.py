@@ -1,0 +1,104 @@
+"""Counts of long texts: every stretch of text is counted once in a process.
+
+A document is read again with every question, each time inside another prompt. So a long
+text is counted in pieces, which end where counts add up anyway, and the places are
+chosen by what stands there: the same document has the same pieces in every prompt. Of a
+counter of which no such place is known, the count of the whole text is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from itertools import pairwise
+from threading import Lock
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from oprag.tokens.counters import NamedTokenCounter
+
+LONG = 10_000
+"""Characters from which a text is long. Shorter ones are counted before they could be
+looked up."""
+
+_PIECE = 4_096
+"""Characters of a piece where nothing divides it earlier."""
+_FIRST_WORD = re.compile(r"(?:\A|\n)\S{0,40}[!-~](?= )")
+_WORD_END = re.compile(r"[!-~](?= )")
+_LOOKED_AT = 24
+_ONE_IN = 16
+_MOST_KEPT = 2**16
+"""Pieces whose counts are kept: about 250 MB of text, in some 15 MB of memory."""
+
+_counts: dict[tuple[NamedTokenCounter, bytes], int] = {}
+_being_counted: dict[tuple[NamedTokenCounter, bytes], Lock] = {}
+
+
+def kept_count(counter: NamedTokenCounter, text: str) -> int:
+    """Count a long text, of which what was counted before is looked up.
+
+    Args:
+        counter: The counter. Counts of one are never taken for those of another.
+        text: Any text; nothing of it is kept but hashes.
+
+    Returns:
+        What the counter gives for the whole text.
+    """
+    if not counter.additive_at_spaces:
+        return _kept(counter, text)
+    places = _places(text)
+    return sum(_kept(counter, text[start:end]) for start, end in pairwise(places))
+
+
+def _kept(counter: NamedTokenCounter, text: str) -> int:
+    key = counter, sha256(text.encode("utf-8", "surrogatepass")).digest()
+    known = _counts.get(key)
+    if known is not None:
+        return known
+    # Another thread may be at it: several questions on one document begin together.
+    with _being_counted.setdefault(key, Lock()):
+        try:
+            known = _counts.get(key)
+            if known is None:
+                known = counter.count(text)
+                if len(_counts) >= _MOST_KEPT:
+                    _counts.clear()
+                _counts[key] = known
+        finally:
+            _being_counted.pop(key, None)
+    return known
+
+
+def _places(text: str) -> list[int]:
+    """Where the pieces begin and end, each place before a space behind a word.
+
+    Some of the first words of lines; and where a line is long, places as far apart as
+    pieces are to be.
+    """
+    firsts = [0, *(found.end() for found in _FIRST_WORD.finditer(text)), len(text)]
+    places = [0]
+    for before, place, after in zip(firsts, firsts[1:], firsts[2:], strict=False):
+        # Those around a long line as well, so that it is divided from its beginning.
+        lonely = max(place - before, after - place) > _PIECE
+        if lonely or _is_chosen(text, place):
+            places += _between(text, places[-1], place)
+            places.append(place)
+    places += _between(text, places[-1], len(text))
+    return [*places, len(text)]
+
+
+def _is_chosen(text: str, place: int) -> bool:
+    seen = text[place : place + _LOOKED_AT].encode("utf-8", "surrogatepass")
+    return crc32(seen) % _ONE_IN == 0
+
+
+def _between(text: str, start: int, end: int) -> Iterator[int]:
+    """Places that divide a long stretch, counted from its beginning."""
+    while end - start > _PIECE:
+        found = _WORD_END.search(text, start + _PIECE, end)
+        if found is None:
+            return
+        start = found.end()
+        yield start
