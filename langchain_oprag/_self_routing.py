@@ -139,7 +139,7 @@ class SelfRouting(Answering):
             if options.token_budget is None:
                 return hits
             used_all = arrange(hits, options).used_all
-            if not fetch.wants_more(len(found), used_all=used_all):
+            if not fetch.wants_more(found, used_all=used_all):
                 return hits
 
 

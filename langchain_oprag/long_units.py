@@ -231,7 +231,7 @@ class LongUnitRetriever(WrappingRetriever):
         chosen = reading_order(
             ranked, k, order=self.order, document_order=self.document_order
         )
-        return chosen, fetch.wants_more(len(found), used_all=len(ranked) < k)
+        return chosen, fetch.wants_more(found, used_all=len(ranked) < k)
 
     async def _areceive(
         self, fetch: Fetch, k: int, found: Sequence[Document]

@@ -187,7 +187,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     def _received(
         self, fetch: Fetch, found: list[Document], ordered: Ordered
     ) -> tuple[list[Document], bool]:
-        if fetch.wants_more(len(found), used_all=ordered.used_all):
+        if fetch.wants_more(found, used_all=ordered.used_all):
             return ordered.documents, True
         setting = fetch.limited_by(len(found))
         starved = found and ordered.used_all and setting is not None

@@ -92,7 +92,9 @@ class NamedTokenCounter:
 
     def __call__(self, text: str) -> int:
         """Return the number of tokens, 0 or more; of a long text it is kept."""
-        return self.count(text) if len(text) < LONG else kept_count(self, text)
+        if len(text) < LONG:
+            return self.count(text)
+        return kept_count(text, self.count, self, additive=self.additive_at_spaces)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -128,9 +130,9 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
             - a `NamedTokenCounter`, which is returned as it is.
 
     Returns:
-        The counter; for the same name or object the same one every time. Text that looks like
-        a special token (`<|endoftext|>`) counts as the plain text that it is in
-        tiktoken, and as whatever the tokenizer makes of it in Hugging Face's.
+        The counter; for the same name or object the same one every time. Text that
+        looks like a special token (`<|endoftext|>`) counts as the plain text that it
+        is in tiktoken, and as whatever the tokenizer makes of it in Hugging Face's.
         An unpaired surrogate counts as U+FFFD.
 
     Raises:
@@ -184,8 +186,11 @@ def _counter_by_name(name: str) -> NamedTokenCounter:
 
 
 def _kept_counter(spec: Any) -> NamedTokenCounter:
-    """The counter of an object, made once: copying a tokenizer takes longer than all
-    else that is done for a query, and counts are kept by counter."""
+    """The counter of an object, made once.
+
+    Copying a tokenizer takes longer than all else that is done for a query, and what
+    was counted is kept for each counter.
+    """
     from oprag.tokens.huggingface import vocabulary_size
 
     key = id(spec), vocabulary_size(spec)

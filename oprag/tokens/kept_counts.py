@@ -9,15 +9,12 @@ counter of which no such place is known, the count of the whole text is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from hashlib import sha256
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 from zlib import crc32
-
-if TYPE_CHECKING:
-    from oprag.tokens.counters import NamedTokenCounter
 
 LONG = 10_000
 """Characters from which a text is long. Shorter ones are counted before they could be
@@ -32,27 +29,32 @@ _ONE_IN = 16
 _MOST_KEPT = 2**16
 """Pieces whose counts are kept: about 250 MB of text, in some 15 MB of memory."""
 
-_counts: dict[tuple[NamedTokenCounter, bytes], int] = {}
-_being_counted: dict[tuple[NamedTokenCounter, bytes], Lock] = {}
+_Key: TypeAlias = tuple[Hashable, bytes]
+_counts: dict[_Key, int] = {}
+_being_counted: dict[_Key, Lock] = {}
 
 
-def kept_count(counter: NamedTokenCounter, text: str) -> int:
-    """Count a long text, of which what was counted before is looked up.
+def kept_count(
+    text: str, count: Callable[[str], int], counter: Hashable, *, additive: bool
+) -> int:
+    """Count a long text; what was counted of it before is looked up.
 
     Args:
-        counter: The counter. Counts of one are never taken for those of another.
         text: Any text; nothing of it is kept but hashes.
+        count: Counts.
+        counter: Whose counts these are: those of one are never taken for another's.
+        additive: Whether counts add up before every space after a printable ASCII
+            character.
 
     Returns:
-        What the counter gives for the whole text.
+        What `count` gives for the whole text.
     """
-    if not counter.additive_at_spaces:
-        return _kept(counter, text)
-    places = _places(text)
-    return sum(_kept(counter, text[start:end]) for start, end in pairwise(places))
+    places = _places(text) if additive else [0, len(text)]
+    pieces = [text[start:end] for start, end in pairwise(places)]
+    return sum(_kept(piece, count, counter) for piece in pieces)
 
 
-def _kept(counter: NamedTokenCounter, text: str) -> int:
+def _kept(text: str, count: Callable[[str], int], counter: Hashable) -> int:
     key = counter, sha256(text.encode("utf-8", "surrogatepass")).digest()
     known = _counts.get(key)
     if known is not None:
@@ -62,7 +64,7 @@ def _kept(counter: NamedTokenCounter, text: str) -> int:
         try:
             known = _counts.get(key)
             if known is None:
-                known = counter.count(text)
+                known = count(text)
                 if len(_counts) >= _MOST_KEPT:
                     _counts.clear()
                 _counts[key] = known
