@@ -138,8 +138,8 @@ async def test_an_index_that_repeats_itself_is_asked_once(more, way):
     base = Repeating(index(), embed_model=WordEmbedding())
     base.more = more
     full = " ".join(["word"] * 200)
-    units = group_documents({"lease.txt": full, "b": "x"}, token_counter=words)
-    texts = {"lease.txt": full, "b": "x"}
+    units = group_documents({"d": full, "b": "x"}, token_counter=words)
+    texts = {"d": full, "b": "x"}
     routed = SelfRouteQueryEngine.from_args(
         base, MockLLM(), documents=texts, rungs=[64_000, "full"]
     )
