@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_oprag._convert import Ordered, put_in_order
+from langchain_oprag._convert import Ordered, characters_of, put_in_order
 from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DEFAULTS,
@@ -176,7 +176,9 @@ class SharedOptions(CheckedOptions):
     ) -> Ordered:
         """Async version of `_put_in_order`."""
         work = partial(put_in_order, documents, rescore=self.rescore)
-        return await with_texts(self._options_for(top_n), work)
+        return await with_texts(
+            self._options_for(top_n), work, characters_of(documents)
+        )
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

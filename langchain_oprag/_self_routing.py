@@ -55,6 +55,7 @@ class SelfRouting(Answering):
         source: DocumentSource,
     ) -> None:
         super().__init__(options, config, counter)
+        self.characters = len(question.in_conversation)
         self.source = source
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)

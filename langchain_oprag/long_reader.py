@@ -18,6 +18,7 @@ from langchain_core.runnables.utils import (
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
+from langchain_oprag._convert import characters_of
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._options import CheckedOptions, option_field
 from langchain_oprag._prompts import fill, long_prompts
@@ -145,6 +146,8 @@ class _LongReading(Answering):
         counter: NamedTokenCounter,
     ) -> None:
         super().__init__(options, config, counter)
+        self.characters = len(question.in_conversation)
+        self.characters += characters_of(question.given.get("context"))
         self._options = options
         self._question = question
         self._prompts = long_prompts(options.prompts or {})

@@ -9,6 +9,7 @@ from abc import abstractmethod
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import llama_index.core.instrumentation as instrument
@@ -28,6 +29,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_oprag._answering import Answering
 from oprag.calls import Finished, ReadDocuments, advance
+from oprag.tokens import in_thread_if_long
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -59,9 +61,9 @@ def answer(answering: Answering, *, streaming: bool) -> Generator[str, None, Non
 async def aanswer(
     answering: Answering, *, streaming: bool
 ) -> AsyncGenerator[str, None]:
-    """Async version of `answer`."""
+    """Async version of `answer`; what is done with long texts blocks no event loop."""
     dialogue = answering.dialogue()
-    request = advance(dialogue)
+    request = await in_thread_if_long(answering.characters, partial(advance, dialogue))
     while not isinstance(request, Finished):
         result: Any = None
         failure = None
@@ -76,10 +78,11 @@ async def aanswer(
                             yield released
                 for released in call.finish():
                     yield released
-                result = call.reply()
+                result = await in_thread_if_long(answering.characters, call.reply)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
-        request = advance(dialogue, result, failure)
+        work = partial(advance, dialogue, result, failure)
+        request = await in_thread_if_long(answering.characters, work)
     if rest := answering.end(request.result):
         yield rest
 

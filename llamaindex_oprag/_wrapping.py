@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -13,9 +14,10 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import hit_of
+from llamaindex_oprag._convert import characters_of, hit_of
 from oprag.context import ContextOptions, FetchPlan, candidates_for
 from oprag.errors import InvalidOptionError
+from oprag.tokens import in_thread_if_long
 
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
@@ -148,7 +150,8 @@ class WrappingRetriever(BaseRetriever):
             found = await fetch.retriever().aretrieve(query)
             nodes = await super()._ahandle_recursive_retrieval(query, found)
             received, used_all = await receive(nodes)
-            if not fetch.wants_more(found, used_all=used_all):
+            work = partial(fetch.wants_more, found, used_all=used_all)
+            if not await in_thread_if_long(characters_of(found), work):
                 return received
 
     def _handle_recursive_retrieval(

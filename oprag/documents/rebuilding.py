@@ -10,6 +10,7 @@ strip white space leave some.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
@@ -30,6 +31,7 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions import as_number
+from oprag.tokens import in_thread_if_long
 
 
 class Rebuilt(NamedTuple):
@@ -226,7 +228,9 @@ class StoreSource(DocumentSource):
     async def arebuild(self, document_id: str) -> Rebuilt:
         """Async version of `rebuild`, the way the store does it without blocking."""
         chunks = await self._store.afetch(document_key(document_id))
-        return self._rebuilt(document_id, chunks)
+        characters = sum(len(chunk.text) for chunk in chunks)
+        work = partial(self._rebuilt, document_id, chunks)
+        return await in_thread_if_long(characters, work)
 
     def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> Rebuilt:
         return rebuild(

@@ -12,6 +12,7 @@ from oprag.tokens.counters import (
     resolve_token_counter,
 )
 from oprag.tokens.ends import SPACE_JOINT, last_joint
+from oprag.tokens.long_work import in_thread_if_long
 
 if TYPE_CHECKING:
     from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before
@@ -25,6 +26,7 @@ __all__ = [
     "TokenizerSpec",
     "added_by_joining",
     "encodable",
+    "in_thread_if_long",
     "joint_counter",
     "last_joint",
     "resolve_token_counter",
