@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Awaitable, Callable
 
@@ -30,6 +31,9 @@ async def longest_block(work: Callable[[], Awaitable[object]]) -> float:
             longest = max(longest, min(passed, time.process_time() - used))
 
     beats = asyncio.create_task(beat())
+    # Else the objects of all tests before are gone through meanwhile.
+    gc.collect()
+    gc.freeze()
     await asyncio.sleep(5 * _BEAT)
     longest = 0.0
     try:
@@ -37,5 +41,6 @@ async def longest_block(work: Callable[[], Awaitable[object]]) -> float:
         await asyncio.sleep(5 * _BEAT)
     finally:
         beating = False
+        gc.unfreeze()
         await beats
     return longest
