@@ -12,6 +12,7 @@ from oprag.tokens.counters import (
     resolve_token_counter,
 )
 from oprag.tokens.ends import SPACE_JOINT, last_joint
+from oprag.tokens.kept_counts import Kept
 from oprag.tokens.long_work import in_thread_if_long
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SPACE_JOINT",
+    "Kept",
     "NamedTokenCounter",
     "TokenCounter",
     "TokenStart",

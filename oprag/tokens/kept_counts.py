@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator
+from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 from threading import Lock
-from typing import TypeAlias
+from typing import Generic, TypeVar
 from zlib import crc32
+
+_T = TypeVar("_T")
 
 LONG = 10_000
 """Characters from which a text is long. Shorter ones are counted before they could be
@@ -29,9 +32,49 @@ _ONE_IN = 16
 _MOST_KEPT = 2**16
 """Pieces whose counts are kept: about 250 MB of text, in some 15 MB of memory."""
 
-_Key: TypeAlias = tuple[Hashable, bytes]
-_counts: dict[_Key, int] = {}
-_being_counted: dict[_Key, Lock] = {}
+
+class Kept(Generic[_T]):
+    """What is made of texts once in a process, however many threads ask for it.
+
+    Of the texts themselves only hashes are kept.
+
+    Args:
+        most: How many of these things; then all are forgotten.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._made: dict[tuple[bytes, Hashable], _T] = {}
+        self._making: dict[tuple[bytes, Hashable], Lock] = {}
+
+    def get(self, text: str, of: Hashable, make: Callable[[], _T]) -> _T:
+        """Return what was made before, or make it now.
+
+        Args:
+            text: The text.
+            of: What else it depends on.
+            make: Makes it, and never None. What it raises goes up, and nothing is
+                kept then.
+        """
+        key = sha256(text.encode("utf-8", "surrogatepass")).digest(), of
+        made = self._made.get(key)
+        if made is not None:
+            return made
+        # Another thread may be at it: questions on one document begin together.
+        with self._making.setdefault(key, Lock()):
+            try:
+                made = self._made.get(key)
+                if made is None:
+                    made = make()
+                    if len(self._made) >= self._most:
+                        self._made.clear()
+                    self._made[key] = made
+            finally:
+                self._making.pop(key, None)
+        return made
+
+
+_counts: Kept[int] = Kept(_MOST_KEPT)
 
 
 def kept_count(
@@ -51,26 +94,7 @@ def kept_count(
     """
     places = _places(text) if additive else [0, len(text)]
     pieces = [text[start:end] for start, end in pairwise(places)]
-    return sum(_kept(piece, count, counter) for piece in pieces)
-
-
-def _kept(text: str, count: Callable[[str], int], counter: Hashable) -> int:
-    key = counter, sha256(text.encode("utf-8", "surrogatepass")).digest()
-    known = _counts.get(key)
-    if known is not None:
-        return known
-    # Another thread may be at it: several questions on one document begin together.
-    with _being_counted.setdefault(key, Lock()):
-        try:
-            known = _counts.get(key)
-            if known is None:
-                known = count(text)
-                if len(_counts) >= _MOST_KEPT:
-                    _counts.clear()
-                _counts[key] = known
-        finally:
-            _being_counted.pop(key, None)
-    return known
+    return sum(_counts.get(piece, counter, partial(count, piece)) for piece in pieces)
 
 
 def _places(text: str) -> list[int]:
