@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import threading
 import time
 from collections import Counter
@@ -69,11 +70,21 @@ def threads() -> set[threading.Thread]:
     }
 
 
-async def settled(server: ScriptedServer | None = None, *streams: Pieces) -> None:
-    """Wait until everything is closed; fail if something stays open."""
+async def settled(
+    server: ScriptedServer | None = None, *streams: Pieces, collect: bool = False
+) -> None:
+    """Wait until everything is closed; fail if something stays open.
+
+    Args:
+        server: Whose connections.
+        *streams: Which streams of models.
+        collect: Whether Python may look for what only refers to itself.
+    """
     until = time.monotonic() + 3
     while time.monotonic() < until:
         await asyncio.sleep(0.005)
+        if collect:
+            gc.collect()
         still = sum(stream.open for stream in streams)
         if not still and (server is None or not server.open_connections):
             return
