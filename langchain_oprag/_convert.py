@@ -49,8 +49,8 @@ def source_of(document: Document) -> SourceText:
 def characters_of(found: Any) -> int:
     """Count the characters of documents or texts; what is neither has none."""
     several = found if isinstance(found, Sequence) else ()
-    texts = (getattr(each, "page_content", each) for each in several)
-    return sum(len(text) for text in texts if isinstance(text, str))
+    texts = [getattr(each, "page_content", each) for each in several]
+    return sum([len(text) for text in texts if isinstance(text, str)])
 
 
 def hits_of(documents: Iterable[Document]) -> list[Hit]:

@@ -80,7 +80,7 @@ async def settled(
         *streams: Which streams of models.
         collect: Whether Python may look for what only refers to itself.
     """
-    until = time.monotonic() + 3
+    until = time.monotonic() + 15  # of a busy machine
     while time.monotonic() < until:
         await asyncio.sleep(0.005)
         if collect:
