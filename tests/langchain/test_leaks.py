@@ -21,6 +21,8 @@ from tests.support.openai_server import Reply, scripted_server
 
 __all__ = ["scripted_server"]
 
+pytestmark = pytest.mark.slow
+
 ANSWER = ["In ", "19", "12."]
 LONG = BOOK * 40
 """Its steps are done in threads."""

@@ -22,6 +22,8 @@ from tests.llamaindex.self_routing import REFUSAL, engine_over
 from tests.support.leaks import Pieces, Runs, cancelled_after, settled, threads
 from tests.support.openai_server import Reply, ScriptedServer
 
+pytestmark = pytest.mark.slow
+
 ANSWER = ["In ", "19", "12."]
 LONG = TEXT * 200
 """Its steps are done in threads."""
