@@ -16,6 +16,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answer_run import AnswerRun
+from langchain_oprag._convert import characters_of
 from langchain_oprag._models import ModelFacts, facts_of
 from langchain_oprag._questions import Question
 from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
@@ -87,6 +88,8 @@ class Answering(ABC):
         """What the answer's message says of it, in `response_metadata`."""
         self.reported: dict[str, str | None] = {}
         """Names of the models as the providers reported them, by prompt."""
+        self.characters = 0
+        """Of the texts that came; how long it takes to count and cut them."""
         self._chain = options
         self._facts = functools.cache(self._facts_of)
 
@@ -150,10 +153,13 @@ class Answering(ABC):
     async def afetch(self, request: Retrieve | ReadDocuments) -> Any:
         """Async version of `fetch`."""
         if isinstance(request, Retrieve):
-            return await request.retriever.ainvoke(
+            found = await request.retriever.ainvoke(
                 request.query, request.config, **request.arguments
             )
-        return await asyncio.gather(*map(self.source.aread, request.names))
+        else:
+            found = await asyncio.gather(*map(self.source.aread, request.names))
+        self.characters += characters_of(found)
+        return found
 
     def _facts_of(self, prompt: str) -> ModelFacts:
         return facts_of(self.llm(prompt), self.config)

@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_oprag._convert import Ordered, put_in_order
+from langchain_oprag._convert import Ordered, characters_of, put_in_order
 from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DEFAULTS,
@@ -40,7 +40,7 @@ from oprag.context import (
 from oprag.documents import DocumentSource
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
@@ -80,7 +80,6 @@ class CheckedOptions(BaseModel):
         arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
     )
 
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
 
     # As it was given: a folder stays a path in JSON, and nothing is read.
@@ -123,14 +122,6 @@ class CheckedOptions(BaseModel):
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
 
-    def _resolved_counter(self) -> NamedTokenCounter:
-        """The counter of `token_counter`, for components that have this option."""
-        # Resolving copies a tokenizer object, which takes longer than a query.
-        spec = getattr(self, "token_counter", None)
-        if self._counter is None or self._counter[0] is not spec:
-            self._counter = (spec, resolve_token_counter(spec))
-        return self._counter[1]
-
 
 class SharedOptions(CheckedOptions):
     """The options of both components but for the number of documents."""
@@ -165,10 +156,7 @@ class SharedOptions(CheckedOptions):
             named = dict(zip(("top_n", *_SHARED), values, strict=True))
             if self.documents is not None:
                 named["documents"] = self._full_texts()
-            options = ContextOptions(**named)
-            if options.token_budget is not None:
-                options = options.counting_once()
-            kept = self._kept = values, options
+            kept = self._kept = values, ContextOptions(**named)
         return kept[1]
 
     def _options_for(self, top_n: int | None) -> ContextOptions:
@@ -195,7 +183,9 @@ class SharedOptions(CheckedOptions):
     ) -> Ordered:
         """Async version of `_put_in_order`."""
         work = partial(put_in_order, documents, rescore=self.rescore)
-        return await with_texts(self._options_for(top_n), work)
+        return await with_texts(
+            self._options_for(top_n), work, characters_of(documents)
+        )
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

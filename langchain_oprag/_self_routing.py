@@ -61,6 +61,7 @@ class SelfRouting(Answering):
         source: DocumentSource,
     ) -> None:
         super().__init__(options, question, config, counter)
+        self.characters = len(question.in_conversation)
         self.source = source
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)
@@ -145,7 +146,7 @@ class SelfRouting(Answering):
             if tokens is None or not fetch.fills:
                 return hits, True
             enough = is_enough(hits, self._context, tokens)
-            if not fetch.wants_more(len(found), used_all=not enough):
+            if not fetch.wants_more(found, used_all=not enough):
                 return hits, False
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
@@ -17,6 +18,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
+from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
 from oprag.context import FetchPlan, check_option
 from oprag.errors import InvalidOptionError
@@ -103,15 +105,16 @@ class Fetch:
                 asked["fetch_k"] = k  # it cannot choose more than it looks at
         return asked
 
-    def wants_more(self, found: int, *, used_all: bool) -> bool:
+    def wants_more(self, found: Sequence[Document], *, used_all: bool) -> bool:
         """Whether to ask once more, for more.
 
         Args:
             found: Documents that came.
             used_all: Whether all of them fitted the budget.
         """
-        plan = self._plan
-        return plan is not None and plan.wants_more(returned=found, used_all=used_all)
+        return self._plan is not None and self._plan.wants_more(
+            partial(hits_of, found), returned=len(found), used_all=used_all
+        )
 
     def limited_by(self, found: int) -> str | None:
         """What to change so that more would come; None when there is no more.

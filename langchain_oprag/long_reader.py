@@ -17,6 +17,7 @@ from langchain_core.runnables.utils import (
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
+from langchain_oprag._convert import characters_of
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import fill, long_prompts
@@ -24,7 +25,7 @@ from langchain_oprag._questions import Question, read_question
 from oprag.calls import SENTINEL, CallModel
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.tokens import NamedTokenCounter, TokenizerSpec
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
 
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
@@ -129,7 +130,8 @@ class LongReader(DrivenRunnable, LongReaderOptions):
 
     def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
         question = read_question(given, type(self).__name__)
-        return _LongReading(self, question, config, self._resolved_counter())
+        counter = resolve_token_counter(self.token_counter)
+        return _LongReading(self, question, config, counter)
 
 
 class _LongReading(Answering):
@@ -145,6 +147,8 @@ class _LongReading(Answering):
         counter: NamedTokenCounter,
     ) -> None:
         super().__init__(options, question, config, counter)
+        self.characters = len(question.in_conversation)
+        self.characters += characters_of(question.given.get("context"))
         self._options = options
         self._prompts = long_prompts(options.prompts or {})
         self._begun = False

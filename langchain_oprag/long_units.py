@@ -18,7 +18,7 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, field_validator
 
-from langchain_oprag._convert import hits_of
+from langchain_oprag._convert import characters_of, hits_of
 from langchain_oprag._options import option_field
 from langchain_oprag._wrapping import (
     Fetch,
@@ -32,6 +32,7 @@ from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
 from oprag.documents import exact_text
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
+from oprag.tokens import in_thread_if_long
 from oprag.units import (
     FoundUnit,
     LongUnit,
@@ -209,8 +210,11 @@ class LongUnitRetriever(WrappingRetriever):
         names = document_names(chosen)
         source = self._full_texts()
         found = await asyncio.gather(*map(source.aread, names))
-        texts = map(exact_text, names, found)
-        return self._documents(chosen, dict(zip(names, texts, strict=True)))
+        texts = [exact_text(*pair) for pair in zip(names, found, strict=True)]
+        named = dict(zip(names, texts, strict=True))
+        return await in_thread_if_long(
+            characters_of(texts), partial(self._documents, chosen, named)
+        )
 
     def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
         self._refuse_options(call, type(self).model_fields)
@@ -235,12 +239,14 @@ class LongUnitRetriever(WrappingRetriever):
         chosen = reading_order(
             ranked, k, order=self.order, document_order=self.document_order
         )
-        return chosen, fetch.wants_more(len(found), used_all=len(ranked) < k)
+        return chosen, fetch.wants_more(found, used_all=len(ranked) < k)
 
     async def _areceive(
         self, fetch: Fetch, k: int, found: Sequence[Document]
     ) -> tuple[list[FoundUnit], bool]:
-        return self._receive(fetch, k, found)
+        return await in_thread_if_long(
+            characters_of(found), partial(self._receive, fetch, k, found)
+        )
 
     def _documents(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

@@ -17,7 +17,7 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import field_validator
 
-from langchain_oprag._convert import Ordered
+from langchain_oprag._convert import Ordered, characters_of
 from langchain_oprag._options import SharedOptions
 from langchain_oprag._wrapping import (
     Fetch,
@@ -28,6 +28,7 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import ContextKeywords, candidates_for, documented
+from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -182,12 +183,14 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     ) -> tuple[list[Document], bool]:
         """Async version of `_receive`."""
         ordered = await self._aput_in_order(found, fetch.k)
-        return self._received(fetch, found, ordered)
+        return await in_thread_if_long(
+            characters_of(found), partial(self._received, fetch, found, ordered)
+        )
 
     def _received(
         self, fetch: Fetch, found: list[Document], ordered: Ordered
     ) -> tuple[list[Document], bool]:
-        if fetch.wants_more(len(found), used_all=ordered.used_all):
+        if fetch.wants_more(found, used_all=ordered.used_all):
             return ordered.documents, True
         setting = fetch.limited_by(len(found))
         starved = found and ordered.used_all and setting is not None

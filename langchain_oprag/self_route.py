@@ -20,6 +20,7 @@ from langchain_oprag._self_route_options import SelfRouteOptions
 from langchain_oprag._self_routing import SelfRouting
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
+from oprag.tokens import resolve_token_counter
 
 _NO_ANSWER = "The documents do not hold the answer to this question."
 """What an agent reads in the place of a refusal."""
@@ -144,7 +145,7 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
         )
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
-        counter = self._resolved_counter()
+        counter = resolve_token_counter(self.token_counter)
         question = read_question(given)
         return SelfRouting(self, question, config, counter, self._full_texts())
 

@@ -114,10 +114,7 @@ class ContextFields(BaseModel):
         if kept is None or not all(map(is_, kept[0], values)):
             named = dict(zip(DEFAULTS, values, strict=True))
             named["documents"] = source_or_none(self.documents)
-            options = ContextOptions(**named)
-            if options.token_budget is not None:
-                options = options.counting_once()
-            kept = self._kept = values, options
+            kept = self._kept = values, ContextOptions(**named)
         return kept[1]
 
 

@@ -69,6 +69,7 @@ class SelfRouting(Answering):
             max_context_tokens=options.max_context_tokens,
             answer_tokens=options.answer_tokens,
         )
+        self.characters += len(query.query_str)
         self.structured = options.structured_output
         self.rules = options.rules
         self.source = options.source

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Sized
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -13,8 +14,10 @@ from llama_index.core.indices.vector_store.retrievers import VectorIndexRetrieve
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from llamaindex_oprag._convert import characters_of, hit_of
 from oprag.context import ContextOptions, FetchPlan, candidates_for
 from oprag.errors import InvalidOptionError
+from oprag.tokens import in_thread_if_long
 
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
@@ -83,17 +86,19 @@ class Fetch:
         asking.similarity_top_k = wanted
         return asking
 
-    def wants_more(self, found: Sized, *, used_all: bool) -> bool:
+    def wants_more(self, found: Sequence[NodeWithScore], *, used_all: bool) -> bool:
         """Say whether to ask again, for more."""
         if self._plan is None:
             self.exhausted = self._k is not None and len(found) < self._k
             return False
         returned, self._found = self._returned(found, self._plan.k), len(found)
-        wanted = self._plan.wants_more(returned=returned, used_all=used_all)
+        wanted = self._plan.wants_more(
+            lambda: map(hit_of, found), returned=returned, used_all=used_all
+        )
         self.exhausted = self._plan.exhausted
         return wanted
 
-    def _returned(self, found: Sized, asked: int) -> int:
+    def _returned(self, found: Sequence[NodeWithScore], asked: int) -> int:
         """Nodes that the store gave: several index nodes may stand for one object."""
         if self._base.object_map and len(found) > self._found:
             return max(asked, len(found))
@@ -150,7 +155,8 @@ class WrappingRetriever(BaseRetriever):
             found = await fetch.retriever().aretrieve(query)
             nodes = await super()._ahandle_recursive_retrieval(query, found)
             received, used_all = await receive(nodes)
-            if not fetch.wants_more(found, used_all=used_all):
+            work = partial(fetch.wants_more, found, used_all=used_all)
+            if not await in_thread_if_long(characters_of(found), work):
                 return received
 
     def _handle_recursive_retrieval(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field
@@ -16,6 +17,7 @@ from oprag.errors import MissingDocumentError
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers
+from oprag.tokens import in_thread_if_long
 
 
 class PositionAnnotator(TransformComponent):
@@ -89,7 +91,10 @@ class PositionAnnotator(TransformComponent):
             name: exact_text(name, await source.aread(name))
             for name in _source_ids(nodes)
         }
-        return self._annotated(nodes, texts)
+        characters = sum(map(len, texts.values()))
+        return await in_thread_if_long(
+            characters, partial(self._annotated, nodes, texts)
+        )
 
     def _annotated(
         self, nodes: Sequence[BaseNode], texts: dict[str, str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import llama_index.core.instrumentation as instrument
@@ -17,7 +18,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import hit_of
+from llamaindex_oprag._convert import characters_of, hit_of
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
@@ -30,6 +31,7 @@ from oprag.context import (
 )
 from oprag.documents import exact_text
 from oprag.errors import invalid_option
+from oprag.tokens import in_thread_if_long
 from oprag.units import (
     FoundUnit,
     LongUnit,
@@ -154,8 +156,9 @@ class LongUnitRetriever(WrappingRetriever):
         chosen = await self._afetched(query_bundle, self._fetch(), self._areceive)
         names = document_names(chosen)
         found = await asyncio.gather(*map(self._source.aread, names))
-        texts = map(exact_text, names, found)
-        return self._nodes(chosen, dict(zip(names, texts, strict=True)))
+        texts = [exact_text(*pair) for pair in zip(names, found, strict=True)]
+        work = partial(self._nodes, chosen, dict(zip(names, texts, strict=True)))
+        return await in_thread_if_long(sum(map(len, texts)), work)
 
     def _fetch(self) -> Fetch:
         at_least = chunks_for_units(self._k)
@@ -177,7 +180,8 @@ class LongUnitRetriever(WrappingRetriever):
     async def _areceive(
         self, nodes: Sequence[NodeWithScore]
     ) -> tuple[list[FoundUnit], bool]:
-        return self._receive(nodes)
+        work = partial(self._receive, nodes)
+        return await in_thread_if_long(characters_of(nodes), work)
 
     def _nodes(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

@@ -11,7 +11,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange
+from llamaindex_oprag._convert import Ordered, arrange, characters_of
 from llamaindex_oprag._options import warn_unfilled
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever
 from llamaindex_oprag.documents import SourceLike, source_or_none
@@ -103,8 +103,6 @@ class OrderPreservingRetriever(WrappingRetriever):
         given: dict[str, Any] = {**options}
         given["documents"] = source_or_none(given.get("documents"))
         self._options = ContextOptions(top_n=similarity_top_k, **given)
-        if self._options.token_budget is not None:
-            self._options = self._options.counting_once()
         self._rescore = rescore
         self._warned = False
         super().__init__(
@@ -145,7 +143,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self, nodes: list[NodeWithScore]
     ) -> tuple[tuple[int, Ordered], bool]:
         work = partial(arrange, nodes, rescore=self._rescore)
-        ordered = await with_texts(self._options, work)
+        ordered = await with_texts(self._options, work, characters_of(nodes))
         return (len(nodes), ordered), ordered.used_all
 
     def _finish(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -17,12 +18,14 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
 from llamaindex_oprag._best_first import best_first_postprocessor
+from llamaindex_oprag._convert import characters_of
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
 from oprag.context import DESCRIPTIONS, list_options
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
+from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -195,7 +198,8 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         filling = self._self_route.filling()
         while True:
             nodes = await filling.retriever().aretrieve(query_bundle)
-            if not filling.wants_more(nodes):
+            work = partial(filling.wants_more, nodes)
+            if not await in_thread_if_long(characters_of(nodes), work):
                 return await self._async_apply_node_postprocessors(nodes, query_bundle)
 
     def _apply_node_postprocessors(

@@ -23,10 +23,6 @@ class InMemoryChunks(ChunkStore):
         """Chunks of one document, in the order in which they were added."""
         return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
 
-    async def afetch(self, doc_key: str) -> list[StoredChunk]:
-        """Async version of `fetch`, at once: nothing waits here."""
-        return self.fetch(doc_key)
-
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, as they were when the first was asked for."""
         # A copy: others may add while this is read.

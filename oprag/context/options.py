@@ -21,7 +21,7 @@ from oprag.errors import (
     invalid_option,
 )
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec
 
 Order: TypeAlias = Literal["document", "score"]
 
@@ -129,17 +129,6 @@ class ContextOptions:
         return replace(
             self, selection=selection, order="score", merge=False, gap_mark=None
         )
-
-    def counting_once(self) -> ContextOptions:
-        """Return the same options with the counter of a tokenizer object made.
-
-        Making it copies the tokenizer, which takes longer than everything else that
-        is done for a query. Names are made into a counter only once anyway.
-        """
-        spec = self.token_counter
-        if spec is None or isinstance(spec, (str, NamedTokenCounter)):
-            return self
-        return replace(self, token_counter=resolve_token_counter(spec))
 
     def source_text(self) -> SourceText | None:
         """The full texts as a function of the document's name; None without.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 
@@ -32,6 +33,7 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions import as_number
+from oprag.tokens import in_thread_if_long
 
 
 def rebuild(
@@ -270,7 +272,9 @@ class StoreSource(DocumentSource):
     async def aread(self, document_id: str) -> FullText:
         """Async version of `read`, the way the store does it without blocking."""
         chunks = await self._store.afetch(document_key(document_id))
-        return self._rebuilt(document_id, chunks)
+        characters = sum(len(chunk.text) for chunk in chunks)
+        work = partial(self._rebuilt, document_id, chunks)
+        return await in_thread_if_long(characters, work)
 
     def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> FullText:
         return rebuild(

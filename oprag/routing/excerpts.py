@@ -7,12 +7,13 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
 from oprag.locating import locate
 from oprag.splitting import split_tokens
-from oprag.tokens import NamedTokenCounter
+from oprag.tokens import Kept, NamedTokenCounter
 
 _LARGEST_PIECE = 128
 _SMALLEST_PIECE = 8
@@ -20,6 +21,8 @@ _PIECES_PER_ROOM = 64
 """Less than one piece of the room is left empty: a sixty-fourth of it or less."""
 _WORD_END = re.compile(r"\s+")
 _LONGEST_WORD = 40
+_cuts: Kept[list[tuple[int, int, int]]] = Kept(32)
+"""The small pieces of documents, which are the same for every question."""
 
 
 class FullDocument(NamedTuple):
@@ -164,9 +167,13 @@ def _rest(
     """The documents in small pieces: chunks that were too long, then by nearness."""
     size = min(max(room // _PIECES_PER_ROOM, _SMALLEST_PIECE), _LARGEST_PIECE)
     pieces = [
-        piece
+        _Piece(place, *piece)
         for place, document in enumerate(documents)
-        for piece in _small_pieces(place, document.text, size, counter)
+        for piece in _cuts.get(
+            document.text,
+            (size, counter),
+            partial(_small_pieces, document.text, size, counter),
+        )
     ]
     too_long = found[len(kept) :]
 
@@ -186,14 +193,17 @@ def _apart(piece: _Piece, other: _Piece) -> float:
 
 
 def _small_pieces(
-    place: int, text: str, size: int, counter: NamedTokenCounter
-) -> Iterable[_Piece]:
+    text: str, size: int, counter: NamedTokenCounter
+) -> list[tuple[int, int, int]]:
+    """Start, end and tokens of each."""
+    pieces = []
     start = 0
     for window in split_tokens(text, chunk_size=size, tokenizer=counter):
         end = _end_of_word(text, window.end)
         if start < end:
-            yield _Piece(place, start, end, window.token_count)
+            pieces.append((start, end, window.token_count))
             start = end
+    return pieces
 
 
 def _end_of_word(text: str, place: int) -> int:

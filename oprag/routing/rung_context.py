@@ -62,20 +62,27 @@ class RungContext:
             and `char_end`; and `exact`, False, where the text of the document is not
             proved to be its exact text.
         """
+        chunks: dict[str, list[Chunk]] = {}
+        for chunk in self.chunks:
+            chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
+        shared = {name: _shared_metadata(of_one) for name, of_one in chunks.items()}
         for excerpt in self.excerpts:
             name = excerpt.document.name
-            chunks = [c for c in self.chunks if (c.name or c.document) == name]
-            shared = [
-                (key, value)
-                for key, value in (chunks[0].metadata if chunks else {}).items()
-                if key not in _OF_A_CHUNK
-                and all(key in c.metadata and c.metadata[key] == value for c in chunks)
-            ]
             places = {CHAR_START: excerpt.span.start, CHAR_END: excerpt.span.end}
-            metadata = {DOC_URI: name, **dict(shared), **places}
+            metadata = {DOC_URI: name, **shared.get(name, {}), **places}
             if not excerpt.document.exact:
                 metadata["exact"] = False
-            yield excerpt, chunks, metadata
+            yield excerpt, chunks.get(name, []), metadata
+
+
+def _shared_metadata(chunks: Sequence[Chunk]) -> dict[str, Any]:
+    """What chunks of one document agree on, but for what is of a chunk alone."""
+    return {
+        key: value
+        for key, value in chunks[0].metadata.items()
+        if key not in _OF_A_CHUNK
+        and all(key in c.metadata and c.metadata[key] == value for c in chunks)
+    }
 
 
 def context_of_chunks(
