@@ -44,6 +44,7 @@ from oprag.calls.prompts import (
     wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
+from oprag.calls.secrets import ReplyFilter, secrets_of
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
@@ -76,6 +77,7 @@ __all__ = [
     "ReadDocuments",
     "ReasoningFilter",
     "Reply",
+    "ReplyFilter",
     "Request",
     "RungDecision",
     "RungEntry",
@@ -100,6 +102,7 @@ __all__ = [
     "qa_prompt",
     "retry_after",
     "said_by",
+    "secrets_of",
     "text_of",
     "truncate_middle",
     "without_reasoning",

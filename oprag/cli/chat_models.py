@@ -10,12 +10,31 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by, text_of
+from oprag.calls import (
+    ReplyFilter,
+    TokenUsage,
+    hint_of,
+    is_window_overflow,
+    said_by,
+    secrets_of,
+    text_of,
+)
 from oprag.evaluation.errors import ChatModelError
-from oprag.evaluation.readers.chat import is_cut, usage_of
+from oprag.evaluation.readers.chat import end_of, is_cut, usage_of
 from oprag.tokens import resolve_token_counter
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
+_SAYS_WHY_IT_ENDS = (
+    "anthropic",
+    "azure_openai",
+    "deepseek",
+    "groq",
+    "mistralai",
+    "ollama",
+    "openai",
+    "xai",
+)
+"""Providers whose streams give the reason why they end; without it they broke off."""
 
 
 class Answer(NamedTuple):
@@ -59,30 +78,63 @@ def stream_answer(
 ) -> Answer:
     """Ask a chat model and hand on what it writes as it comes.
 
+    No secret is handed on; see `oprag.calls.ReplyFilter`.
+
     Raises:
         ChatModelError: It cannot be reached, refuses, or breaks off.
     """
     pieces: list[str] = []
     reported: UsageMetadata | None = None
-    cut = False
+    cut = ended = False
+    shown = ReplyFilter(secrets_of(model))
+
+    def hand_on(text: str) -> None:
+        if text:
+            pieces.append(text)
+            write(text)
+
     stream = model.stream([HumanMessage(prompt)])
     while True:
         try:
             piece = next(stream, None)
         except Exception as error:  # the clients have no error in common
-            raise model_failure(name, error, begun=bool(pieces)) from error
+            raise model_failure(name, model, error, begun=bool(pieces)) from error
         if piece is None:
             break
         # The pieces of a stream add up to the whole call.
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)
         cut = cut or is_cut(piece)
-        if text := text_of(piece):
-            pieces.append(text)
-            write(text)
+        ended = ended or end_of(piece) is not None
+        hand_on(shown.feed(text_of(piece)))
+    hand_on(shown.finish())
+    check_end(name, ended=ended, begun=bool(pieces))
     answer = "".join(pieces)
     usage = usage_of(reported, prompt, answer, resolve_token_counter())
     return Answer(answer, usage, cut)
+
+
+def check_end(name: str, *, ended: bool, begun: bool) -> None:
+    """Make sure that the stream of an answer came to its end.
+
+    A connection that is closed between two pieces is no error to a client.
+
+    Args:
+        name: The model as the user named it.
+        ended: Whether it gave a reason why it ended.
+        begun: Whether the model had begun its answer.
+
+    Raises:
+        ChatModelError: It broke off.
+    """
+    if ended or name.partition(":")[0] not in _SAYS_WHY_IT_ENDS:
+        return
+    what = "broke off" if begun else "did not answer"
+    message = (
+        f"The chat model {name!r} {what}: its stream ended before it said that the "
+        "answer is complete. Ask again."
+    )
+    raise ChatModelError(message, model=name)
 
 
 def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
@@ -103,6 +155,7 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
 
 def model_failure(
     name: str,
+    model: BaseChatModel,
     error: Exception,
     *,
     begun: bool,
@@ -112,11 +165,12 @@ def model_failure(
 
     Args:
         name: The model as the user named it.
+        model: Its client, which holds the key.
         error: What its client raised.
         begun: Whether the model had begun its answer.
         overflow_hint: What to do where the prompt was too long for the model.
     """
     what = "broke off" if begun else "did not answer"
     hint = overflow_hint if is_window_overflow(error) else hint_of(error)
-    message = f"The chat model {name!r} {what}: {said_by(error)} {hint}"
+    message = f"The chat model {name!r} {what}: {said_by(error, secrets_of(model))} {hint}"
     return ChatModelError(message.strip(), model=name)

@@ -13,12 +13,13 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.cli.chat_models import model_failure
+from oprag.calls import ReplyFilter, secrets_of
+from oprag.cli.chat_models import check_end, model_failure
 from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
 from oprag.context import Order
 from oprag.errors import ContextWindowError, RungFailedError
-from oprag.evaluation.readers.chat import is_cut
+from oprag.evaluation.readers.chat import end_of, is_cut
 from oprag.routing import Rung
 
 _OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
@@ -70,17 +71,26 @@ def stream_routed_answer(
     ends = _Ends()
     output = AddableDict()
     question = found.retrieved.question
+    shown = ReplyFilter(secrets_of(model))
+    pieces: list[str] = []
+
+    def hand_on(text: str) -> None:
+        if text:
+            pieces.append(text)
+            write(text)
+
     try:
         for piece in chain.stream(question, {"callbacks": [ends]}):
             output += AddableDict(piece)
-            if text := piece.get("answer"):
-                write(text)
+            hand_on(shown.feed(piece.get("answer") or ""))
     except (RungFailedError, ContextWindowError) as error:
-        failure = _failure(name, error, begun=bool(output.get("answer")))
+        failure = _failure(name, model, error, begun=bool(pieces))
         raise failure from error
+    hand_on(shown.finish())
+    check_end(name, ended=ends.ended, begun=bool(pieces))
     read = ordered_passages(output["context"], order=order, merge=order == "document")
     return RoutedAnswer(
-        output["answer"],
+        "".join(pieces),
         ends.cut,
         [passage.citation for passage in read],
         output["route"],
@@ -97,15 +107,18 @@ def route_report(answer: RoutedAnswer) -> str:
 
 
 class _Ends(BaseCallbackHandler):
-    """Notes whether the last call ended at the longest answer."""
+    """Notes how the last call ended: at the longest answer, or before its end."""
 
     def __init__(self) -> None:
         self.cut = False
+        self.ended = True
 
     def on_llm_end(self, response: LLMResult, **_: Any) -> None:
         """Look at the end of a call; the answer is from the last one."""
         generation = response.generations[0][0]
-        self.cut = isinstance(generation, ChatGeneration) and is_cut(generation.message)
+        if isinstance(generation, ChatGeneration):
+            self.cut = is_cut(generation.message)
+            self.ended = end_of(generation.message) is not None
 
 
 def _chain(
@@ -134,12 +147,14 @@ def _chain(
     )
 
 
-def _failure(name: str, error: Exception, *, begun: bool) -> Exception:
+def _failure(
+    name: str, model: BaseChatModel, error: Exception, *, begun: bool
+) -> Exception:
     """The same in terms of the command line."""
     failed = error if isinstance(error, RungFailedError) else error.__cause__
     if isinstance(failed, RungFailedError) and isinstance(failed.__cause__, Exception):
         return model_failure(
-            name, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
+            name, model, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
         )
     if isinstance(error, ContextWindowError):
         message = (

@@ -1,0 +1,182 @@
+"""Keys and passwords: where a client holds them, and texts without them."""
+
+from __future__ import annotations
+
+import base64
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+HIDDEN = "***"
+"""What stands in the place of a secret."""
+_SHORTEST = 6
+"""Characters of the shortest text that is taken for a key; `none` is no secret."""
+_NAMED = re.compile(
+    r"(key|token|secret|passw(or)?d|[_-](pass|pat)|authorization|auth|cookie)$",
+    re.IGNORECASE,
+)
+"""How attributes, headers, parameters and variables are called that hold secrets."""
+_GIVEN = re.compile(r"(default|extra|custom)_(headers|query)$")
+"""How clients call what is to be sent with each request: most often a secret."""
+_PLACEHOLDER = re.compile(r"(?!sk-)[^\W\d]+([-_ ][^\W\d]+)?")
+"""One word or two: what servers without keys are given, as `ollama` or `not-needed`."""
+_SHAPES = (
+    (re.compile(r"//[^/\s\"'<>]*@"), f"//{HIDDEN}@"),
+    (re.compile(r"(://[^\s?\"'<>]*\?)[^\s\"'<>)]+"), rf"\1{HIDDEN}"),
+    (re.compile(r"\b(Bearer|Basic) +[^\s\"',;<>]+", re.IGNORECASE), rf"\1 {HIDDEN}"),
+    (re.compile(r"\b(sk-|((pk|rk|gsk|hf|ghp|xai|pplx)[-_]|AIza)(?=\D*\d))[\w*-]{8,}"), HIDDEN),
+)
+"""What is a secret by its form: name and password in an address, its parameters, what
+a request is authorised by, and the keys of well-known providers."""
+_DEEPEST = 5
+_MOST = 5_000
+"""Objects that are looked through for secrets."""
+_HIGH = ("\ud800", "\udbff")
+"""The first and the last half of a surrogate pair that another has to follow."""
+
+
+def secrets_of(*holders: object) -> tuple[str, ...]:
+    """Find the secrets that clients hold, and those of the environment.
+
+    They are known by the type of their field (pydantic's `SecretStr`), by the name of
+    the attribute, header, parameter or variable, and by their place in an address.
+
+    Args:
+        *holders: Clients, requests, or anything that has them inside. They are looked
+            through by their attributes; nothing is called.
+
+    Returns:
+        Each once, as it is, as addresses write it and as a header of basic
+        authorisation does; the longest first.
+    """
+    found: set[str] = set()
+    held = chain.from_iterable(_held("", holder, _DEEPEST, {}) for holder in holders)
+    for text in chain(held, *(_of_text(name, v) for name, v in os.environ.items())):
+        found |= {text, quote(text, safe=""), unquote(text)}
+    long = (text for text in found if len(text) >= _SHORTEST)
+    return tuple(sorted(long, key=lambda text: (-len(text), text)))
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return what a client or a server says, without secrets.
+
+    Args:
+        text: Error messages and the like, in which what looks like a key is one.
+        secrets: As `secrets_of` gives them. They, and what is a secret by its form,
+            are told as `***`.
+    """
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    for shape, told in _SHAPES:
+        text = shape.sub(told, text)
+    return text
+
+
+class ReplyFilter:
+    """Makes a model's reply text that can be shown, sent on and written to a file.
+
+    Secrets are told as `***`: a server may put what it was sent into its reply. What
+    only looks like one stays, for documents may be about keys; so do placeholders of
+    one or two words. Halves of surrogate pairs are put together, and those that are
+    alone, which no encoding has, become U+FFFD.
+
+    Args:
+        secrets: As `secrets_of` gives them.
+    """
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._secrets = [s for s in secrets if not _PLACEHOLDER.fullmatch(s)]
+        self._longest = max(map(len, self._secrets), default=0)
+        self._held = ""
+
+    def feed(self, piece: str) -> str:
+        """Take the next piece; return what cannot be part of a secret any more."""
+        text = self._clean(self._held + piece)
+        held = self._begun(text)
+        self._held = text[len(text) - held :]
+        return _well_formed(text[: len(text) - held])
+
+    def finish(self) -> str:
+        """End the reply; return what was held back."""
+        held, self._held = self._held, ""
+        return _well_formed(held)
+
+    def whole(self, text: str) -> str:
+        """Return a whole text as it can be shown."""
+        return self.feed(text) + self.finish()
+
+    def _clean(self, text: str) -> str:
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return text
+
+    def _begun(self, text: str) -> int:
+        """How many characters at the end may be the beginning of a secret."""
+        for length in range(min(len(text), self._longest - 1), 0, -1):
+            end = text[-length:]
+            if any(secret.startswith(end) for secret in self._secrets):
+                return length
+        return 1 if text and _HIGH[0] <= text[-1] <= _HIGH[1] else 0
+
+
+def _well_formed(text: str) -> str:
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _held(name: str, value: Any, depth: int, seen: dict[int, object]) -> Iterator[str]:
+    """Secrets inside an object that has this name where it is kept."""
+    if isinstance(value, str):
+        yield from _of_text(name, value)
+        return
+    if isinstance(value, bytes):
+        yield from _of_text(name, value.decode("utf-8", "replace"))
+        return
+    if depth < 0 or id(value) in seen or len(seen) > _MOST:
+        return
+    seen[id(value)] = value  # kept, so that no other object gets its id
+    if isinstance(value, (type, ModuleType, FunctionType, MethodType)):
+        return
+    reveal = getattr(type(value), "get_secret_value", None)
+    if reveal is not None:
+        yield from _of_text("secret", str(reveal(value)))
+    elif name.endswith(("url", "base", "endpoint", "proxy")):
+        yield from _of_text(name, str(value))
+    for inner, held in _inside(value):
+        named = "secret" if _GIVEN.search(name) else inner
+        yield from _held(named, held, depth - 1, seen)
+
+
+def _inside(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        yield from ((str(name), held) for name, held in value.items())
+    elif isinstance(value, (list, tuple)):
+        yield from (("", held) for held in value)
+    else:
+        for place in ("__dict__", "__pydantic_private__", "__pydantic_extra__"):
+            yield from dict(getattr(value, place, None) or {}).items()
+
+
+def _of_text(name: str, text: str) -> Iterator[str]:
+    """The secrets in a text of this name: all of it, or parts of an address."""
+    if _NAMED.search(name):
+        yield from (text, *text.split()[-1:])  # a header's without the scheme
+    elif "://" in text:
+        yield from _of_address(text)
+
+
+def _of_address(address: str) -> Iterator[str]:
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # it only looks like an address
+        return
+    if "@" in parts.netloc:
+        user = parts.netloc.rpartition("@")[0]
+        yield user.partition(":")[2] or user
+        yield base64.b64encode(unquote(user).encode()).decode("ascii")
+    yield from (value for _, value in parse_qsl(parts.query))
