@@ -28,7 +28,8 @@ _SHAPES = (
     (re.compile(r"//[^/\s\"'<>]*@"), f"//{HIDDEN}@"),
     (re.compile(r"(://[^\s?\"'<>]*\?)[^\s\"'<>)]+"), rf"\1{HIDDEN}"),
     (re.compile(r"\b(Bearer|Basic) +[^\s\"',;<>]+", re.IGNORECASE), rf"\1 {HIDDEN}"),
-    (re.compile(r"\b(sk-|((pk|rk|gsk|hf|ghp|xai|pplx)[-_]|AIza)(?=\D*\d))[\w*-]{8,}"), HIDDEN),
+    (re.compile(r"\bsk-[\w*-]{8,}"), HIDDEN),
+    (re.compile(r"\b(pk|rk|gsk|hf|ghp|xai|pplx)[-_](?=[^\W\d]*\d)[\w*-]{8,}"), HIDDEN),
 )
 """What is a secret by its form: name and password in an address, its parameters, what
 a request is authorised by, and the keys of well-known providers."""

@@ -172,5 +172,7 @@ def model_failure(
     """
     what = "broke off" if begun else "did not answer"
     hint = overflow_hint if is_window_overflow(error) else hint_of(error)
-    message = f"The chat model {name!r} {what}: {said_by(error, secrets_of(model))} {hint}"
+    message = (
+        f"The chat model {name!r} {what}: {said_by(error, secrets_of(model))} {hint}"
+    )
     return ChatModelError(message.strip(), model=name)

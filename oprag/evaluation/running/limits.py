@@ -11,7 +11,7 @@ from pathlib import Path
 from oprag.calls import Price, TokenUsage
 from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.models import Call, Completion, Model
-from oprag.evaluation.running.run_directory import cut_half_line
+from oprag.evaluation.safe_files import LineFile, cut_half_line
 from oprag.tokens import TokenCounter
 
 _NO_TOKENS = TokenUsage()
@@ -88,8 +88,8 @@ class Spending:
             self._under_way = _minus(self._under_way, reserved)
             self.usage += usage
             if self._record is not None and usage != _NO_TOKENS:
-                with self._record.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(usage.to_dict()) + "\n")
+                with LineFile(self._record) as file:
+                    file.add(usage.to_dict())
 
     def _passed(self, wanted: TokenUsage) -> SpendingCapError | None:
         """The error of the cap that this would pass; None where it passes none."""
