@@ -24,6 +24,7 @@ from oprag.calls import (
     PromptSize,
     ReadDocuments,
     Reply,
+    StreamEnd,
     TokenUsage,
     default_answer_tokens,
     text_of,
@@ -181,7 +182,11 @@ class ModelCall:
     def pieces(self, *, streaming: bool) -> Generator[Any, None, None]:
         """Call the model; give its reply piece by piece, or whole."""
         if streaming and self._reply.streams:
-            yield from self._model.stream(self._messages, self._config)
+            end = StreamEnd()
+            for piece in self._model.stream(self._messages, self._config):
+                end.see(piece)
+                yield piece
+            end.check()
         else:
             yield self._model.invoke(self._messages, self._config)
 
@@ -191,9 +196,12 @@ class ModelCall:
             yield await self._model.ainvoke(self._messages, self._config)
             return
         pieces = self._model.astream(self._messages, self._config)
+        end = StreamEnd()
         try:
             async for piece in pieces:
+                end.see(piece)
                 yield piece
+            end.check()
         finally:
             # A stream that is left must be closed here, not whenever it is collected.
             if isinstance(pieces, AsyncGenerator):

@@ -18,7 +18,15 @@ from llama_index.core.schema import NodeWithScore
 from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._prompts import fill, frame_tokens, in_their_names, sent_text
-from oprag.calls import CallModel, Dialogue, Ledger, PromptSize, Reply, TokenUsage
+from oprag.calls import (
+    CallModel,
+    Dialogue,
+    Ledger,
+    PromptSize,
+    Reply,
+    StreamEnd,
+    TokenUsage,
+)
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineDetector, DeclineRules
 from oprag.tokens import NamedTokenCounter
@@ -213,9 +221,16 @@ class ModelCall:
             responses = complete(sent, formatted=True)
         else:
             responses = llm.stream_chat(sent) if streaming else llm.chat(sent)
-        for response in responses if streaming else [responses]:
+        if not streaming:
+            self._meter.see(responses)
+            yield _text(responses, streaming=False)
+            return
+        end = StreamEnd()
+        for response in responses:
             self._meter.see(response)
-            yield _text(response, streaming=streaming)
+            end.see(response)
+            yield _text(response, streaming=True)
+        end.check()
 
     async def apieces(self, *, streaming: bool) -> AsyncGenerator[str, None]:
         """Async version of `pieces`."""
@@ -238,10 +253,13 @@ class ModelCall:
             self._meter.see(responses)
             yield _text(responses, streaming=False)
             return
+        end = StreamEnd()
         try:
             async for response in responses:
                 self._meter.see(response)
+                end.see(response)
                 yield _text(response, streaming=True)
+            end.check()
         finally:
             # A stream that is left must be closed here, not whenever it is collected.
             if isinstance(responses, AsyncGenerator):

@@ -45,6 +45,7 @@ from oprag.calls.prompts import (
 )
 from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
 from oprag.calls.secrets import ReplyFilter, secrets_of
+from oprag.calls.stream_end import StreamEnd
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
@@ -81,6 +82,7 @@ __all__ = [
     "Request",
     "RungDecision",
     "RungEntry",
+    "StreamEnd",
     "TokenUsage",
     "WindowFit",
     "WindowOverflow",

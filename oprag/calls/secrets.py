@@ -90,38 +90,50 @@ class ReplyFilter:
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._secrets = [s for s in secrets if not _PLACEHOLDER.fullmatch(s)]
-        self._longest = max(map(len, self._secrets), default=0)
-        self._held = ""
+        known = {each for each in secrets if not _PLACEHOLDER.fullmatch(each)}
+        self._secrets = sorted(known, key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, self._secrets)) or "(?!)")
+        self._held = self._half = ""
 
     def feed(self, piece: str) -> str:
         """Take the next piece; return what cannot be part of a secret any more."""
-        text = self._clean(self._held + piece)
-        held = self._begun(text)
-        self._held = text[len(text) - held :]
-        return _well_formed(text[: len(text) - held])
+        piece = self._half + piece
+        whole = len(piece) - (_HIGH[0] <= piece[-1:] <= _HIGH[1])
+        self._half = piece[whole:]
+        return self._shown(self._held + _well_formed(piece[:whole]))
 
     def finish(self) -> str:
         """End the reply; return what was held back."""
-        held, self._held = self._held, ""
-        return _well_formed(held)
+        held = self._held + _well_formed(self._half)
+        self._held = self._half = ""
+        return self._known.sub(HIDDEN, held)
 
     def whole(self, text: str) -> str:
         """Return a whole text as it can be shown."""
         return self.feed(text) + self.finish()
 
-    def _clean(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return text
+    def _shown(self, text: str) -> str:
+        """Take out the first secrets that stand in a text, and hold back its end."""
+        shown, place = [], 0
+        while True:
+            match = self._known.search(text, place)
+            begun = self._begun(text, place, match.start() if match else len(text))
+            if match is None or begun is not None:
+                self._held = "" if begun is None else text[begun:]
+                return "".join([*shown, text[place:begun]])
+            shown += [text[place : match.start()], HIDDEN]
+            place = match.end()
 
-    def _begun(self, text: str) -> int:
-        """How many characters at the end may be the beginning of a secret."""
-        for length in range(min(len(text), self._longest - 1), 0, -1):
-            end = text[-length:]
-            if any(secret.startswith(end) for secret in self._secrets):
-                return length
-        return 1 if text and _HIGH[0] <= text[-1] <= _HIGH[1] else 0
+    def _begun(self, text: str, first: int, last: int) -> int | None:
+        """Where the beginning of a secret, with which the text ends, may begin."""
+        longest = len(self._secrets[0]) if self._secrets else 0
+        for place in range(
+            max(first, len(text) + 1 - longest), min(last + 1, len(text))
+        ):
+            end = text[place:]
+            if any(len(s) > len(end) and s.startswith(end) for s in self._secrets):
+                return place
+        return None
 
 
 def _well_formed(text: str) -> str:

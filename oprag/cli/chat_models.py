@@ -12,6 +12,7 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from oprag.calls import (
     ReplyFilter,
+    StreamEnd,
     TokenUsage,
     hint_of,
     is_window_overflow,
@@ -20,21 +21,10 @@ from oprag.calls import (
     text_of,
 )
 from oprag.evaluation.errors import ChatModelError
-from oprag.evaluation.readers.chat import end_of, is_cut, usage_of
+from oprag.evaluation.readers.chat import is_cut, usage_of
 from oprag.tokens import resolve_token_counter
 
 _REPORTS_USAGE_WHEN_ASKED = ("azure_openai", "openai")
-_SAYS_WHY_IT_ENDS = (
-    "anthropic",
-    "azure_openai",
-    "deepseek",
-    "groq",
-    "mistralai",
-    "ollama",
-    "openai",
-    "xai",
-)
-"""Providers whose streams give the reason why they end; without it they broke off."""
 
 
 class Answer(NamedTuple):
@@ -85,7 +75,8 @@ def stream_answer(
     """
     pieces: list[str] = []
     reported: UsageMetadata | None = None
-    cut = ended = False
+    cut = False
+    end = StreamEnd()
     shown = ReplyFilter(secrets_of(model))
 
     def hand_on(text: str) -> None:
@@ -97,44 +88,21 @@ def stream_answer(
     while True:
         try:
             piece = next(stream, None)
+            if piece is None:
+                end.check()
+                break
         except Exception as error:  # the clients have no error in common
             raise model_failure(name, model, error, begun=bool(pieces)) from error
-        if piece is None:
-            break
         # The pieces of a stream add up to the whole call.
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)
         cut = cut or is_cut(piece)
-        ended = ended or end_of(piece) is not None
+        end.see(piece)
         hand_on(shown.feed(text_of(piece)))
     hand_on(shown.finish())
-    check_end(name, ended=ended, begun=bool(pieces))
     answer = "".join(pieces)
     usage = usage_of(reported, prompt, answer, resolve_token_counter())
     return Answer(answer, usage, cut)
-
-
-def check_end(name: str, *, ended: bool, begun: bool) -> None:
-    """Make sure that the stream of an answer came to its end.
-
-    A connection that is closed between two pieces is no error to a client.
-
-    Args:
-        name: The model as the user named it.
-        ended: Whether it gave a reason why it ended.
-        begun: Whether the model had begun its answer.
-
-    Raises:
-        ChatModelError: It broke off.
-    """
-    if ended or name.partition(":")[0] not in _SAYS_WHY_IT_ENDS:
-        return
-    what = "broke off" if begun else "did not answer"
-    message = (
-        f"The chat model {name!r} {what}: its stream ended before it said that the "
-        "answer is complete. Ask again."
-    )
-    raise ChatModelError(message, model=name)
 
 
 def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:

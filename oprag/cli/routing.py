@@ -14,12 +14,12 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
 from oprag.calls import ReplyFilter, secrets_of
-from oprag.cli.chat_models import check_end, model_failure
+from oprag.cli.chat_models import model_failure
 from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
 from oprag.context import Order
 from oprag.errors import ContextWindowError, RungFailedError
-from oprag.evaluation.readers.chat import end_of, is_cut
+from oprag.evaluation.readers.chat import is_cut
 from oprag.routing import Rung
 
 _OVERFLOW_HINT = "Give the tokens that the model takes as --max-context-tokens."
@@ -87,7 +87,6 @@ def stream_routed_answer(
         failure = _failure(name, model, error, begun=bool(pieces))
         raise failure from error
     hand_on(shown.finish())
-    check_end(name, ended=ends.ended, begun=bool(pieces))
     read = ordered_passages(output["context"], order=order, merge=order == "document")
     return RoutedAnswer(
         "".join(pieces),
@@ -107,18 +106,15 @@ def route_report(answer: RoutedAnswer) -> str:
 
 
 class _Ends(BaseCallbackHandler):
-    """Notes how the last call ended: at the longest answer, or before its end."""
+    """Notes whether the last call ended at the longest answer."""
 
     def __init__(self) -> None:
         self.cut = False
-        self.ended = True
 
     def on_llm_end(self, response: LLMResult, **_: Any) -> None:
         """Look at the end of a call; the answer is from the last one."""
         generation = response.generations[0][0]
-        if isinstance(generation, ChatGeneration):
-            self.cut = is_cut(generation.message)
-            self.ended = end_of(generation.message) is not None
+        self.cut = isinstance(generation, ChatGeneration) and is_cut(generation.message)
 
 
 def _chain(

@@ -89,7 +89,7 @@ def events(request: Request, reply: Reply) -> Iterator[str | float | threading.E
         yield chunk({"content": delta}) if isinstance(delta, str) else delta
     for call in _tool_calls(reply):
         yield chunk({"tool_calls": [call]})
-    if reply.broken:
+    if reply.broken or reply.unfinished:
         return
     yield chunk({}, _finish_reason(reply))
     if usage is not None:

@@ -99,6 +99,8 @@ class Reply:
     """Seconds before anything is sent: longer than the client's timeout, it is one."""
     broken: bool = False
     """The connection breaks after the last delta, or halfway through the body."""
+    unfinished: bool = False
+    """The stream is closed in good order after the last delta, without a reason."""
 
     @property
     def content(self) -> str | None:

@@ -26,8 +26,6 @@ from oprag.tokens import TokenCounter, TokenizerSpec, resolve_token_counter
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """How clients call the longest reply; the first is LangChain's own name for it."""
-_ENDS = ("finish_reason", "stop_reason", "done_reason", "stopReason", "status")
-"""Under which keys clients keep why a reply ended."""
 _CUT = ("length", "max_tokens", "MAX_TOKENS")
 """How providers say that a reply reached it."""
 _REASONING = DeclineRules().reasoning_tags
@@ -145,15 +143,7 @@ def usage_of(
     return TokenUsage(reported["input_tokens"], reported["output_tokens"], cached or 0)
 
 
-def end_of(message: BaseMessage) -> str | None:
-    """Return why a message, or a piece of one, ends, as the provider words it.
-
-    None: it does not say so, as pieces of a stream that goes on, or that broke off.
-    """
-    metadata = message.response_metadata
-    return next((str(metadata[key]) for key in _ENDS if metadata.get(key)), None)
-
-
 def is_cut(message: BaseMessage) -> bool:
     """Whether a message, or a piece of one, ends where the longest answer does."""
-    return end_of(message) in _CUT
+    metadata = message.response_metadata
+    return (metadata.get("finish_reason") or metadata.get("stop_reason")) in _CUT
