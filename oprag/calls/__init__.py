@@ -44,7 +44,7 @@ from oprag.calls.prompts import (
     wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
-from oprag.calls.secrets import ReplyFilter, secrets_of
+from oprag.calls.secrets import ReplyFilter, secrets_of, well_formed
 from oprag.calls.stream_end import StreamEnd
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
@@ -107,6 +107,7 @@ __all__ = [
     "secrets_of",
     "text_of",
     "truncate_middle",
+    "well_formed",
     "without_reasoning",
     "wrong_prompt",
 ]

@@ -100,11 +100,11 @@ class ReplyFilter:
         piece = self._half + piece
         whole = len(piece) - (_HIGH[0] <= piece[-1:] <= _HIGH[1])
         self._half = piece[whole:]
-        return self._shown(self._held + _well_formed(piece[:whole]))
+        return self._shown(self._held + well_formed(piece[:whole]))
 
     def finish(self) -> str:
         """End the reply; return what was held back."""
-        held = self._held + _well_formed(self._half)
+        held = self._held + well_formed(self._half)
         self._held = self._half = ""
         return self._known.sub(HIDDEN, held)
 
@@ -136,7 +136,8 @@ class ReplyFilter:
         return None
 
 
-def _well_formed(text: str) -> str:
+def well_formed(text: str) -> str:
+    """Return a text that every encoding has, as `ReplyFilter` makes it."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -37,6 +37,34 @@ class Answer(NamedTuple):
     """Whether it ends where the longest answer was reached."""
 
 
+class Shown:
+    """Hands on what a model writes, as `oprag.calls.ReplyFilter` lets it be shown.
+
+    Args:
+        model: The client, which holds the key.
+        write: Called with each piece.
+    """
+
+    def __init__(self, model: BaseChatModel, write: Callable[[str], None]) -> None:
+        self._filter = ReplyFilter(secrets_of(model))
+        self._write = write
+        self.text = ""
+        """All that was handed on."""
+
+    def take(self, piece: str) -> None:
+        """Take the next piece."""
+        self._hand_on(self._filter.feed(piece))
+
+    def end(self) -> None:
+        """Hand on what was held back."""
+        self._hand_on(self._filter.finish())
+
+    def _hand_on(self, text: str) -> None:
+        if text:
+            self.text += text
+            self._write(text)
+
+
 def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     """Make the client of a chat model. Nothing is sent yet.
 
@@ -68,22 +96,13 @@ def stream_answer(
 ) -> Answer:
     """Ask a chat model and hand on what it writes as it comes.
 
-    No secret is handed on; see `oprag.calls.ReplyFilter`.
-
     Raises:
         ChatModelError: It cannot be reached, refuses, or breaks off.
     """
-    pieces: list[str] = []
+    shown = Shown(model, write)
     reported: UsageMetadata | None = None
     cut = False
     end = StreamEnd()
-    shown = ReplyFilter(secrets_of(model))
-
-    def hand_on(text: str) -> None:
-        if text:
-            pieces.append(text)
-            write(text)
-
     stream = model.stream([HumanMessage(prompt)])
     while True:
         try:
@@ -92,17 +111,16 @@ def stream_answer(
                 end.check()
                 break
         except Exception as error:  # the clients have no error in common
-            raise model_failure(name, model, error, begun=bool(pieces)) from error
+            raise model_failure(name, model, error, begun=bool(shown.text)) from error
         # The pieces of a stream add up to the whole call.
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)
         cut = cut or is_cut(piece)
         end.see(piece)
-        hand_on(shown.feed(text_of(piece)))
-    hand_on(shown.finish())
-    answer = "".join(pieces)
-    usage = usage_of(reported, prompt, answer, resolve_token_counter())
-    return Answer(answer, usage, cut)
+        shown.take(text_of(piece))
+    shown.end()
+    usage = usage_of(reported, prompt, shown.text, resolve_token_counter())
+    return Answer(shown.text, usage, cut)
 
 
 def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:

@@ -13,8 +13,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.calls import ReplyFilter, secrets_of
-from oprag.cli.chat_models import model_failure
+from oprag.cli.chat_models import Shown, model_failure
 from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
 from oprag.context import Order
@@ -71,25 +70,18 @@ def stream_routed_answer(
     ends = _Ends()
     output = AddableDict()
     question = found.retrieved.question
-    shown = ReplyFilter(secrets_of(model))
-    pieces: list[str] = []
-
-    def hand_on(text: str) -> None:
-        if text:
-            pieces.append(text)
-            write(text)
-
+    shown = Shown(model, write)
     try:
         for piece in chain.stream(question, {"callbacks": [ends]}):
             output += AddableDict(piece)
-            hand_on(shown.feed(piece.get("answer") or ""))
+            shown.take(piece.get("answer") or "")
     except (RungFailedError, ContextWindowError) as error:
-        failure = _failure(name, model, error, begun=bool(pieces))
+        failure = _failure(name, model, error, begun=bool(shown.text))
         raise failure from error
-    hand_on(shown.finish())
+    shown.end()
     read = ordered_passages(output["context"], order=order, merge=order == "document")
     return RoutedAnswer(
-        "".join(pieces),
+        shown.text,
         ends.cut,
         [passage.citation for passage in read],
         output["route"],

@@ -17,6 +17,7 @@ from oprag.calls import (
     said_by,
     secrets_of,
     text_of,
+    well_formed,
     without_reasoning,
 )
 from oprag.evaluation.errors import ChatModelError
@@ -82,7 +83,7 @@ class ChatModel(Model):
         """
         most = call.max_output_tokens
         limit = {} if most is None else {self._limit: most}
-        prompt = ReplyFilter().whole(call.prompt)
+        prompt = well_formed(call.prompt)
         try:
             # A copy: calls that are under way at once have each its own count.
             message: AIMessage = await self._retrying.copy()(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from oprag.calls import Price, TokenUsage
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.models import Call, Completion, Model
 from oprag.evaluation.safe_files import LineFile, cut_half_line
@@ -163,8 +164,17 @@ def _recorded(record: Path | None) -> TokenUsage:
     if record is None or not record.exists():
         return _NO_TOKENS
     cut_half_line(record)
-    lines = record.read_text("utf-8").splitlines()
-    return sum((TokenUsage(**json.loads(line)) for line in lines), _NO_TOKENS)
+    lines = record.read_text("utf-8", "replace").splitlines()
+    try:
+        return sum((TokenUsage(**json.loads(line)) for line in lines), _NO_TOKENS)
+    except (TypeError, ValueError) as error:
+        message = (
+            f"{record} is damaged. Remove it; what was spent before then no longer "
+            "counts towards a cap."
+        )
+        raise UnreadableFileError(
+            message, path=str(record), reason="is damaged"
+        ) from error
 
 
 def _tokens(usage: TokenUsage) -> int:
