@@ -114,7 +114,8 @@ class ReplyFilter:
 
     def _shown(self, text: str) -> str:
         """Take out the first secrets that stand in a text, and hold back its end."""
-        shown, place = [], 0
+        shown: list[str] = []
+        place = 0
         while True:
             match = self._known.search(text, place)
             begun = self._begun(text, place, match.start() if match else len(text))

@@ -7,6 +7,9 @@ import sys
 
 __all__ = ["main"]
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+
 
 def main() -> None:
     """Run the command line; the entry point of the script `oprag`."""
@@ -16,6 +19,11 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     try:
         from oprag.cli.app import app
+
+        app(prog_name="oprag")
+    except KeyboardInterrupt:  # while packages are imported, and commands are made
+        sys.stderr.write("Error: Stopped.\n")
+        sys.exit(INTERRUPTED)
     except ModuleNotFoundError as error:
         if error.name != "typer":
             raise
@@ -23,4 +31,3 @@ def main() -> None:
             "The command line of oprag needs the package 'typer'. "
             'Install it with: pip install "oprag[cli]"'
         )
-    app(prog_name="oprag")

@@ -13,13 +13,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperArgument, TyperGroup
 
+from oprag.cli import INTERRUPTED
 from oprag.cli.ask import ask
 from oprag.cli.context import context
 from oprag.cli.demo import demo
 from oprag.cli.doctor import doctor
 from oprag.cli.evaluate import evaluate
 from oprag.cli.sweep import sweep
-from oprag.cli.telling import INTERRUPTED, note, told
+from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
 
 

@@ -11,13 +11,14 @@ from typing import Any
 import typer
 
 from oprag.calls import TokenUsage
+from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
 from oprag.cli.evaluation_options import RunOptions
 from oprag.cli.evaluation_setup import Evaluation, make_evaluation
 from oprag.cli.progress import CountedEmbeddings, answering, spent
-from oprag.cli.telling import INTERRUPTED, note, told
+from oprag.cli.telling import note, told
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
 from oprag.evaluation.estimating import estimate_run

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import typer
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
-
 
 def told(message: str, code: int = 1) -> typer.Exit:
     """Tell an error; raise what is returned.

@@ -20,8 +20,8 @@ from tests.support.openai_server import Reply, ScriptedServer
 
 __all__ = ["tiny_model"]
 
-KILLS = int(os.environ.get("OPRAG_RUN_KILLS", "5"))
-QUESTIONS = 40
+KILLS = int(os.environ.get("OPRAG_RUN_KILLS", "4"))
+QUESTIONS = 24
 LASTING = {
     "answers.jsonl",
     "report.html",

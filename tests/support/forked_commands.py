@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from typing_extensions import Self
 
+from oprag.cli import main
+
 ROOT = Path(__file__).parents[2]
 MODULES = (
     "matplotlib.pyplot",
@@ -105,9 +107,8 @@ def _forked(order: dict[str, Any]) -> int:
         for place in (1, 2):
             name = f"{order['files']}-{os.getpid()}-{place}"
             os.dup2(os.open(name, os.O_CREAT | os.O_WRONLY, 0o600), place)
-        from oprag.cli.app import app
-
-        app(order["arguments"], prog_name="oprag")
+        sys.argv = ["oprag", *order["arguments"]]
+        main()
     except SystemExit as end:
         code = int(end.code or 0)
     except BaseException:  # noqa: BLE001 -- a fork must not go on as the script
