@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 
 __all__ = ["main"]
@@ -17,6 +18,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # What packages log speaks to programmers, and may hold what a server repeats.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         from oprag.cli.app import app
 

@@ -31,7 +31,11 @@ def test_nor_does_a_process_write_one_beside_its_messages(files):
         done = subprocess.run(
             [sys.executable, "-m", "oprag", *secrets.filled("evaluate", files)],
             cwd=ROOT,
-            env={**os.environ, "OPENAI_BASE_URL": server.base_url},
+            env={
+                **os.environ,
+                "OPENAI_BASE_URL": server.base_url,
+                "OPENAI_LOG": "debug",
+            },
             capture_output=True,
             text=True,
             check=False,

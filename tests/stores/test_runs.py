@@ -106,6 +106,7 @@ def test_a_run_that_is_killed_again_and_again_asks_only_what_is_not_there(
             # Before the first answer, at any answer, or while the report is written.
             answers = drawn.randint(-9, QUESTIONS + 9)
             while len(recorded(run)) < min(answers, QUESTIONS):
+                assert commands.works(process), commands.wait(process).err
                 time.sleep(0.002)
             time.sleep(0.05 if 0 < answers < QUESTIONS else drawn.uniform(0, seconds))
             os.kill(process, signal.SIGKILL)
@@ -153,6 +154,7 @@ def test_what_a_killed_run_spent_counts_towards_the_cap(commands, given, files):
     with ScriptedServer(lambda _: Reply("in May", delay=0.05)) as server:
         process = commands.start(given("evaluate", "run", *cap), **environment(server))
         while len(recorded(files / "run")) < 4:
+            assert commands.works(process), commands.wait(process).err
             time.sleep(0.01)
         os.kill(process, signal.SIGKILL)
         assert commands.wait(process).code == -signal.SIGKILL

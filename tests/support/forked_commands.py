@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = (
     "matplotlib.pyplot",
     "oprag.cli.advice",
+    "oprag.cli.app",
     "oprag.cli.evaluation_run",
     "oprag.cli.searching",
     "sentence_transformers",
@@ -62,6 +63,10 @@ class Commands:
         files = str(self._folder / "said")
         return self._told(arguments=arguments, environment=environment, files=files)
 
+    def works(self, process: int) -> bool:
+        """Whether it has not ended yet."""
+        return bool(self._told(works=process))
+
     def wait(self, process: int) -> Ended:
         """Wait until it has ended."""
         code = self._told(wait=process)
@@ -88,7 +93,10 @@ def _serve() -> None:
     answers = os.fdopen(os.dup(1), "w")
     for line in sys.stdin:
         order = json.loads(line)
-        if "wait" in order:
+        if "works" in order:
+            how = os.WEXITED | os.WNOHANG | os.WNOWAIT
+            told = int(os.waitid(os.P_PID, order["works"], how) is None)
+        elif "wait" in order:
             _, status = os.waitpid(order["wait"], 0)
             told = os.waitstatus_to_exitcode(status)
         else:
