@@ -20,6 +20,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 """How attributes, headers, parameters and variables are called that hold secrets."""
+_ADDRESS = re.compile(r"[\w+.-]+://\S{1,2000}")
 _GIVEN = re.compile(r"(default|extra|custom)_(headers|query)$")
 """How clients call what is to be sent with each request: most often a secret."""
 _PLACEHOLDER = re.compile(r"(?!sk-)[^\W\d]+([-_ ][^\W\d]+)?")
@@ -27,7 +28,7 @@ _PLACEHOLDER = re.compile(r"(?!sk-)[^\W\d]+([-_ ][^\W\d]+)?")
 _SHAPES = (
     (re.compile(r"//[^/\s\"'<>]*@"), f"//{HIDDEN}@"),
     (re.compile(r"(://[^\s?\"'<>]*\?)[^\s\"'<>)]+"), rf"\1{HIDDEN}"),
-    (re.compile(r"\b(Bearer|Basic) +[^\s\"',;<>]+", re.IGNORECASE), rf"\1 {HIDDEN}"),
+    (re.compile(r"\b(Bearer|Basic) +(?=\S*[\d=_-])[^\s\"',;<>]{6,}"), rf"\1 {HIDDEN}"),
     (re.compile(r"\bsk-[\w*-]{8,}"), HIDDEN),
     (re.compile(r"\b(pk|rk|gsk|hf|ghp|xai|pplx)[-_](?=[^\W\d]*\d)[\w*-]{8,}"), HIDDEN),
 )
@@ -57,7 +58,7 @@ def secrets_of(*holders: object) -> tuple[str, ...]:
     found: set[str] = set()
     held = chain.from_iterable(_held("", holder, _DEEPEST, {}) for holder in holders)
     for text in chain(held, *(_of_text(name, v) for name, v in os.environ.items())):
-        found |= {text, quote(text, safe=""), unquote(text)}
+        found |= {text, quote(text, safe="", errors="replace"), unquote(text)}
     long = (text for text in found if len(text) >= _SHORTEST)
     return tuple(sorted(long, key=lambda text: (-len(text), text)))
 
@@ -155,33 +156,37 @@ def _held(name: str, value: Any, depth: int, seen: dict[int, object]) -> Iterato
     if depth < 0 or id(value) in seen or len(seen) > _MOST:
         return
     seen[id(value)] = value  # kept, so that no other object gets its id
-    if isinstance(value, (type, ModuleType, FunctionType, MethodType)):
+    try:
+        inside = list(_inside(name, value))
+    except Exception:  # noqa: BLE001 -- an object of anybody's may raise what it likes
         return
-    reveal = getattr(type(value), "get_secret_value", None)
-    if reveal is not None:
-        yield from _of_text("secret", str(reveal(value)))
-    elif name.endswith(("url", "base", "endpoint", "proxy")):
-        yield from _of_text(name, str(value))
-    for inner, held in _inside(value):
+    for inner, held in inside:
         named = "secret" if _GIVEN.search(name) else inner
         yield from _held(named, held, depth - 1, seen)
 
 
-def _inside(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        yield from ((str(name), held) for name, held in value.items())
-    elif isinstance(value, (list, tuple)):
+def _inside(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """What an object holds, by name."""
+    if isinstance(value, (type, ModuleType, FunctionType, MethodType)):
+        return
+    if isinstance(value, (list, tuple)):
         yield from (("", held) for held in value)
-    else:
-        for place in ("__dict__", "__pydantic_private__", "__pydantic_extra__"):
-            yield from dict(getattr(value, place, None) or {}).items()
+        return
+    if hasattr(type(value), "get_secret_value"):
+        yield "secret", value.get_secret_value()
+    elif name.endswith(("url", "base", "endpoint", "proxy")):
+        yield name, str(value)
+    places = ("__dict__", "__pydantic_private__", "__pydantic_extra__")
+    for held in (value, *(getattr(value, place, None) for place in places)):
+        if isinstance(held, Mapping):
+            yield from ((str(inner), found) for inner, found in held.items())
 
 
 def _of_text(name: str, text: str) -> Iterator[str]:
     """The secrets in a text of this name: all of it, or parts of an address."""
     if _NAMED.search(name):
         yield from (text, *text.split()[-1:])  # a header's without the scheme
-    elif "://" in text:
+    elif _ADDRESS.fullmatch(text):
         yield from _of_address(text)
 
 
@@ -193,5 +198,7 @@ def _of_address(address: str) -> Iterator[str]:
     if "@" in parts.netloc:
         user = parts.netloc.rpartition("@")[0]
         yield user.partition(":")[2] or user
-        yield base64.b64encode(unquote(user).encode()).decode("ascii")
-    yield from (value for _, value in parse_qsl(parts.query))
+        yield base64.b64encode(unquote(user).encode("utf-8", "replace")).decode("ascii")
+    for name, value in parse_qsl(parts.query):
+        if _NAMED.search(name) or not _PLACEHOLDER.fullmatch(value):
+            yield value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 from hypothesis import given, settings
@@ -82,6 +83,27 @@ def test_what_is_short_or_no_secret_is_not_taken_for_one(monkeypatch):
     )
 
 
+class Odd:
+    """Whatever is asked of it, it does not give it."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+
+def test_no_object_and_no_variable_makes_it_fail(monkeypatch):
+    monkeypatch.setenv("ODD_TOKEN", "abc\udc80def1")
+    monkeypatch.setenv("DATABASE_URL", "postgres://a:\udc80b@h/?sslmode=require&x=a%1")
+    monkeypatch.setenv("OTHER_URL", "http://[::1?b")
+    client = SimpleNamespace(
+        odd=Odd(), mock=MagicMock(), same=[KEY, b"x"], kind=Odd, api_key=KEY
+    )
+
+    found = secrets_of(client)
+
+    assert {KEY, "abc\udc80def1"} <= set(found)
+    assert "require" not in found
+
+
 def test_an_object_that_holds_itself_is_looked_through_once():
     client = SimpleNamespace(api_key=KEY)
     client.itself = client
@@ -94,7 +116,7 @@ def test_an_object_that_holds_itself_is_looked_through_once():
     [
         ("Wrong key sk-1234abcd5678.", "Wrong key ***."),
         ("Wrong key sk-ab**********yz.", "Wrong key ***."),
-        ("header Authorization: Bearer abc.def", "header Authorization: Bearer ***"),
+        ("header Authorization: Bearer abc.def1", "header Authorization: Bearer ***"),
         ("Basic YW5uYTpzZXNhbWU= is wrong", "Basic *** is wrong"),
         ("http://anna:sesame@host/v1 is down", "http://***@host/v1 is down"),
         ("http://anna:p@ss@host/v1 is down", "http://***@host/v1 is down"),
@@ -105,7 +127,7 @@ def test_an_object_that_holds_itself_is_looked_through_once():
         ("hf_abcdefgh1234567 is no token", "*** is no token"),
         ("call hf_hub_download first", "call hf_hub_download first"),
         ("a task-oriented model", "a task-oriented model"),
-        ("Is it a bearer of news?", "Is it a bearer *** news?"),
+        ("Bearer authentication is needed.", "Bearer authentication is needed."),
     ],
 )
 def test_in_an_error_what_looks_like_a_secret_is_one(said, told):
