@@ -45,6 +45,7 @@ from oprag.calls.prompts import (
     wrong_prompt,
 )
 from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
+from oprag.calls.secrets import ReplyFilter, secrets_of, well_formed
 from oprag.calls.stream_end import StreamEnd
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
@@ -79,6 +80,7 @@ __all__ = [
     "ReadDocuments",
     "ReasoningFilter",
     "Reply",
+    "ReplyFilter",
     "Request",
     "RungDecision",
     "RungEntry",
@@ -106,8 +108,10 @@ __all__ = [
     "qa_prompt",
     "retry_after",
     "said_by",
+    "secrets_of",
     "text_of",
     "truncate_middle",
+    "well_formed",
     "without_reasoning",
     "wrong_prompt",
 ]

@@ -21,8 +21,9 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from oprag.calls.client_errors import is_window_overflow
+from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungEntry, TokenUsage
+from oprag.calls.secrets import secrets_of
 from oprag.calls.window import fit_window
 from oprag.errors import ContextWindowError, OpragError
 
@@ -137,6 +138,9 @@ class PromptedModel(Protocol):
     def model(self, prompt: str) -> str | None:
         """Name the model that a prompt is for; None when unknown."""
 
+    def llm(self, prompt: str) -> object:
+        """Return its client; the secrets that it holds are told in no error."""
+
 
 def ask(
     call: CallModel,
@@ -172,7 +176,8 @@ def ask(
         ledger.record(entry)
         if isinstance(error, OpragError):
             raise
-        failure = failed(f"{type(error).__name__}: {error}")
+        said = said_by(error, secrets_of(model.llm(name)))
+        failure = failed(f"{type(error).__name__}: {said}".removesuffix("."))
         if not is_window_overflow(error):
             raise failure from error
         failure.__cause__ = error

@@ -54,6 +54,9 @@ class Words:
 
         return PromptSize(tokens, self.window, self.reserved)
 
+    def llm(self, prompt: str) -> None:
+        return None
+
     def model(self, prompt: str) -> str | None:
         return "long" if prompt == "full" else "short"
 

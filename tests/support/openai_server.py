@@ -196,7 +196,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, request: Request, answer: Reply | Failure) -> None:
         if isinstance(answer, Failure):
-            self._send_json(error_body(answer), answer.status, answer.headers)
+            self._send_json(
+                error_body(answer), answer.status, answer.headers, reason=answer.reason
+            )
         elif request.streaming:
             self._send_stream(request, answer)
         else:
@@ -209,9 +211,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers: Mapping[str, str] | None = None,
         *,
         broken: bool = False,
+        reason: str | None = None,
     ) -> None:
         data = json.dumps(body).encode()
-        self.send_response(status)
+        self.send_response(status, reason)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.send_header("Content-Type", "application/json")

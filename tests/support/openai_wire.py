@@ -44,7 +44,9 @@ def _tool_calls(reply: Reply) -> list[dict[str, Any]]:
 
 
 def _finish_reason(reply: Reply) -> str:
-    return reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop")
+    if reply.finish_reason is not None:
+        return reply.finish_reason
+    return "tool_calls" if reply.tool_calls else "stop"
 
 
 def error_body(failure: Failure) -> dict[str, Any]:

@@ -88,7 +88,7 @@ class Reply:
     """Sent before the text, as `reasoning_content`."""
     tool_calls: Sequence[ToolCall] = ()
     finish_reason: str | None = None
-    """None means "tool_calls" when there are any, else "stop"."""
+    """None means "tool_calls" when there are any, else "stop"; empty: no reason."""
     usage: Usage | None = None
     """None: words are counted (`count_words`), in the prompt and in the reply."""
     cached_tokens: int = 0
@@ -120,6 +120,8 @@ class Failure:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     """Seconds before it is sent."""
+    reason: str | None = None
+    """What the status line says; None for the usual words."""
 
 
 def rate_limited(retry_after: float = 0.0) -> Failure:
