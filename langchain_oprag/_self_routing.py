@@ -22,7 +22,7 @@ from langchain_oprag._self_route_options import (
     context_options,
     model_of,
 )
-from langchain_oprag._wrapping import Fetch
+from langchain_oprag._wrapping import Fetch, search_filter
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit
@@ -55,7 +55,7 @@ class SelfRouting(Answering):
         source: DocumentSource,
     ) -> None:
         super().__init__(options, config, counter)
-        self.source = source
+        self.source = source.within(search_filter(options.retriever, config, {}))
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)
         self._options = options

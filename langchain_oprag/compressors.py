@@ -13,6 +13,7 @@ from langchain_core.documents import (
 from langchain_oprag._convert import Ordered
 from langchain_oprag._options import SharedOptions, option_field
 from oprag.context import documented
+from oprag.documents import SearchFilter
 from oprag.errors import InvalidOptionError
 
 _SETTING = "raise the number of documents that the retriever before it returns (k)"
@@ -42,6 +43,7 @@ class OrderPreservingCompressor(
     """
 
     top_n: int | None = option_field("top_n")
+    search = SearchFilter(unseen="a compressor cannot see what the search filters by")
 
     def compress_documents(
         self,

@@ -25,6 +25,7 @@ from langchain_oprag._wrapping import (
     WrappingKeywords,
     WrappingRetriever,
     checked_k,
+    search_filter,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
@@ -161,6 +162,7 @@ class LongUnitRetriever(WrappingRetriever):
         given: dict[str, Any] = {"base_retriever": base, **options}
         given.update(units=units, documents=documents)
         super().__init__(**given)
+        self._full_texts().within(search_filter(self.base_retriever, {}, {}))
         self._unit_index()
 
     @field_validator("units", mode="plain")
@@ -186,7 +188,7 @@ class LongUnitRetriever(WrappingRetriever):
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
         chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
-        source = self._full_texts()
+        source = self._full_texts().within(fetch.filtered_by())
         texts = {name: source.get(name) for name in document_names(chosen)}
         return self._documents(chosen, texts)
 
@@ -204,7 +206,7 @@ class LongUnitRetriever(WrappingRetriever):
         fetch = self._fetch(config, call, k)
         chosen = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
         names = document_names(chosen)
-        source = self._full_texts()
+        source = self._full_texts().within(fetch.filtered_by())
         texts = await asyncio.gather(*map(source.aget, names))
         return self._documents(chosen, dict(zip(names, texts, strict=True)))
 

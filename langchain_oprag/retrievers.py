@@ -28,6 +28,7 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import ContextKeywords, candidates_for, documented
+from oprag.documents import SearchFilter
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,7 +126,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         )
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
-        self._context_options()  # so that no query has to make them
+        self._options_for(self.k, self._search(self._fetch({}, {}, None)))
 
     @field_validator("k", mode="plain")
     @classmethod
@@ -171,17 +172,21 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             candidates=candidates_for(self.selection),
         )
 
+    def _search(self, fetch: Fetch) -> SearchFilter | None:
+        return None if self.documents is None else fetch.filtered_by()
+
     def _receive(
         self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """The documents in order, and whether to ask again instead."""
-        return self._received(fetch, found, self._put_in_order(found, fetch.k))
+        ordered = self._put_in_order(found, fetch.k, self._search(fetch))
+        return self._received(fetch, found, ordered)
 
     async def _areceive(
         self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """Async version of `_receive`."""
-        ordered = await self._aput_in_order(found, fetch.k)
+        ordered = await self._aput_in_order(found, fetch.k, self._search(fetch))
         return self._received(fetch, found, ordered)
 
     def _received(

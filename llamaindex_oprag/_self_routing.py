@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import llama_index.core.instrumentation as instrument
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -23,12 +25,17 @@ from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
 from llamaindex_oprag._convert import excluding, hit_of
 from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
+from llamaindex_oprag._wrapping import search_filter
 from llamaindex_oprag.events import SelfRouteEvent
 from oprag.calls import Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
+from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
 from oprag.metadata import named_id
 from oprag.routing import Excerpt, Routed, RungContext, route
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -41,6 +48,7 @@ class SelfRouting(Answering):
         query: The question.
         nodes: What was retrieved, best first. Not written to.
         additional: Nodes to name as sources besides.
+        source: Full texts by name; None where no rung is full.
     """
 
     def __init__(
@@ -48,7 +56,8 @@ class SelfRouting(Answering):
         options: SelfRouteOptions,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
-        additional: Sequence[NodeWithScore] = (),
+        additional: Sequence[NodeWithScore],
+        source: DocumentSource | None,
     ) -> None:
         ledger = Ledger(options.prices, on_entry=self._tell)
         super().__init__(
@@ -61,7 +70,7 @@ class SelfRouting(Answering):
         )
         self.structured = options.structured_output
         self.rules = options.rules
-        self.source = options.source
+        self.source = source
         self._options = options
         self._query = query
         self._templates = dict(options.templates)
@@ -69,7 +78,7 @@ class SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        source = self._options.source
+        source = self.source
         hits = [hit_of(node) for node in self.retrieved]
         names = [] if hits or source is None else [*islice(source.names(), 2)]
         default = tuple(names) if len(names) == 1 else ()
@@ -141,6 +150,9 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         streaming: Whether to return as soon as an answer begins.
     """
 
+    retriever: BaseRetriever
+    """What the nodes come from: its filter binds full texts too."""
+
     def __init__(
         self,
         options: SelfRouteOptions,
@@ -161,7 +173,24 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
-        return SelfRouting(self.options, query, nodes, additional)
+        return SelfRouting(self.options, query, nodes, additional, self.full_texts())
+
+    def after(self, retriever: BaseRetriever) -> Self:
+        """Return the same synthesizer for the nodes of a retriever.
+
+        Raises:
+            InvalidOptionError: Full texts are put together from a store, and what
+                the search is filtered by cannot be carried over to it.
+        """
+        following = copy.copy(self)
+        following.retriever = retriever
+        following.full_texts()
+        return following
+
+    def full_texts(self) -> DocumentSource | None:
+        """Full texts, as far as the search's filter admits them."""
+        source = self.options.source
+        return source and source.within(search_filter(self.retriever))
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

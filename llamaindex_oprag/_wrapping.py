@@ -11,9 +11,10 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from oprag.context import ContextOptions, FetchPlan, candidates_for
+from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError
 
 _Received = TypeVar("_Received")
@@ -93,6 +94,48 @@ class Fetch:
         if self._base.object_map and len(found) > self._found:
             return max(asked, len(found))
         return len(found)
+
+
+_NO_FILTERS = frozenset({"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"})
+_NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
+"""Arguments of a store's query that keep nothing from whoever searches."""
+_OWN_FILTERS = ("where", "qdrant_filters")
+"""Arguments that are a filter in the store's own form: Chroma's, Qdrant's."""
+_INSIDE = {
+    ("llamaindex_oprag", "OrderPreservingRetriever"): "base_retriever",
+    ("llamaindex_oprag", "LongUnitRetriever"): "base_retriever",
+    ("llama_index", "QueryFusionRetriever"): "_retrievers",
+    ("llama_index", "AutoMergingRetriever"): "_vector_retriever",
+    ("llama_index", "TransformRetriever"): "_retriever",
+}
+"""Retrievers that search with others alone: package, name, and where those are."""
+
+
+def search_filter(retriever: Any) -> SearchFilter:
+    """Tell what a retriever's search is filtered by, as far as that can be seen."""
+    if any(not isinstance(o, BaseNode) for o in retriever.object_map.values()):
+        return SearchFilter(
+            unseen="what the objects of index nodes filter by is not known"
+        )
+    if inner := inner_retrievers(retriever, _INSIDE):
+        return one_filter(map(search_filter, inner))
+    if not is_unchanged(retriever, VectorIndexRetriever):
+        name = type(retriever).__name__
+        return SearchFilter(unseen=f"what {name} filters its search by is not known")
+    query = retriever._build_vector_store_query(QueryBundle(""))  # noqa: SLF001 -- nothing public tells
+    limits = {**retriever._kwargs, "doc_ids": query.doc_ids}  # noqa: SLF001 -- as above
+    given = [limits.pop(name, None) for name in _OWN_FILTERS]
+    if query.filters is not None and query.filters.filters:
+        given.append(query.filters)
+    for name, value in limits.items():
+        if name not in _NO_FILTERS and value is not None:
+            return SearchFilter(unseen=f"the search has {name}=, which may filter it")
+    found = one_filter(SearchFilter(where or None) for where in given)
+    # An index gives its retrievers the ids of all its nodes.
+    every = retriever._index.index_struct.nodes_dict.values()  # noqa: SLF001 -- as above
+    if not query.node_ids or query.node_ids == list(every):
+        return found
+    return found._replace(ids=frozenset(query.node_ids))
 
 
 class WrappingRetriever(BaseRetriever):

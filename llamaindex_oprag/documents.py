@@ -15,7 +15,13 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import source_of, text_of
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, DocumentSource, StoreSource, given_documents
+from oprag.documents import (
+    ChunkStore,
+    DocumentSource,
+    SearchFilter,
+    StoreSource,
+    given_documents,
+)
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.positions import document_name
@@ -123,6 +129,11 @@ class _IndexSource(DocumentSource):
                 return named
             info = await self._docstore.aget_ref_doc_info(document_id)
             raise self._missing(document_id, found, info, error) from error
+
+    def within(self, search: SearchFilter) -> DocumentSource:
+        """Of a filtered search the chunks alone: a `Document` has all of the text."""
+        chunks = self._chunks.within(search)
+        return self if search == SearchFilter() else chunks
 
     def _named(self, name: str) -> str | None:
         """Text of the one document that has this name in its metadata."""

@@ -18,7 +18,7 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag._convert import hit_of
-from llamaindex_oprag._wrapping import Fetch, WrappingRetriever
+from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DESCRIPTIONS,
@@ -28,6 +28,7 @@ from oprag.context import (
     list_options,
     refuse_unknown,
 )
+from oprag.documents import DocumentSource
 from oprag.errors import invalid_option
 from oprag.units import (
     FoundUnit,
@@ -129,6 +130,7 @@ class LongUnitRetriever(WrappingRetriever):
             objects=objects,
             verbose=verbose,
         )
+        self._full_texts()
 
     @property
     def similarity_top_k(self) -> int:
@@ -144,15 +146,20 @@ class LongUnitRetriever(WrappingRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         chosen = self._fetched(query_bundle, self._fetch(), self._receive)
-        texts = {name: self._source.get(name) for name in document_names(chosen)}
+        source = self._full_texts()
+        texts = {name: source.get(name) for name in document_names(chosen)}
         return self._nodes(chosen, texts)
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         chosen = await self._afetched(query_bundle, self._fetch(), self._areceive)
         names = document_names(chosen)
-        texts = await asyncio.gather(*map(self._source.aget, names))
+        texts = await asyncio.gather(*map(self._full_texts().aget, names))
         return self._nodes(chosen, dict(zip(names, texts, strict=True)))
+
+    def _full_texts(self) -> DocumentSource:
+        """Full texts, as far as the search's filter admits them."""
+        return self._source.within(search_filter(self))
 
     def _fetch(self) -> Fetch:
         at_least = chunks_for_units(self._k)

@@ -98,10 +98,10 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
                 message, option="response_synthesizer", value=response_synthesizer
             )
         check_retriever("retriever", retriever)
-        self._self_route = response_synthesizer
+        self._self_route = response_synthesizer.after(retriever)
         super().__init__(
             retriever=retriever,
-            response_synthesizer=response_synthesizer,
+            response_synthesizer=self._self_route,
             node_postprocessors=list(node_postprocessors or []),
             callback_manager=callback_manager,
         )

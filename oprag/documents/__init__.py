@@ -2,6 +2,12 @@
 
 from oprag.documents.folders import read_folder
 from oprag.documents.rebuilding import StoreSource, rebuild
+from oprag.documents.search_filters import (
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
 from oprag.documents.sources import (
     DocumentSource,
     SourceLike,
@@ -15,13 +21,17 @@ from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 __all__ = [
     "ChunkStore",
     "DocumentSource",
+    "SearchFilter",
     "SourceLike",
     "StoreSource",
     "StoredChunk",
     "checked_text",
     "document_source",
     "given_documents",
+    "inner_retrievers",
+    "is_unchanged",
     "not_found",
+    "one_filter",
     "read_folder",
     "rebuild",
 ]

@@ -9,6 +9,7 @@ strip white space leave some.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -16,9 +17,20 @@ from typing import NamedTuple
 
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
 from oprag.documents.rejoining import join_pieces
+from oprag.documents.search_filters import (
+    SearchFilter,
+    contradicts,
+    filtered,
+    unseen_filter,
+)
 from oprag.documents.sources import PART_SEPARATOR, DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.stored_pieces import Piece, read_pieces
+from oprag.errors import (
+    AmbiguousPositionError,
+    IncompleteDocumentError,
+    InconsistentChunksError,
+)
 from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
@@ -199,6 +211,7 @@ class StoreSource(DocumentSource):
         self._store = store
         self._max_gap = max_gap
         self._part_separator = part_separator
+        self._ids: frozenset[str] | None = None
 
     def get(self, document_id: str) -> str:
         """Return the full text of one document.
@@ -208,6 +221,7 @@ class StoreSource(DocumentSource):
 
         Raises:
             DocumentNotFoundError: No chunk in the store is of this document.
+            FilteredDocumentError: A filter of the search hides chunks of it.
             IncompleteDocumentError: The store does not give all of it.
             PositionError: Its chunks contradict each other, or lack positions; see
                 `oprag.documents.rebuild`.
@@ -228,11 +242,42 @@ class StoreSource(DocumentSource):
         chunks = await self._store.afetch(document_key(document_id))
         return self._rebuilt(document_id, chunks)
 
+    def within(self, search: SearchFilter) -> StoreSource:
+        """Return a source that reads only the chunks that the search may find."""
+        if search.unseen is not None:
+            raise unseen_filter(search.unseen, self._store.name)
+        restricted = copy.copy(self)
+        if search.where is not None:
+            restricted._store = self._store.within(search.where)  # noqa: SLF001 -- our own copy
+        if search.ids is not None:
+            restricted._ids = search.ids  # noqa: SLF001 -- as above
+        return restricted
+
     def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> Rebuilt:
-        return rebuild(
-            document_id,
-            chunks,
-            max_gap=self._max_gap,
-            part_separator=self._part_separator,
-            where=self._store.name,
-        )
+        filters, ids = self._store.filters, self._ids
+        if filters or ids is not None:
+            chunks = [
+                chunk
+                for chunk in chunks
+                if not any(contradicts(where, chunk.metadata) for where in filters)
+                and (ids is None or chunk.id in ids)
+            ]
+        try:
+            return rebuild(
+                document_id,
+                chunks,
+                max_gap=self._max_gap,
+                part_separator=self._part_separator,
+                where=self._store.name,
+            )
+        except (
+            AmbiguousPositionError,
+            IncompleteDocumentError,
+            InconsistentChunksError,
+        ) as error:
+            # So do chunks look of which a filter hides some. It cannot open a gap
+            # where all of them are there.
+            restricted = filters or ids is not None
+            if not restricted or getattr(error, "gap", None) is not None:
+                raise
+            raise filtered(document_id) from error

@@ -18,7 +18,7 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import Hit
-from oprag.errors import RungFailedError
+from oprag.errors import FilteredDocumentError, RungFailedError
 from oprag.routing.excerpts import FullDocument
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
@@ -64,7 +64,8 @@ def route(
     reply is final whatever it says. A step without context (nothing was retrieved),
     or with one that was sent before, is skipped without a call; if that leaves no
     step after one that refused, its reply is the final one. Full documents are
-    asked for at the step that sends them, and never before.
+    asked for at the step that sends them, and never before. Those of which the
+    search's filter hides chunks are left out, whole, and named in the step's note.
 
     Args:
         hits: What was retrieved for it, best first.
@@ -94,7 +95,8 @@ def route(
         context = yield from _context(rung, hits, options, model)
         repeated = context.text in sent
         if repeated or not context.text.strip():
-            note = "the same context as before" if repeated else "nothing to read"
+            nothing = context.note or "nothing to read"
+            note = "the same context as before" if repeated else nothing
             ledger.record(RungEntry(rung.name, "skipped", note=note))
             continue
         sent.append(context.text)
@@ -120,19 +122,38 @@ def _context(
     """What a step gives to read; asks for documents if it needs them."""
     size = model.size(rung.name)
     if not rung.full:
-        context = replace(options.context, token_budget=rung.token_budget)
-        return context_of_chunks(hits, context, size, sent_text=options.sent_text)
+        budgeted = replace(options.context, token_budget=rung.token_budget)
+        return context_of_chunks(hits, budgeted, size, sent_text=options.sent_text)
     chunks = chunks_of_documents(hits, options.context, options.max_documents)
     found = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
     names = tuple(found) or options.default_documents
-    texts = (yield ReadDocuments(names)) if names else []
-    return context_of_documents(
-        [FullDocument(*pair) for pair in zip(names, texts, strict=True)],
-        chunks,
+    documents, hidden = yield from _read(names)
+    context = context_of_documents(
+        documents,
+        [chunk for chunk in chunks if (chunk.name or chunk.document) not in hidden],
         options.context,
         size,
         window_overflow=options.window_overflow,
     )
+    if not hidden:
+        return context
+    left_out = f"not read, a filter hides chunks: {', '.join(map(repr, hidden))}"
+    notes = filter(None, (context.note, left_out))
+    return replace(context, note="; ".join(notes), whole=False)
+
+
+def _read(names: tuple[str, ...]) -> Dialogue[tuple[list[FullDocument], list[str]]]:
+    """The documents that may be read, and the names of those that may not."""
+    hidden: dict[str, None] = {}
+    texts: list[str] = []
+    while left := tuple(name for name in names if name not in hidden):
+        try:
+            texts = yield ReadDocuments(left)
+            break
+        except FilteredDocumentError as error:
+            hidden[error.document] = None
+    pairs = zip(left, texts, strict=True)
+    return [FullDocument(*pair) for pair in pairs], list(hidden)
 
 
 def _entry(

@@ -214,7 +214,7 @@ def context_of_documents(
         gap_mark=options.gap_mark,
     )
     whole = sent.action == "whole"
-    note = WINDOW_UNKNOWN if size.window is None else None
+    note = WINDOW_UNKNOWN if size.window is None and sent.text.strip() else None
     if not whole:
         total = sum(counter(document.text) for document in documents)
         note = f"{sent.action}: {counter(sent.text)} of {total} tokens"
