@@ -77,7 +77,7 @@ def is_unchanged(retriever: object, kind: type) -> bool:
         callable(value) and callable(getattr(kind, name, None))
         for subclass in line[: line.index(kind)]
         for name, value in vars(subclass).items()
-        if not name.startswith("__")
+        if not name.startswith(("__", "model_"))  # pydantic writes the latter itself
     )
 
 
