@@ -82,7 +82,7 @@ class Quiet(VectorIndexRetriever):
 def fusion(*retrievers: Any) -> QueryFusionRetriever:
     llm = RecordingLLM()
     return QueryFusionRetriever(
-        list(retrievers), llm=llm, num_queries=1, similarity_top_k=20
+        list(retrievers), llm=llm, num_queries=1, similarity_top_k=20, use_async=False
     )
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -76,20 +74,24 @@ class Seen(NamedTuple):
     """All that anybody was shown."""
 
 
-def full_texts(source: Any, where: Any, *, waiting: bool) -> tuple[dict, list[str]]:
+async def full_texts(
+    source: Any, where: Any, *, waiting: bool
+) -> tuple[dict, list[str]]:
     found: dict[str, Any] = {}
     shown = []
     for name in (SHARED, OPEN):
         bound = source.within(SearchFilter(where))
         try:
-            found[name] = asyncio.run(bound.aget(name)) if waiting else bound.get(name)
+            found[name] = await bound.aget(name) if waiting else bound.get(name)
         except DocumentNotFoundError as error:
             found[name] = type(error)
             shown += told(error)
     return found, [*shown, repr(found)]
 
 
-def by_langchain(tenants: Tenants, filtered: str, k: int, selection: str, *, waiting):
+async def by_langchain(
+    tenants: Tenants, filtered: str, k: int, selection: str, *, waiting
+):
     store = InMemoryVectorStore(HashEmbeddings())
     store.add_documents(tenants.documents())
     where = FILTERS[filtered][1]
@@ -110,12 +112,12 @@ def by_langchain(tenants: Tenants, filtered: str, k: int, selection: str, *, wai
         **COMMON,
     )
     if waiting:
-        found = asyncio.run(retriever.ainvoke(QUESTION))
-        answer = asyncio.run(chain.ainvoke(QUESTION))
+        found = await retriever.ainvoke(QUESTION)
+        answer = await chain.ainvoke(QUESTION)
     else:
         found, answer = retriever.invoke(QUESTION), chain.invoke(QUESTION)
     source = langchain_oprag.document_source(store)
-    texts, shown = full_texts(source, where, waiting=waiting)
+    texts, shown = await full_texts(source, where, waiting=waiting)
     return Seen(
         [document.page_content for document in found],
         answer["route"],
@@ -126,7 +128,9 @@ def by_langchain(tenants: Tenants, filtered: str, k: int, selection: str, *, wai
     )
 
 
-def by_llamaindex(tenants: Tenants, filtered: str, k: int, selection: str, *, waiting):
+async def by_llamaindex(
+    tenants: Tenants, filtered: str, k: int, selection: str, *, waiting
+):
     index = VectorStoreIndex(tenants.nodes(), embed_model=SameEmbedding())
     asked = FILTERS[filtered][2]
     where = asked and MetadataFilters(
@@ -141,12 +145,12 @@ def by_llamaindex(tenants: Tenants, filtered: str, k: int, selection: str, *, wa
         base, model, documents=index, max_context_tokens=100_000, **COMMON
     )
     if waiting:
-        found = asyncio.run(retriever.aretrieve(QUESTION))
-        answer = asyncio.run(engine.aquery(QUESTION))
+        found = await retriever.aretrieve(QUESTION)
+        answer = await engine.aquery(QUESTION)
     else:
         found, answer = retriever.retrieve(QUESTION), engine.query(QUESTION)
     source = llamaindex_oprag.document_source(index)
-    texts, shown = full_texts(source, where, waiting=waiting)
+    texts, shown = await full_texts(source, where, waiting=waiting)
     nodes = [each.to_dict() for each in (*found, *answer.source_nodes)]
     return Seen(
         [each.node.text for each in found],
@@ -158,7 +162,7 @@ def by_llamaindex(tenants: Tenants, filtered: str, k: int, selection: str, *, wa
     )
 
 
-@settings(max_examples=cases(60))
+@settings(max_examples=cases(40))
 @given(
     shared=st.text("ab", min_size=1, max_size=7),
     filtered=st.sampled_from(sorted(FILTERS)),
@@ -169,14 +173,16 @@ def by_llamaindex(tenants: Tenants, filtered: str, k: int, selection: str, *, wa
 @example(shared="ababa", filtered="is a", k=100, selection="merge", waiting=False)
 @example(shared="ababa", filtered="is a", k=100, selection="segments", waiting=True)
 @example(shared="abbba", filtered="is b", k=3, selection="expand", waiting=False)
-def test_what_a_filter_hides_is_shown_nowhere(shared, filtered, k, selection, waiting):
+async def test_what_a_filter_hides_is_shown_nowhere(
+    shared, filtered, k, selection, waiting
+):
     tenants = Tenants(shared)
     admitted = FILTERS[filtered][0]
     hidden = tenants.words_of("ab") - tenants.words_of(admitted)
 
     seen = [
-        by_langchain(tenants, filtered, k, selection, waiting=waiting),
-        by_llamaindex(tenants, filtered, k, selection, waiting=waiting),
+        await by_langchain(tenants, filtered, k, selection, waiting=waiting),
+        await by_llamaindex(tenants, filtered, k, selection, waiting=waiting),
     ]
 
     for each in seen:
@@ -203,34 +209,35 @@ class TestAMixedDocument:
 
     tenants = Tenants("ababa")
 
-    def seen(self, by: Callable[..., Seen], filtered: str, k: int = 100) -> Seen:
-        return by(self.tenants, filtered, k, "merge", waiting=False)
+    async def seen(self, by: Any, filtered: str, k: int = 100) -> Seen:
+        seen: Seen = await by(self.tenants, filtered, k, "merge", waiting=False)
+        return seen
 
-    def test_without_a_filter_it_is_read_whole_and_its_gaps_are_filled(self, by):
-        seen = self.seen(by, "none", k=4)
+    async def test_without_a_filter_it_is_read_whole_and_its_gaps_are_filled(self, by):
+        seen = await self.seen(by, "none", k=4)
 
         texts = list(self.tenants.texts.values())
         assert seen.read == texts[::-1]
         assert all(any(p in text for text in texts) for p in seen.passages)
         assert len(seen.passages) == len(texts)
 
-    def test_its_gaps_are_left_open(self, by):
-        seen = self.seen(by, "is a")
+    async def test_its_gaps_are_left_open(self, by):
+        seen = await self.seen(by, "is a")
 
         chunks = [chunk.page_content.strip() for chunk in self.tenants.documents()]
         (of_shared,) = (p for p in seen.passages if p.startswith(chunks[0]))
         assert [line.strip() for line in of_shared.split("\n")] == chunks[0:5:2]
 
-    def test_self_route_leaves_it_out_and_says_so(self, by):
-        seen = self.seen(by, "is a")
+    async def test_self_route_leaves_it_out_and_says_so(self, by):
+        seen = await self.seen(by, "is a")
 
         assert seen.read == [self.tenants.texts[OPEN]]
         assert seen.route == {"rung": "full", "answered": True}
         note = f"not read, a filter hides chunks: {SHARED!r}"
         assert seen.notes == [None, note]
 
-    def test_with_nothing_else_to_read_the_step_is_skipped(self, by):
-        seen = self.seen(by, "is b")
+    async def test_with_nothing_else_to_read_the_step_is_skipped(self, by):
+        seen = await self.seen(by, "is b")
 
         assert seen.route == {"rung": "retrieved", "answered": False}
         assert seen.notes == [None, f"not read, a filter hides chunks: {SHARED!r}"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -134,13 +133,15 @@ def llamaindex_place(request: pytest.FixtureRequest) -> tuple[Any, tuple[Any, ..
     return index, tuple(given)
 
 
-def assert_only_the_open_one_is_whole(source: Any) -> None:
-    for get in (source.get, lambda name: asyncio.run(source.aget(name))):
-        assert get(OPEN) == TENANTS.texts[OPEN]
-        with pytest.raises(FilteredDocumentError) as caught:
-            get(SHARED)
-        assert caught.value.document == SHARED
-        assert_nothing_hidden(" ".join(told(caught.value)))
+async def assert_only_the_open_one_is_whole(source: Any) -> None:
+    assert source.get(OPEN) == await source.aget(OPEN) == TENANTS.texts[OPEN]
+    with pytest.raises(FilteredDocumentError) as caught:
+        source.get(SHARED)
+    with pytest.raises(FilteredDocumentError) as awaited:
+        await source.aget(SHARED)
+    for error in (caught.value, awaited.value):
+        assert error.document == SHARED
+        assert_nothing_hidden(" ".join(told(error)))
 
 
 def assert_nothing_hidden(shown: object) -> None:
@@ -148,13 +149,13 @@ def assert_nothing_hidden(shown: object) -> None:
     assert [word for word in HIDDEN if word in everything] == []
 
 
-def assert_reads_through(store: Any, where: Any) -> None:
+async def assert_reads_through(store: Any, where: Any) -> None:
     """What comes from the store itself: chunks of tenant a, all and no others."""
     within = store.within(where)
     for name in (SHARED, OPEN):
         found = within.fetch(document_key(name))
         assert len(found) == TENANTS.owners(name).count("a")
-        assert asyncio.run(within.afetch(document_key(name))) == found
+        assert await within.afetch(document_key(name)) == found
         assert {chunk.metadata["tenant"] for chunk in found} == {"a"}
     assert {chunk.metadata["tenant"] for chunk in within.scan()} == {"a"}
     assert len(list(store.scan())) == len(TENANTS.shared) + TENANTS.open
@@ -162,16 +163,16 @@ def assert_reads_through(store: Any, where: Any) -> None:
     assert len(twice.fetch(document_key(OPEN))) == TENANTS.open
 
 
-def test_langchain_reads_chunks_through_the_filter(langchain_place):
+async def test_langchain_reads_chunks_through_the_filter(langchain_place):
     store, filters = langchain_place
     for where in filters:
-        assert_reads_through(langchain_oprag.chunk_store(store), where)
+        await assert_reads_through(langchain_oprag.chunk_store(store), where)
         source = langchain_oprag.document_source(store)
-        assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
+        await assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
     assert source.get(SHARED) == TENANTS.texts[SHARED]
 
 
-def test_langchain_shows_nothing_that_is_hidden(langchain_place):
+async def test_langchain_shows_nothing_that_is_hidden(langchain_place):
     store, filters = langchain_place
     for where in filters:
         search = {"k": 20, "filter": where}
@@ -180,12 +181,12 @@ def test_langchain_shows_nothing_that_is_hidden(langchain_place):
             vectorstore=store, search_kwargs=search, documents=store, **JOINED
         )
         shown: list[Any] = [ordering.invoke("?")]
-        for invoke in (lambda chain: chain.invoke("?"), waited):
+        for waiting in (False, True):
             model = RecordingChatModel(replies=[AIMessage(text) for text in REPLIES])
             chain = langchain_oprag.SelfRouteChain(
                 llm=model, retriever=asked, documents=store, **ROUTED
             )
-            answer = invoke(chain)
+            answer = await chain.ainvoke("?") if waiting else chain.invoke("?")
             assert answer["route"] == {"rung": "full", "answered": True}
             assert [d.page_content for d in answer["context"]] == [TENANTS.texts[OPEN]]
             shown += [answer, model.calls]
@@ -193,20 +194,16 @@ def test_langchain_shows_nothing_that_is_hidden(langchain_place):
         assert len(shown[0]) == len(TENANTS.texts)
 
 
-def waited(chain: Any) -> Any:
-    return asyncio.run(chain.ainvoke("?"))
-
-
-def test_llamaindex_reads_chunks_through_the_filter(llamaindex_place):
+async def test_llamaindex_reads_chunks_through_the_filter(llamaindex_place):
     index, _ = llamaindex_place
     source = llamaindex_oprag.document_source(index)
     for where in metadata_filters():
-        assert_reads_through(llamaindex_oprag.chunk_store(index), where)
-        assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
+        await assert_reads_through(llamaindex_oprag.chunk_store(index), where)
+        await assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
     assert source.get(SHARED) == TENANTS.texts[SHARED]
 
 
-def test_llamaindex_shows_nothing_that_is_hidden(llamaindex_place):
+async def test_llamaindex_shows_nothing_that_is_hidden(llamaindex_place):
     index, given = llamaindex_place
     for filtered in given:
         asked = index.as_retriever(similarity_top_k=20, **filtered)
