@@ -168,7 +168,7 @@ def _unwrapped(
             return retriever, config, bound
 
 
-_NO_FILTERS = frozenset({"k", "fetch_k", "lambda_mult", "score_threshold"})
+_NO_FILTERS = {"k", "fetch_k", "lambda_mult", "score_threshold", "search_params"}
 """Arguments of a search that keep nothing from whoever searches."""
 _INSIDE = {
     ("langchain_oprag", "OrderPreservingRetriever"): "base_retriever",
@@ -204,7 +204,9 @@ def search_filter(
         name = type(retriever).__name__
         return SearchFilter(unseen=f"what {name} filters its search by is not known")
     arguments = {**retriever.search_kwargs, **call}
-    where = arguments.pop("filter", None) or None
+    where = arguments.pop("filter", None)
+    if isinstance(where, Mapping) and not where:
+        where = None
     for name, value in arguments.items():
         if name not in _NO_FILTERS and value is not None:
             unseen = f"the search has {name}=, which may filter it"

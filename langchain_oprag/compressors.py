@@ -39,7 +39,8 @@ class OrderPreservingCompressor(
 
     Raises:
         ValidationError: On construction and assignment, for an option that does
-            not exist or cannot have this value. It is a `ValueError`.
+            not exist or cannot have this value: `documents` cannot be a vector store,
+            which may hold what the filter of the search hides. It is a `ValueError`.
     """
 
     top_n: int | None = option_field("top_n")

@@ -99,13 +99,15 @@ class LongUnitRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`, or the units cannot be used.
+            `base_retriever` and `vectorstore`, the units cannot be used, or
+            `documents` is a store that cannot be read through the search's filter.
         DuplicateDocumentError: On construction: a document is in two units.
         ValidationError: On construction and assignment, for an option that does not
             exist or cannot have this value. All are `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
             is of no unit, or does not say where it stands.
-        DocumentNotFoundError: When invoked: `documents` lacks a document.
+        DocumentNotFoundError: When invoked: `documents` lacks a document, or the
+            search's filter hides chunks of it.
         InvalidSpanError: When invoked: a document is shorter than it was.
 
     Source:

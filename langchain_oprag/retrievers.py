@@ -78,7 +78,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     Raises:
         InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`.
+            `base_retriever` and `vectorstore`; on construction or when invoked, when
+            `documents` is a store that cannot be read through the search's filter.
         ValidationError: On construction and assignment, for an option that does
             not exist or cannot have this value. Both are `ValueError`.
         MissingDocumentError: When invoked, and a document does not say which text

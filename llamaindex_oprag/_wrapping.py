@@ -96,7 +96,7 @@ class Fetch:
         return len(found)
 
 
-_NO_FILTERS = frozenset({"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"})
+_NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
 _NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
 """Arguments of a store's query that keep nothing from whoever searches."""
 _OWN_FILTERS = ("where", "qdrant_filters")
@@ -113,17 +113,25 @@ _INSIDE = {
 
 def search_filter(retriever: Any) -> SearchFilter:
     """Tell what a retriever's search is filtered by, as far as that can be seen."""
-    if any(not isinstance(o, BaseNode) for o in retriever.object_map.values()):
-        return SearchFilter(
-            unseen="what the objects of index nodes filter by is not known"
-        )
+    objects = getattr(retriever, "object_map", None) or {}
+    if not all(isinstance(each, BaseNode) for each in objects.values()):
+        unseen = "what the objects of index nodes filter by is not known"
+        return SearchFilter(unseen=unseen)
     if inner := inner_retrievers(retriever, _INSIDE):
         return one_filter(map(search_filter, inner))
     if not is_unchanged(retriever, VectorIndexRetriever):
         name = type(retriever).__name__
         return SearchFilter(unseen=f"what {name} filters its search by is not known")
     query = retriever._build_vector_store_query(QueryBundle(""))  # noqa: SLF001 -- nothing public tells
-    limits = {**retriever._kwargs, "doc_ids": query.doc_ids}  # noqa: SLF001 -- as above
+    limits = {
+        **retriever._kwargs,  # noqa: SLF001 -- as above
+        "doc_ids": query.doc_ids,
+        "customize_query_fn": getattr(
+            retriever._vector_store,  # noqa: SLF001 -- as above
+            "_customize_query_fn",
+            None,
+        ),
+    }
     given = [limits.pop(name, None) for name in _OWN_FILTERS]
     if query.filters is not None and query.filters.filters:
         given.append(query.filters)
@@ -131,11 +139,12 @@ def search_filter(retriever: Any) -> SearchFilter:
         if name not in _NO_FILTERS and value is not None:
             return SearchFilter(unseen=f"the search has {name}=, which may filter it")
     found = one_filter(SearchFilter(where or None) for where in given)
-    # An index gives its retrievers the ids of all its nodes.
-    every = retriever._index.index_struct.nodes_dict.values()  # noqa: SLF001 -- as above
-    if not query.node_ids or query.node_ids == list(every):
+    if not query.node_ids:
         return found
-    return found._replace(ids=frozenset(query.node_ids))
+    # An index gives its retrievers the ids of all its nodes.
+    every = list(retriever._index.index_struct.nodes_dict.values())  # noqa: SLF001 -- as above
+    ids = None if query.node_ids == every else frozenset(query.node_ids)
+    return found._replace(ids=ids)
 
 
 class WrappingRetriever(BaseRetriever):

@@ -79,7 +79,8 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction, for an option that does not exist or a
-            value that it cannot have.
+            value that it cannot have; then or when retrieving, if `documents` is a
+            store that cannot be read through the search's filter.
 
     Warns:
         UnfilledBudgetWarning: Once, when everything that came fits the budget and

@@ -255,11 +255,13 @@ class StoreSource(DocumentSource):
 
     def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> Rebuilt:
         filters, ids = self._store.filters, self._ids
-        if filters or ids is not None:
+        where = self._store.name
+        if restricted := bool(filters) or ids is not None:
+            where += " within the search's filter"
             chunks = [
                 chunk
                 for chunk in chunks
-                if not any(contradicts(where, chunk.metadata) for where in filters)
+                if not any(contradicts(each, chunk.metadata) for each in filters)
                 and (ids is None or chunk.id in ids)
             ]
         try:
@@ -268,7 +270,7 @@ class StoreSource(DocumentSource):
                 chunks,
                 max_gap=self._max_gap,
                 part_separator=self._part_separator,
-                where=self._store.name,
+                where=where,
             )
         except (
             AmbiguousPositionError,
@@ -277,7 +279,6 @@ class StoreSource(DocumentSource):
         ) as error:
             # So do chunks look of which a filter hides some. It cannot open a gap
             # where all of them are there.
-            restricted = filters or ids is not None
             if not restricted or getattr(error, "gap", None) is not None:
                 raise
             raise filtered(document_id) from error

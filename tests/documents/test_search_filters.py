@@ -35,9 +35,6 @@ class FilteringStore(FakeStore):
     def takes_filter(self, where):
         return isinstance(where, dict)
 
-    def _given(self, row):
-        return super()._given(row)
-
     def fetch(self, doc_key):
         return [row for row in super().fetch(doc_key) if self._admits(row)]
 
@@ -98,6 +95,7 @@ def test_one_that_is_hidden_wholly_is_as_if_it_were_not_there():
     with pytest.raises(DocumentNotFoundError) as caught:
         source.get(NAME)
     assert type(caught.value) is DocumentNotFoundError
+    assert "fake store within the search's filter" in str(caught.value)
 
 
 @pytest.mark.parametrize("other", ["ab", "ba", "bb", "abb"])
