@@ -222,3 +222,25 @@ async def test_llamaindex_shows_nothing_that_is_hidden(llamaindex_place):
         assert len(found) == len(TENANTS.texts)
         nodes = [each.to_dict() for each in (*found, *answer.source_nodes)]
         assert_nothing_hidden([nodes, answer.metadata, str(answer), model.prompts])
+
+
+async def test_an_async_client_reads_through_the_filter_too():
+    library = pytest.importorskip("qdrant_client")
+    wrapper = pytest.importorskip("llama_index.vector_stores.qdrant")
+    client = library.AsyncQdrantClient(":memory:")
+    store = wrapper.QdrantVectorStore(
+        collection_name="chunks", aclient=client, index_doc_id=False
+    )
+    nodes = TENANTS.nodes()
+    for node in nodes:
+        node.embedding = ChecksumEmbedding().get_text_embedding(node.text)
+    await store.async_add(nodes)
+    source = llamaindex_oprag.document_source(store)
+
+    assert await source.aget(SHARED) == TENANTS.texts[SHARED]
+    for where in (*metadata_filters(), of_their_qdrant()["qdrant_filters"]):
+        bound = source.within(SearchFilter(where))
+        assert await bound.aget(OPEN) == TENANTS.texts[OPEN]
+        with pytest.raises(FilteredDocumentError):
+            await bound.aget(SHARED)
+    await client.close()
