@@ -37,7 +37,7 @@ from oprag.context import (
     unfilled_message,
     with_texts,
 )
-from oprag.documents import DocumentSource
+from oprag.documents import DocumentSource, SearchFilter
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -82,12 +82,15 @@ class CheckedOptions(BaseModel):
 
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
 
+    search: ClassVar[SearchFilter] = SearchFilter()
+    """What is known of searches before a component is told of one."""
+
     # As it was given: a folder stays a path in JSON, and nothing is read.
     @field_validator("documents", mode="plain", check_fields=False)
     @classmethod
     def _check_documents(cls, value: Any) -> Any:
         if value is not None:
-            document_source(value)
+            document_source(value).within(cls.search)
         return value
 
     elsewhere: ClassVar[Mapping[str, str]] = {}
@@ -159,33 +162,47 @@ class SharedOptions(CheckedOptions):
             kept = self._kept = values, ContextOptions(**named)
         return kept[1]
 
-    def _options_for(self, top_n: int | None) -> ContextOptions:
+    def _options_for(
+        self, top_n: int | None, search: SearchFilter | None
+    ) -> ContextOptions:
         options = self._context_options()
-        return options if top_n is options.top_n else replace(options, top_n=top_n)
+        documents = options.documents
+        if isinstance(documents, DocumentSource):
+            documents = documents.within(search or self.search)
+        if top_n is options.top_n and documents is options.documents:
+            return options
+        return replace(options, top_n=top_n, documents=documents)
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""
         return None if self.selection == "top_k" else self.token_budget
 
     def _put_in_order(
-        self, documents: Sequence[Document], top_n: int | None
+        self,
+        documents: Sequence[Document],
+        top_n: int | None,
+        search: SearchFilter | None = None,
     ) -> Ordered:
         """Select, order and merge.
 
         Args:
             documents: Best first.
             top_n: How many to keep at most; None for all.
+            search: What the search was filtered by; None for what `search` says.
         """
-        return put_in_order(documents, self._options_for(top_n), rescore=self.rescore)
+        options = self._options_for(top_n, search)
+        return put_in_order(documents, options, rescore=self.rescore)
 
     async def _aput_in_order(
-        self, documents: Sequence[Document], top_n: int | None
+        self,
+        documents: Sequence[Document],
+        top_n: int | None,
+        search: SearchFilter | None = None,
     ) -> Ordered:
         """Async version of `_put_in_order`."""
         work = partial(put_in_order, documents, rescore=self.rescore)
-        return await with_texts(
-            self._options_for(top_n), work, characters_of(documents)
-        )
+        options = self._options_for(top_n, search)
+        return await with_texts(options, work, characters_of(documents))
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

@@ -18,6 +18,7 @@ from pydantic import (
 
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Prompt, rung_prompts
+from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
 from oprag.context import DEFAULTS, ContextOptions, Order, Overflow, ReadingKeywords
@@ -113,6 +114,7 @@ class SelfRouteOptions(CheckedOptions):
     @model_validator(mode="after")
     def _check_together(self) -> SelfRouteOptions:
         checked(self)
+        self._full_texts().within(search_filter(self.retriever, {}, {}))
         return self
 
 

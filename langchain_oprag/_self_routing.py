@@ -21,7 +21,7 @@ from langchain_oprag._self_route_options import (
     context_options,
     model_of,
 )
-from langchain_oprag._wrapping import Fetch
+from langchain_oprag._wrapping import Fetch, search_filter
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit
@@ -62,7 +62,7 @@ class SelfRouting(Answering):
     ) -> None:
         super().__init__(options, question, config, counter)
         self.characters = len(question.in_conversation)
-        self.source = source
+        self.source = source.within(search_filter(options.retriever, config, {}))
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)
         self._options = options

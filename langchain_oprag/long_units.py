@@ -25,6 +25,7 @@ from langchain_oprag._wrapping import (
     WrappingKeywords,
     WrappingRetriever,
     checked_k,
+    search_filter,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
@@ -100,13 +101,15 @@ class LongUnitRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`, or the units cannot be used.
+            `base_retriever` and `vectorstore`, the units cannot be used, or
+            `documents` is a store that cannot be read through the search's filter.
         DuplicateDocumentError: On construction: a document is in two units.
         ValidationError: On construction and assignment, for an option that does not
             exist or cannot have this value. All are `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
             is of no unit, or does not say where it stands.
-        DocumentNotFoundError: When invoked: `documents` lacks a document.
+        DocumentNotFoundError: When invoked: `documents` lacks a document, or the
+            search's filter hides chunks of it.
         InvalidSpanError: When invoked: a document is shorter than it was.
 
     Source:
@@ -163,6 +166,7 @@ class LongUnitRetriever(WrappingRetriever):
         given: dict[str, Any] = {"base_retriever": base, **options}
         given.update(units=units, documents=documents)
         super().__init__(**given)
+        self._full_texts().within(search_filter(self.base_retriever, {}, {}))
         self._unit_index()
 
     @field_validator("units", mode="plain")
@@ -188,7 +192,7 @@ class LongUnitRetriever(WrappingRetriever):
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
         chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
-        source = self._full_texts()
+        source = self._full_texts().within(fetch.filtered_by())
         texts = {
             name: exact_text(name, source.read(name)) for name in document_names(chosen)
         }
@@ -208,7 +212,7 @@ class LongUnitRetriever(WrappingRetriever):
         fetch = self._fetch(config, call, k)
         chosen = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
         names = document_names(chosen)
-        source = self._full_texts()
+        source = self._full_texts().within(fetch.filtered_by())
         found = await asyncio.gather(*map(source.aread, names))
         texts = [exact_text(*pair) for pair in zip(names, found, strict=True)]
         named = dict(zip(names, texts, strict=True))

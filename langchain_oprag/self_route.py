@@ -35,8 +35,10 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
     """Answers from the retrieved chunks; from the full documents if they fail.
 
     The model reads the retrieved chunks, in document order, and may refuse. Only
-    then does it read the full documents of those chunks. `rungs=` puts other steps
-    in between. It takes the place of `create_retrieval_chain`.
+    then does it read the full documents of those chunks. Out of a store they are read
+    through the retriever's filter: a document of which it hides chunks is left out, and
+    named in the step's `note`. `rungs=` puts other steps in between. It takes the place
+    of `create_retrieval_chain`.
 
     The input is a question, or `{"input": question}`, perhaps with `chat_history`
     (messages in any form that LangChain takes); or `{"messages": …}`, as LangGraph

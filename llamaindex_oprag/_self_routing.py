@@ -27,9 +27,11 @@ from llamaindex_oprag._best_first import Filling
 from llamaindex_oprag._convert import excluding, hit_of
 from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
+from llamaindex_oprag._wrapping import search_filter
 from llamaindex_oprag.events import SelfRouteEvent
 from oprag.calls import Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
+from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
 from oprag.metadata import named_id
 from oprag.routing import FIRST_TOKENS, Excerpt, Routed, RungContext, route
@@ -49,6 +51,7 @@ class SelfRouting(Answering):
         nodes: What was retrieved, best first. Not written to.
         additional: Nodes to name as sources besides.
         chosen: Whether somebody said how many nodes to retrieve.
+        source: Full texts by name; None where no rung is full.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class SelfRouting(Answering):
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
+        source: DocumentSource | None,
         *,
         chosen: bool,
     ) -> None:
@@ -72,7 +76,7 @@ class SelfRouting(Answering):
         self.characters += len(query.query_str)
         self.structured = options.structured_output
         self.rules = options.rules
-        self.source = options.source
+        self.source = source
         self._options = options
         self._query = query
         self._tokens = None if chosen else FIRST_TOKENS
@@ -81,7 +85,7 @@ class SelfRouting(Answering):
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        source = self._options.source
+        source = self.source
         hits = [hit_of(node) for node in self.retrieved]
         names = [] if hits or source is None else [*islice(source.names(), 2)]
         default = tuple(names) if len(names) == 1 else ()
@@ -180,8 +184,10 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
-        chosen = self.filling().chosen
-        return SelfRouting(self.options, query, nodes, additional, chosen=chosen)
+        chosen, source = self.filling().chosen, self.full_texts()
+        return SelfRouting(
+            self.options, query, nodes, additional, source, chosen=chosen
+        )
 
     def after(
         self, retriever: BaseRetriever, postprocessors: Sequence[BaseNodePostprocessor]
@@ -189,16 +195,26 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         """Return the same synthesizer for the nodes of an engine.
 
         Args:
-            retriever: Where they come from.
+            retriever: Where they come from: its filter binds full texts too.
             postprocessors: What they go through then; others may be appended later.
+
+        Raises:
+            InvalidOptionError: Full texts are put together from a store, and what
+                the search is filtered by cannot be carried over to it.
         """
         following = copy.copy(self)
         following.before = (retriever, postprocessors)
+        following.full_texts()
         return following
 
     def filling(self) -> Filling:
         """Begin to retrieve for a question."""
         return Filling(*self.before, self.options.route)
+
+    def full_texts(self) -> DocumentSource | None:
+        """Full texts, as far as the search's filter admits them."""
+        source = self.options.source
+        return source and source.within(search_filter(self.before[0]))
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

@@ -19,6 +19,7 @@ from oprag.documents import (
     ChunkStore,
     DocumentSource,
     FullText,
+    SearchFilter,
     StoreSource,
     given_documents,
 )
@@ -141,6 +142,11 @@ class _IndexSource(DocumentSource):
                 return FullText(named)
             info = await self._docstore.aget_ref_doc_info(document_id)
             raise self._missing(document_id, found, info, error) from error
+
+    def within(self, search: SearchFilter) -> DocumentSource:
+        """Of a filtered search the chunks alone: a `Document` has all of the text."""
+        chunks = self._chunks.within(search)
+        return self if search == SearchFilter() else chunks
 
     def _named(self, name: str) -> str | None:
         """Text of the one document that has this name in its metadata."""

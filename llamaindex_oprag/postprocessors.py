@@ -40,7 +40,9 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
 
     Raises:
         ValidationError: On construction and assignment, for an option that does not
-            exist or a value that it cannot have. It is a `ValueError`.
+            exist or a value that it cannot have: `documents` cannot be an index or
+            store, which may hold what the filter of the search hides. It is a
+            `ValueError`.
 
     Warns:
         UnfilledBudgetWarning: Once, when all nodes fit the budget: a postprocessor

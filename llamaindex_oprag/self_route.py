@@ -37,8 +37,10 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
     """Answers from the retrieved nodes; from their full documents if they fail.
 
     The model reads the retrieved nodes, in document order, and may refuse. Only
-    then does it read the full documents of those nodes. `rungs=` puts other steps in
-    between. Make it with `from_args`.
+    then does it read the full documents of those nodes. Out of an index they are read
+    through the retriever's filter: a document of which it hides nodes is left out, and
+    named in the step's `note`. `rungs=` puts other steps in between. Make it with
+    `from_args`.
 
     It is a `RetrieverQueryEngine`: node postprocessors are applied, those appended
     later too, and it can be used in chat engines, routers and tools. The nodes are

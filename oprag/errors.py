@@ -12,6 +12,7 @@
     │   └── InconsistentChunksError           a document's chunks cannot all be of it
     ├── MissingDocumentError (ValueError)     a chunk names no document
     ├── DocumentNotFoundError (LookupError)   no full text by this name
+    │   └── FilteredDocumentError             a search's filter hides chunks of it
     ├── IncompleteDocumentError (LookupError) chunks or text of a document are missing
     ├── DuplicateDocumentError (ValueError)   one name for two documents to be indexed
     ├── UnsupportedMetadataError (ValueError) metadata that not every store keeps
@@ -141,6 +142,10 @@ class DocumentNotFoundError(OpragError, LookupError):
 
     document: str
     """The name that was asked for."""
+
+
+class FilteredDocumentError(DocumentNotFoundError):
+    """A search's filter hides chunks of a document, so that none of it is given."""
 
 
 class IncompleteDocumentError(OpragError, LookupError):

@@ -67,7 +67,8 @@ class ContextOptions:
             budget.
         documents: Full texts by document name, to fill the gaps of merged chunks from:
             anything that `document_source` takes, such as a mapping, a function, a
-            folder, a store or a list of documents; None for none.
+            folder, a store or a list of documents; None for none. A store is read
+            through the filter of the search; other texts are given to whoever asks.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot

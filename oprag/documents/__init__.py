@@ -2,6 +2,12 @@
 
 from oprag.documents.folders import read_folder
 from oprag.documents.rebuilding import StoreSource, rebuild
+from oprag.documents.search_filters import (
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
 from oprag.documents.sources import (
     DocumentSource,
     FullText,
@@ -18,6 +24,7 @@ __all__ = [
     "ChunkStore",
     "DocumentSource",
     "FullText",
+    "SearchFilter",
     "SourceLike",
     "StoreSource",
     "StoredChunk",
@@ -25,7 +32,10 @@ __all__ = [
     "document_source",
     "exact_text",
     "given_documents",
+    "inner_retrievers",
+    "is_unchanged",
     "not_found",
+    "one_filter",
     "read_folder",
     "rebuild",
 ]

@@ -9,6 +9,7 @@ split (`oprag.metadata.text_stamp`).
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -17,10 +18,22 @@ from operator import attrgetter, itemgetter
 
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
 from oprag.documents.rejoining import join_part
+from oprag.documents.search_filters import (
+    SearchFilter,
+    contradicts,
+    filtered,
+    unseen_filter,
+)
 from oprag.documents.sources import PART_SEPARATOR, DocumentSource, FullText
 from oprag.documents.stored_chunks import ChunkStore, Piece, StoredChunk
 from oprag.documents.stored_pieces import read_pieces, read_stamps
-from oprag.errors import IncompleteDocumentError, MixedVersionsWarning, PositionError
+from oprag.errors import (
+    AmbiguousPositionError,
+    IncompleteDocumentError,
+    InconsistentChunksError,
+    MixedVersionsWarning,
+    PositionError,
+)
 from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
@@ -244,6 +257,7 @@ class StoreSource(DocumentSource):
         self._store = store
         self._exact = exact
         self._part_separator = part_separator
+        self._ids: frozenset[str] | None = None
 
     def get(self, document_id: str) -> str:
         """Return the full text of one document.
@@ -253,6 +267,7 @@ class StoreSource(DocumentSource):
 
         Raises:
             DocumentNotFoundError: No chunk in the store is of this document.
+            FilteredDocumentError: A filter of the search hides chunks of it.
             IncompleteDocumentError: The store does not give all of it, or nothing
                 shows that it does.
             PositionError: Its chunks contradict each other or the text that was split,
@@ -276,11 +291,43 @@ class StoreSource(DocumentSource):
         work = partial(self._rebuilt, document_id, chunks)
         return await in_thread_if_long(characters, work)
 
+    def within(self, search: SearchFilter) -> StoreSource:
+        """Return a source that reads only the chunks that the search may find."""
+        if search.unseen is not None:
+            raise unseen_filter(search.unseen, self._store.name)
+        restricted = copy.copy(self)
+        if search.where is not None:
+            restricted._store = self._store.within(search.where)  # noqa: SLF001 -- our own copy
+        if search.ids is not None:
+            restricted._ids = search.ids  # noqa: SLF001 -- as above
+        return restricted
+
     def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> FullText:
-        return rebuild(
-            document_id,
-            chunks,
-            exact=self._exact,
-            part_separator=self._part_separator,
-            where=self._store.name,
-        )
+        filters, ids = self._store.filters, self._ids
+        where = self._store.name
+        if restricted := bool(filters) or ids is not None:
+            where += " within the search's filter"
+            chunks = [
+                chunk
+                for chunk in chunks
+                if not any(contradicts(each, chunk.metadata) for each in filters)
+                and (ids is None or chunk.id in ids)
+            ]
+        try:
+            return rebuild(
+                document_id,
+                chunks,
+                exact=self._exact,
+                part_separator=self._part_separator,
+                where=where,
+            )
+        except (
+            AmbiguousPositionError,
+            IncompleteDocumentError,
+            InconsistentChunksError,
+        ) as error:
+            # So do chunks look of which a filter hides some. It cannot open a gap, nor
+            # take a stamp away, where all of them are there.
+            if not restricted or not getattr(error, "missing", True):
+                raise
+            raise filtered(document_id) from error

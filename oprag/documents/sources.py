@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from oprag.documents.search_filters import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.positions import SourceText, group_parts
 
@@ -69,6 +70,22 @@ class DocumentSource(ABC):
     def names(self) -> Iterable[str]:
         """Return the names of the documents; none where they cannot be listed."""
         return ()
+
+    def within(self, search: SearchFilter) -> DocumentSource:  # noqa: ARG002 -- see Returns
+        """Return the texts that whoever searched may read.
+
+        Args:
+            search: What the search was filtered by.
+
+        Returns:
+            The source itself where the application gave the texts: what is in them
+            is its decision. A source that puts texts together from the chunks of a
+            store reads them through the filter.
+
+        Raises:
+            InvalidOptionError: The filter cannot be carried over to the store.
+        """
+        return self
 
 
 def exact_text(document_id: str, found: FullText) -> str:

@@ -6,9 +6,15 @@ Each framework's adapter says how its stores are read; what is done with the chu
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from oprag.documents.search_filters import unknown_filter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class StoredChunk(NamedTuple):
@@ -49,6 +55,9 @@ class ChunkStore(ABC):
 
     name: str
     """What the store is called in messages, such as `Chroma collection 'laws'`."""
+    filters: tuple[Any, ...] = ()
+    """Filters of a search, in the framework's own form: no chunk is read that one of
+    them excludes. Empty for all chunks."""
 
     @abstractmethod
     def fetch(self, doc_key: str) -> list[StoredChunk]:
@@ -72,3 +81,30 @@ class ChunkStore(ABC):
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
+
+    def takes_filter(self, where: Any) -> bool:  # noqa: ARG002 -- see Returns
+        """Say whether `fetch` and `scan` keep to such a filter in `filters`.
+
+        Args:
+            where: A search's filter, as the framework's search takes it.
+
+        Returns:
+            False unless a store says otherwise: then no full text is put together
+            from its chunks for a search that has a filter.
+        """
+        return False
+
+    def within(self, where: Any) -> Self:
+        """Return the same store, of which only what a filter admits is read.
+
+        Args:
+            where: A search's filter; it comes on top of those in `filters`.
+
+        Raises:
+            InvalidOptionError: The store cannot be read through this filter.
+        """
+        if not self.takes_filter(where):
+            raise unknown_filter(where, self.name)
+        restricted = copy.copy(self)
+        restricted.filters = (*self.filters, where)
+        return restricted

@@ -103,8 +103,9 @@ ROUTE_OPTIONS = (
 
 ROUTE_DESCRIPTIONS = {
     "documents": "Full texts by document name: anything that `document_source` takes. "
-    'Needed where a rung is `"full"`. If one alone is known to be there, it is read '
-    "even where nothing was retrieved.",
+    'Needed where a rung is `"full"`. A store is read through the filter of the '
+    "search, other texts are given to whoever asks. If one alone is known to be there, "
+    "it is read even where nothing was retrieved.",
     "rungs": "What the model is given to read, in turn, until it answers: "
     '`"retrieved"` (as many chunks as the retriever was told to return, by a count or '
     "a budget of its own; else about 2,000 tokens of them), numbers of tokens, "

@@ -251,7 +251,8 @@ def context_of_documents(
         named=named,
     )
     whole = sent.action == "whole"
-    notes = [WINDOW_UNKNOWN] if size.window is None else []
+    unknown = size.window is None and sent.text.strip()
+    notes = [WINDOW_UNKNOWN] if unknown else []
     if not whole:
         total = sum(counter(document.text) for document in documents)
         kept = sum(counter(excerpt.text) for excerpt in sent.excerpts)
