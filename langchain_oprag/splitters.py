@@ -120,8 +120,9 @@ class OffsetSplitter(TextSplitter):
             document (copied deeply) and oprag's: `doc_key`, `doc_uri`, `doc_version`
             (of the text and the splitter's settings), `part_index`, `chunk_index`
             (running on over the parts), `n_chunks`, `char_start` and `char_end`
-            (characters, relative to the part), `token_count` and `token_counter`;
-            with `add_start_index` also `start_index`. Their `id` is the same for the
+            (characters, relative to the part), `token_count` and `token_counter`; on
+            the first chunk of each part `text_length` and `text_hash` of its text; with
+            `add_start_index` also `start_index`. Their `id` is the same for the
             same chunk of the same version every time.
 
         Raises:
