@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit
 from oprag.diagnosing.report import Findings
-from oprag.documents import StoredChunk
+from oprag.documents import StoredChunk, stored_hit
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -52,16 +52,8 @@ def examine(chunk: StoredChunk | Hit) -> Examined:
     if isinstance(chunk, Hit):
         return Examined(_id_of(chunk.subject), chunk, chunk.metadata)
     node = read_node(chunk.metadata)
-    if node is None:
-        return Examined(chunk.id, Hit(chunk.text, chunk.metadata), chunk.metadata)
-    hit = Hit(
-        chunk.text,
-        node.metadata,
-        document=node.document,
-        offsets=node.offsets,
-        frame=node.frame,
-    )
-    return Examined(chunk.id, hit, chunk.metadata, node.next_id)
+    next_id = None if node is None else node.next_id
+    return Examined(chunk.id, stored_hit(chunk), chunk.metadata, next_id)
 
 
 def _id_of(subject: Any) -> str:

@@ -8,7 +8,7 @@ from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined
 from oprag.documents import SourceLike, document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.locating import ABSENT, UNKNOWN, Seeds, squeeze
+from oprag.locating import held, squeeze
 from oprag.positions import DocumentKey, read_documents
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
@@ -83,23 +83,12 @@ class Sources:
         for name in sorted(self._source.names()) if any(pieces) else ():
             if name not in self._texts:
                 self._texts[name] = self._listed_texts(name)
-            held = [_held(squeeze(text), pieces) for text in self._texts[name]]
-            for i in set().union(*held):
+            holding = [held(squeeze(text), pieces) for text in self._texts[name]]
+            for i in set().union(*holding):
                 holders[i].append(name)
         for i, names in enumerate(holders):
             if len(names) == 1:
                 yield i, names[0]
-
-
-def _held(flat: str, pieces: Sequence[str]) -> set[int]:
-    """Numbers of the pieces that a text holds, both without white space."""
-    seeds = Seeds(flat, [piece for piece in pieces if piece])
-    held = set()
-    for i, piece in enumerate(pieces):
-        at = seeds.only(piece) if piece else ABSENT
-        if at >= 0 or (at == UNKNOWN and piece in flat):
-            held.add(i)
-    return held
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
