@@ -26,12 +26,9 @@ from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.given_order import WITNESSES
 from oprag.locating.seeding import UNKNOWN, Seeds
 from oprag.locating.squeezing import SqueezedText, squeeze
-
-_WITNESSES = 8
-"""Chunks that must occur once for the order of the store to be believed. Shuffled, so
-many stand in order once in 40,320 times."""
 
 
 class Order(NamedTuple):
@@ -128,7 +125,7 @@ def _between(
 ) -> None:
     """Place runs of doubtful chunks that cover what lies between two sure ones."""
     sure = [span for i in indexes if (span := found[i].span) is not None]
-    if len(sure) < _WITNESSES or any(a > b for a, b in pairwise(sure)):
+    if len(sure) < WITNESSES or any(a > b for a, b in pairwise(sure)):
         return
     for run, low, high in _runs(found, indexes, len(source)):
         slice_ = source[low:high]
