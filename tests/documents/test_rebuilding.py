@@ -608,7 +608,7 @@ def sized(text: str, size: int, part: int | None = None) -> list:
     """All chunks of a text, of so many characters each."""
     starts = range(0, len(text), size)
     spans = at(*((start, min(start + size, len(text))) for start in starts))
-    chunks = stored(NAME, (text, spans), settings=f"{size} {part}")
+    chunks = stored(NAME, (text, spans), settings=f"{size}")
     if part is not None:
         for made in chunks:
             made.metadata["part_index"] = part
@@ -656,6 +656,13 @@ def test_of_two_complete_texts_one_is_given_and_it_is_said():
 
     assert found == again
     assert found.text in {"the old text", "the new text"}
+
+
+def test_of_two_sizes_with_different_texts_none_is_given():
+    old, new = sized("the old text", 5), sized("the new text", 4)
+
+    with pytest.raises(InconsistentChunksError, match="not all sizes were"):
+        rebuild(NAME, [*old, *new])
 
 
 def test_a_page_that_is_complete_by_itself_is_not_the_document():
