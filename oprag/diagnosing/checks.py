@@ -18,7 +18,14 @@ from oprag.errors import (
     PositionError,
     UnscopedPositionError,
 )
-from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_VERSION, N_CHUNKS, PART_INDEX
+from oprag.metadata import (
+    CHAR_SPANS,
+    CHUNK_INDEX,
+    DOC_VERSION,
+    N_CHUNKS,
+    PART_INDEX,
+    TOKEN_COUNTER,
+)
 from oprag.positions import (
     DocumentKey,
     PositionKeys,
@@ -187,7 +194,9 @@ def _check_spans(
         if chunk.span and not chunk.exact and not merged and index not in held:
             start, end = chunk.span
             detail = f"{_at(chunk)}: {end - start} characters, text {len(chunk.text)}"
-            findings.add("length_mismatch", index, group.name, detail)
+            ours = TOKEN_COUNTER in chunk.metadata
+            kind = "cut_text" if ours else "length_mismatch"
+            findings.add(kind, index, group.name, detail)
     _check_order(chunks, group, findings)
 
 
