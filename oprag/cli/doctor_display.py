@@ -140,8 +140,7 @@ _OTHERWISE = (
     ),
     (
         {"foreign_chunks", "several_versions", "indexed_twice"},
-        "index the documents again with index_documents(…, replace='all'): what is "
-        "given then replaces all that is stored of them",
+        "index the documents again, and replace all: index_documents(…, replace='all')",
     ),
 )
 """Problems, and what helps against any of them."""

@@ -100,7 +100,12 @@ def read_group(
     documents = [(name, name)] * len(hits)
     try:
         chunks = read_chunks(hits, documents, position_keys=position_keys)
-        check_positions(without_duplicates(chunks))
+        texts: dict[str, list[Chunk]] = {}
+        for chunk in chunks:  # retrieval stays within one text
+            version = version_text(chunk.metadata.get(DOC_VERSION))
+            texts.setdefault(version, []).append(chunk)
+        for of_one_text in texts.values():
+            check_positions(without_duplicates(of_one_text))
     except PositionError as error:
         return error
     return chunks

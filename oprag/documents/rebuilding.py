@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 
-from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
+from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
 from oprag.documents.rejoining import join_part
 from oprag.documents.sources import PART_SEPARATOR, DocumentSource, FullText
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
@@ -159,6 +159,10 @@ def _joined(
         )
         raise inconsistent(name, what, [row[0][0] for _, row in rows])
     proved = all(proved for _, proved in joined)
+    if not recorded and pieces[0][4] is not None:
+        if exact:
+            raise unproved(name, pieces[0], parts=True)
+        proved = False
     return FullText("", proved, tuple(text for text, _ in joined))
 
 

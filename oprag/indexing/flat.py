@@ -76,7 +76,7 @@ def _unsupported(
 ) -> UnsupportedMetadataError:
     found = type(value).__name__
     what = (
-        "is a name that the framework or a store keeps for itself"
+        "is a name that the framework or a store overwrites or refuses"
         if is_reserved
         else f"is {value!r}"[:80] + f" ({found}), which not every vector store keeps"
     )

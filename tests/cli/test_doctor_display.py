@@ -41,4 +41,4 @@ def test_a_missing_document_and_a_wrong_folder_have_their_own_advice():
     assert said(diagnose(ordered)) == ""
     for wrong in ({"b": "Another text."}, {"a": "Another text."}):
         told = said(diagnose(ordered, documents=wrong), repairing=True)
-        assert "folder that holds what was indexed" in told
+        assert "looked for 'a'; given are 'b'" in told

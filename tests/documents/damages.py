@@ -38,6 +38,9 @@ WORDS = ("rent", "is", "due", "on", "the", "1st", "of", "May", "日本", "🙂",
 JOINTS = (" ", " ", " ", "\n", "\n\n", ".  ", "\r\n")
 NUMBERS = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX)
 
+_PROOF_LOST = {"stamp_lost", "head_lost", "replaced", "places_changed", "version_wrong"}
+"""What may leave chunks without what would prove their text."""
+
 _SIZED = resolve_token_counter("approximate")
 
 
@@ -67,9 +70,7 @@ class Damaged(NamedTuple):
             assert found.text in self.texts, self
             return "whole"
         # Without the hash nothing tells; that is what the mark is for.
-        if not {"stamp_lost", "head_lost", "replaced", "places_changed"} & {
-            *self.damages
-        }:
+        if not _PROOF_LOST & {*self.damages}:
             solid = ["".join(text.split()) for text in self.texts]
             assert "".join(found.text.split()) in solid, self
         return "inexact"
@@ -303,14 +304,13 @@ def version_wrong(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
 def stamp_wrong(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
     """That of the other version, or no true one."""
     key = rng.choice(STAMP_KEYS)
-    made = []
-    for chunk in chunks:
+    made = list(chunks)
+    for at, chunk in enumerate(chunks):
         if chunk.metadata.get(TEXT_HASH):
-            length = int(chunk.metadata[TEXT_LENGTH]) + rng.choice((-1, 1, 40))
+            length = int(chunk.metadata.get(TEXT_LENGTH) or 0) + rng.choice((-1, 1, 40))
             value: Any = max(0, length) if key == TEXT_LENGTH else f"{length:016x}"
             known = other[0].metadata.get(key, value)
-            chunk = _set(chunk, **{key: rng.choice((known, value))})
-        made.append(chunk)
+            made[at] = _set(chunk, **{key: rng.choice((known, value))})
     return made
 
 

@@ -709,3 +709,16 @@ def test_a_chunk_that_is_there_twice_with_two_stamps_is_refused():
 
     with pytest.raises(InconsistentChunksError, match="first of two different texts"):
         rebuild(NAME, [one, other])
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_parts_without_a_version_are_not_taken_for_all_of_them(exact):
+    chunks = stored(NAME, ("one", at((0, 3))), ("two", at((0, 3))))[:1]
+    chunks[0].metadata["n_chunks"] = 1
+    del chunks[0].metadata["doc_version"]
+
+    if exact:
+        with pytest.raises(IncompleteDocumentError, match="of which parts it is one"):
+            rebuild(NAME, chunks)
+    else:
+        assert not inexact(NAME, chunks).exact
