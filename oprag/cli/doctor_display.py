@@ -134,7 +134,7 @@ _OTHERWISE = (
     (
         {
             *("duplicate", "incomplete", "ambiguous_place", "not_found"),
-            *("cut_text", "altered_text", "gap"),
+            *("cut_text", "altered_text", "gap", "unproved_text"),
         },
         "index the documents again, where a repair does not help",
     ),

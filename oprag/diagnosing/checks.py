@@ -25,6 +25,7 @@ from oprag.metadata import (
     N_CHUNKS,
     PART_INDEX,
     TOKEN_COUNTER,
+    version_text,
 )
 from oprag.positions import (
     DocumentKey,

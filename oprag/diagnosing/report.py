@@ -183,8 +183,10 @@ MESSAGES = {
     "incomplete": "Fewer chunks are there than n_chunks says, or numbers repeat.",
     "unstamped": "Indexed before the length and hash of a text were written: its order "
     "is right, and nothing shows that it is whole.",
-    "inexact": "Another splitter dropped white space or more: the order is right, and "
-    "full documents need exact=False.",
+    "inexact": "Another splitter dropped white space: the order is right, and full "
+    "documents need exact=False.",
+    "unproved_text": "Another splitter dropped more than white space, or a text was "
+    "altered: the order is right, and full documents are refused.",
     "no_source": "No source is known by a name that these chunks carry.",
     "wrong_position": "The recorded position is not where the source has the text.",
     "unrecorded_position": "The source proves a position that is not recorded.",

@@ -119,18 +119,32 @@ def _judged(name: str, chunks: Sequence[StoredChunk]) -> tuple[str, str]:
     if not _are_all_there(chunks):
         return "", ""
     stamped = any(TEXT_HASH in chunk.metadata for chunk in chunks)
-    ours = _are_ours(chunks)
     try:
         rebuild(name, chunks, exact=stamped)
-    except IncompleteDocumentError as error:
-        return "gap" if ours else "inexact", _plain(name, error)
-    except InconsistentChunksError as error:
-        if any(map(_is_cut, chunks)) and ours:
-            return "", ""
-        return "altered_text" if stamped or ours else "inexact", _plain(name, error)
-    except OpragError as error:  # of positions, which are checked where they are read
-        return "altered_text" if ours else "inexact", _plain(name, error)
+    except OpragError as error:
+        detail = _plain(name, error)
+        if _are_ours(chunks):
+            return _damage(chunks, error), detail
+        if not stamped:
+            return "unstamped", detail
+        return _of_another_splitter(name, chunks), detail
     return "" if stamped else "unstamped", ""
+
+
+def _damage(chunks: Sequence[StoredChunk], error: OpragError) -> str:
+    if any(map(_is_cut, chunks)):
+        return ""
+    return "gap" if isinstance(error, IncompleteDocumentError) else "altered_text"
+
+
+def _of_another_splitter(name: str, chunks: Sequence[StoredChunk]) -> str:
+    try:
+        rebuild(name, chunks, exact=False)
+    except InconsistentChunksError:
+        return "altered_text"
+    except OpragError:  # more than white space lacks, or positions
+        return "unproved_text"
+    return "inexact"
 
 
 def _are_all_there(chunks: Sequence[StoredChunk]) -> bool:

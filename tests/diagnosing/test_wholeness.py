@@ -158,11 +158,14 @@ def test_chunks_of_another_splitter_are_inexact_and_that_is_no_damage():
     assert "exact=False" in diagnosis.problems[0].message
 
 
-def test_of_chunks_of_another_splitter_too_an_altered_text_is_damage():
+def test_of_chunks_of_another_splitter_too_an_altered_text_is_told():
     chunks = stored(cut=other_splitter())
     chunks[2] = chunks[2]._replace(text=chunks[2].text.swapcase())
 
-    assert diagnose(chunks).verdict == "damaged"
+    diagnosis = diagnose(chunks)
+
+    assert not diagnosis.healthy
+    assert kinds(diagnosis) == {"unproved_text": 1}
 
 
 def test_foreign_chunks_beside_our_own_are_counted():
