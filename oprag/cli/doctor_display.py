@@ -167,5 +167,5 @@ def advice(diagnosis: Diagnosis, *, repairing: bool) -> Iterator[str]:
         yield "or name the key that holds the position, if one does: --position-key KEY"
     if "no_source" in kinds:
         sought = found["no_source"].examples[0].detail
-        yield f"give the folder of these files: --documents FOLDER ({sought})"
+        yield f"give the folder that holds the files: --documents FOLDER ({sought})"
     yield from (sentence for those, sentence in _OTHERWISE if kinds & those)

@@ -9,6 +9,7 @@ from oprag.diagnosing.checks import Examined
 from oprag.documents import SourceLike, document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
+from oprag.metadata import DOC_KEY
 from oprag.positions import DocumentKey, read_documents
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
@@ -63,7 +64,9 @@ class Sources:
 
         Where the documents cannot be listed only the first.
         """
-        names = [repr(name) for name in dict.fromkeys(_names(hit, document_key))]
+        tried = dict.fromkeys(_names(hit, document_key))
+        tried.pop(str(hit.metadata.get(DOC_KEY)), None)  # says nothing to people
+        names = [repr(name) for name in tried]
         wanted = f"looked for {' and '.join(names)}" if names else "names no document"
         there = sorted(self._source.names())
         if not there:

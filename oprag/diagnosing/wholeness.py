@@ -24,7 +24,7 @@ from oprag.metadata import (
     document_key,
     version_text,
 )
-from oprag.positions import as_number
+from oprag.positions import as_number, document_name
 
 
 def check_documents(
@@ -68,7 +68,9 @@ def _check_copies(
     for name, members in groups.items():
         found = copies.of(name, [chunks[i].hit for i in members])
         for hit in found.foreign:
-            findings.add("foreign_chunks", hit.source, name)
+            other = document_name(hit.metadata) or name
+            detail = "" if other == name else f"as {other}"
+            findings.add("foreign_chunks", hit.source, name, detail)
         renamed = [hit for hit in found.renamed if hit.source not in told]
         for hit in renamed:
             other, detail = str(hit.metadata[DOC_URI]), f"the same text as {name}"
