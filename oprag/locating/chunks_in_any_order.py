@@ -3,8 +3,9 @@
 A store keeps no order that can be relied upon, and may lack chunks. So a place is
 taken for proved only
 
-- where the chunks, in some order, cover the whole source without a gap: then all
-  are there, and `oprag.locating.chunks_in_order` proves the places by contiguity;
+- where the chunks, in the order that is recorded or in the only one that they fit in,
+  cover the whole source without a gap: then all are there, and
+  `oprag.locating.chunks_in_order` proves the places by contiguity;
 - where a text occurs once in the source, whatever the order;
 - where the order is recorded (a chunk number, LlamaIndex's NEXT) and leaves one
   place;

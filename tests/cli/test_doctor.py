@@ -22,7 +22,7 @@ import llamaindex_oprag
 from oprag.cli.app import app
 from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
-from oprag.metadata import STAMP_KEYS
+from oprag.metadata import STAMP_KEYS, document_key
 from tests.cli.chroma_indexes import (
     client,
     everything,
@@ -476,3 +476,38 @@ def test_offsets_that_llamaindex_found_by_a_wrong_search_are_replaced(tmp_path):
     starts = sorted(m["char_start"] for m in rows(tmp_path / "chroma").values())
     assert recorded != starts
     assert len(set(starts)) == len(nodes)
+
+
+def test_damage_and_foreign_chunks_are_told_with_what_to_do(tmp_path):
+    texts, metadatas = langchain_chunks()
+    name = metadatas[0]["source"]
+    text = "".join(
+        t for t, m in zip(texts, metadatas, strict=True) if m["source"] == name
+    )
+    rows = [
+        {
+            "source": name,
+            "doc_key": document_key(name),
+            "doc_uri": name,
+            "chunk_index": number,
+            "n_chunks": 3,
+            "char_start": start,
+            "char_end": start + 100,
+            "token_count": 20,
+            "token_counter": "words",
+        }
+        for number, start in enumerate((0, 100, 200))
+    ]
+    own = [text[row["char_start"] : row["char_end"]] for row in rows]
+    own[1] = own[1][:40]
+    write_langchain(tmp_path / "chroma", [*texts, *own], [*metadatas, *rows])
+
+    result = CliRunner().invoke(app, ["doctor", str(tmp_path / "chroma")])
+
+    assert result.exit_code == 1
+    assert ": damaged (" in result.output
+    assert "cut_text: 1 chunks in 1 documents" in result.output
+    assert "at 100-200: 100 characters, text 40" in result.output
+    foreign = [m for m in metadatas if m["source"] == name]
+    assert f"foreign_chunks: {len(foreign):,} chunks" in result.output
+    assert "index_documents(…, replace='all')" in result.output
