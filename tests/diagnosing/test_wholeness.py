@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import pytest
@@ -21,7 +22,7 @@ from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk, rebuild
 from oprag.errors import OpragError
-from oprag.metadata import NONSPACE_HASH, STAMP_KEYS
+from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied, kinds
 from tests.locating.texts import reference
 
@@ -323,3 +324,36 @@ def test_a_repair_leaves_foreign_chunks_beside_our_own_alone():
     chunks = [*stored(), *foreign()]
 
     assert plan_repair(chunks, {NAME: TEXT}).changes == ()
+
+
+def test_an_old_index_of_llamaindex_is_stamped_where_llamaindex_reads_it():
+    new = []
+    for chunk in stored():
+        node = {
+            "metadata": dict(chunk.metadata),
+            "excluded_embed_metadata_keys": [
+                key for key in OWN_KEYS if key not in STAMP_KEYS
+            ],
+            "relationships": {"1": {"node_id": NAME}},
+        }
+        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
+        new.append(chunk._replace(metadata=metadata))
+    old = []
+    for chunk in without(new, *STAMP_KEYS):
+        node = json.loads(chunk.metadata["_node_content"])
+        node["metadata"] = {
+            k: v for k, v in node["metadata"].items() if k not in STAMP_KEYS
+        }
+        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
+        old.append(chunk._replace(metadata=metadata))
+    assert kinds(diagnose(old)) == {"unstamped": 1}
+
+    plan = plan_repair(old, {NAME: TEXT})
+    stamped = applied(old, plan)
+
+    assert len(plan.changes) == 1
+    node = json.loads(stamped[0].metadata["_node_content"])
+    assert {*STAMP_KEYS} & {*node["metadata"]} == {"text_length", "text_hash"}
+    assert "text_hash" in node["excluded_embed_metadata_keys"]
+    assert diagnose(stamped).problems == ()
+    assert plan_repair(stamped, {NAME: TEXT}).changes == ()
