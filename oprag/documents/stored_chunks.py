@@ -16,6 +16,9 @@ from oprag.documents.search_filters import unknown_filter
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+from oprag.chunk import Hit
+from oprag.positions import read_node
+
 
 class StoredChunk(NamedTuple):
     """One chunk as a store keeps it."""
@@ -26,6 +29,24 @@ class StoredChunk(NamedTuple):
     """What the store gives back as its metadata; not to be written to."""
     id: str = ""
     """The store's own id of the chunk; empty where it does not tell."""
+
+
+def stored_hit(chunk: StoredChunk) -> Hit:
+    """Return a stored chunk as retrieval would see it; the chunk is its `source`.
+
+    Where LlamaIndex keeps a node beside the metadata, that is read as it reads it.
+    """
+    node = read_node(chunk.metadata)
+    if node is None:
+        return Hit(chunk.text, chunk.metadata, chunk)
+    return Hit(
+        chunk.text,
+        node.metadata,
+        chunk,
+        document=node.document,
+        offsets=node.offsets,
+        frame=node.frame,
+    )
 
 
 Piece: TypeAlias = tuple[int, int, int, int, int | None, str]

@@ -19,6 +19,9 @@ UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
 _INTEGERS = range(-(2**63), 2**63)
 """What a column of 64 bits holds."""
 
+_OF_STORES = frozenset({"chroma:document"})
+"""Keys that a store keeps for itself and refuses."""
+
 
 def flat_metadata(
     metadata: Mapping[Any, Any],
@@ -47,10 +50,11 @@ def flat_metadata(
         if value is None:
             continue
         plain = _plain(value)
-        if isinstance(key, str) and key not in reserved and plain is not None:
+        is_reserved = key in reserved or key in _OF_STORES
+        if isinstance(key, str) and not is_reserved and plain is not None:
             flat[key] = plain
         elif unsupported_metadata == "error":
-            raise _unsupported(document, key, value, is_reserved=key in reserved)
+            raise _unsupported(document, key, value, is_reserved=is_reserved)
     return flat
 
 
@@ -72,7 +76,7 @@ def _unsupported(
 ) -> UnsupportedMetadataError:
     found = type(value).__name__
     what = (
-        "is a name that the framework or a store overwrites"
+        "is a name that the framework or a store overwrites or refuses"
         if is_reserved
         else f"is {value!r}"[:80] + f" ({found}), which not every vector store keeps"
     )

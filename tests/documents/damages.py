@@ -155,6 +155,7 @@ def by_another_splitter(
             SourcePart(text, row, number if len(texts) > 1 else None)
             for number, (text, row) in enumerate(zip(texts, rows, strict=True))
         ],
+        just_split=True,
     )
     version = {DOC_VERSION: document_version("another splitter", texts)}
     return [
