@@ -13,7 +13,7 @@ from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.errors import MissingDocumentError
 from oprag.locating import SourcePart, annotate_chunks, replaced
-from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
+from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers
 
 
@@ -96,7 +96,8 @@ class PositionAnnotator(TransformComponent):
                 entries = _located(name, [(i, nodes[i]) for i in row], texts)
                 for index, entry in entries.items():
                     if level != levels[-1]:
-                        del entry[CHUNK_INDEX], entry[N_CHUNKS]
+                        for key in (CHUNK_INDEX, N_CHUNKS, *STAMP_KEYS):
+                            entry.pop(key, None)
                     made[index] = _with_position(nodes[index], entry)
         return made
 

@@ -34,6 +34,7 @@ from oprag.metadata import (
     N_CHUNKS,
     OWN_KEYS,
     PART_INDEX,
+    STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
     chunk_id,
@@ -46,6 +47,7 @@ from oprag.positions import (
     group_parts,
     source_name,
     splitter_settings,
+    texts_in_chunks,
 )
 
 D = TypeVar("D")
@@ -53,7 +55,7 @@ D = TypeVar("D")
 Documents: TypeAlias = str | Path | Iterable[D]
 """A folder of text files, or documents."""
 
-_STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER)
+_STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
 """Own keys that say something about an earlier index only."""
 
 
@@ -299,7 +301,7 @@ def _located(
     """Chunks of a splitter that is not oprag's, found in their document."""
     name = parts[0].name
     settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))
-    version = document_version(settings, [part.source.text for part in parts])
+    version = document_version(settings, texts_in_chunks(parts, rows))
     written = annotate_chunks(
         name,
         [

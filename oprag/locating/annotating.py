@@ -17,9 +17,11 @@ from oprag.metadata import (
     DOC_URI,
     N_CHUNKS,
     PART_INDEX,
+    STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
     document_key,
+    text_stamp,
 )
 
 POSITION_KEYS = (
@@ -49,7 +51,8 @@ def annotate_chunks(
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
     of the list is known even where a place is not. `char_start` and `char_end` are
-    written only where the place is proved.
+    written only where the place is proved. The first chunk of each part gets the
+    stamp of its text (`oprag.metadata.text_stamp`).
 
     Args:
         name: The document's own name.
@@ -77,6 +80,8 @@ def annotate_chunks(
             if location.span is not None and location.status in _PROVED:
                 entry[CHAR_START], entry[CHAR_END] = location.span
             entries.append(entry)
+        if entries:
+            entries[0].update(text_stamp(part.text, exact=False))
         written.append(entries)
     return written
 
@@ -87,11 +92,12 @@ def replaced(
     """Return a copy of the metadata with the positions of `entry` in it.
 
     Every old position goes; LangChain's `start_index` stays, corrected, where the
-    place is proved. A token count goes with another span: it was of another text.
+    place is proved. A token count and the stamp of a text go with another span: they
+    were of another text.
     """
     stale = {*POSITION_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
-        stale |= {TOKEN_COUNT, TOKEN_COUNTER}
+        stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
     kept = {key: value for key, value in metadata.items() if key not in stale}
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:

@@ -28,6 +28,7 @@ from oprag.positions.stamping import (
     qualified_name,
     splitter_settings,
     stamp_chunks,
+    texts_in_chunks,
 )
 from oprag.positions.validity import check_positions, without_duplicates
 
@@ -58,5 +59,6 @@ __all__ = [
     "source_name",
     "splitter_settings",
     "stamp_chunks",
+    "texts_in_chunks",
     "without_duplicates",
 ]
