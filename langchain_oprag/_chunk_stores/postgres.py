@@ -20,6 +20,9 @@ class PostgresChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self._store = store
+        pool = getattr(getattr(store, "_engine", None), "_pool", None)
+        if pool is not None and hasattr(store, "get_table_name"):
+            self.place = f"PostgreSQL {pool.url!r} {store.get_table_name()}"
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, qdrant_place
 from oprag.metadata import DOC_KEY
 
 _PAGE = 10_000
@@ -19,6 +19,10 @@ class QdrantChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self.name = f"Qdrant collection {store.collection_name!r}"
+        self.place = qdrant_place(
+            store.client or store._aclient,
+            store.collection_name,  # noqa: SLF001 -- nothing public gives it
+        )
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

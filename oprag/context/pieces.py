@@ -165,9 +165,7 @@ def _from_source(before: Chunk, source: str, start: int, end: int) -> Chunk:
 def _part_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
     # Stored counts are of the whole chunk, and a stamp is of what it begins.
     metadata = {
-        key: value
-        for key, value in chunk.metadata.items()
-        if key not in OF_ONE_TEXT
+        key: value for key, value in chunk.metadata.items() if key not in OF_ONE_TEXT
     }
     return chunk._replace(
         text=text,

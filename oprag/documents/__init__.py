@@ -11,7 +11,12 @@ from oprag.documents.sources import (
     given_documents,
     not_found,
 )
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk, stored_hit
+from oprag.documents.stored_chunks import (
+    ChunkStore,
+    StoredChunk,
+    qdrant_place,
+    stored_hit,
+)
 
 __all__ = [
     "ChunkStore",
@@ -26,6 +31,7 @@ __all__ = [
     "given_documents",
     "is_own",
     "not_found",
+    "qdrant_place",
     "read_folder",
     "rebuild",
     "stored_hit",

@@ -53,6 +53,10 @@ class ChunkStore(ABC):
     name: str
     """What the store is called in messages, such as `Chroma collection 'laws'`."""
 
+    place: str = ""
+    """What tells the store from all others that processes of this machine write to,
+    the same in each of them; empty where that is not known, or there is one process."""
+
     @abstractmethod
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Return the chunks of one document.
@@ -75,3 +79,17 @@ class ChunkStore(ABC):
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
+
+
+def qdrant_place(client: Any, collection: str) -> str:
+    """Return the `place` of a Qdrant collection, for both frameworks' wrappers.
+
+    Args:
+        client: Qdrant's client.
+        collection: The collection's name.
+    """
+    options = getattr(client, "init_options", None) or {}
+    where = [options.get(key) for key in ("location", "url", "host", "port", "path")]
+    if ":memory:" in where or not any(where):
+        return ""
+    return f"Qdrant {where} {collection}"
