@@ -138,7 +138,7 @@ class Answering(ABC):
             return request.retriever.invoke(
                 request.query, request.config, **request.arguments
             )
-        return [self.source.get(name) for name in request.names]
+        return [self.source.read(name) for name in request.names]
 
     async def afetch(self, request: Retrieve | ReadDocuments) -> Any:
         """Async version of `fetch`."""
@@ -146,7 +146,7 @@ class Answering(ABC):
             return await request.retriever.ainvoke(
                 request.query, request.config, **request.arguments
             )
-        return await asyncio.gather(*map(self.source.aget, request.names))
+        return await asyncio.gather(*map(self.source.aread, request.names))
 
     def _facts_of(self, prompt: str) -> ModelFacts:
         return facts_of(self.llm(prompt), self.config)

@@ -114,8 +114,7 @@ class SelfRouting(Answering):
             nobody = self.rules.sentinels[0]
             yield AddableDict(context=documents_read(routed.context))
             yield AddableDict(answer=nobody if outcome.text is None else outcome.text)
-        name = outcome.rung.name if outcome.rung else None
-        yield AddableDict(route={"rung": name, "answered": outcome.answered})
+        yield AddableDict(route=routed.described())
         yield AddableDict(usage=self.ledger.to_dict())
 
     def _retrieved(self) -> Generator[Retrieve, Any, list[Hit]]:

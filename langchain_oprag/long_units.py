@@ -29,6 +29,7 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
+from oprag.documents import exact_text
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.units import (
@@ -187,7 +188,9 @@ class LongUnitRetriever(WrappingRetriever):
         fetch = self._fetch(config, call, k)
         chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
         source = self._full_texts()
-        texts = {name: source.get(name) for name in document_names(chosen)}
+        texts = {
+            name: exact_text(name, source.read(name)) for name in document_names(chosen)
+        }
         return self._documents(chosen, texts)
 
     async def _aget_relevant_documents(
@@ -205,7 +208,8 @@ class LongUnitRetriever(WrappingRetriever):
         chosen = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
         names = document_names(chosen)
         source = self._full_texts()
-        texts = await asyncio.gather(*map(source.aget, names))
+        found = await asyncio.gather(*map(source.aread, names))
+        texts = map(exact_text, names, found)
         return self._documents(chosen, dict(zip(names, texts, strict=True)))
 
     def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:

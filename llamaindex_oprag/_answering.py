@@ -19,7 +19,7 @@ from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import Meter
 from llamaindex_oprag._prompts import fill, frame_tokens, in_their_names, sent_text
 from oprag.calls import CallModel, Dialogue, Ledger, PromptSize, Reply, TokenUsage
-from oprag.documents import DocumentSource
+from oprag.documents import DocumentSource, FullText
 from oprag.routing import DeclineDetector, DeclineRules
 from oprag.tokens import NamedTokenCounter
 
@@ -135,16 +135,16 @@ class Answering(ABC):
         self.call = ModelCall(self, request)
         return self.call
 
-    def read(self, names: Sequence[str]) -> list[str]:
+    def read(self, names: Sequence[str]) -> list[FullText]:
         """Read full texts."""
         source = self.source
-        return [] if source is None else [source.get(name) for name in names]
+        return [] if source is None else [source.read(name) for name in names]
 
-    async def aread(self, names: Sequence[str]) -> list[str]:
+    async def aread(self, names: Sequence[str]) -> list[FullText]:
         """Async version of `read`."""
         if self.source is None:
             return []
-        return await asyncio.gather(*map(self.source.aget, names))
+        return await asyncio.gather(*map(self.source.aread, names))
 
     def source_nodes(self) -> list[NodeWithScore]:
         """What was read, and the additional nodes."""

@@ -108,13 +108,11 @@ class SelfRouting(Answering):
         return [] if self.call is None else _nodes_of(self.call.request.context)
 
     def facts(self) -> dict[str, Any]:
-        """The route, as far as is known: `rung`, `answered`."""
-        rung, answered = None, None
+        """The route, as far as is known: see `oprag.routing.Routed.described`."""
         if self._routed is not None:
-            outcome = self._routed.outcome
-            rung = outcome.rung and outcome.rung.name
-            answered = outcome.answered
-        elif self.call is not None:
+            return {"route": self._routed.described()}
+        rung, answered = None, None
+        if self.call is not None:
             rung, answered = self.call.request.prompt, self.call.answered
         return {"route": {"rung": rung, "answered": answered}}
 

@@ -11,6 +11,7 @@ from llama_index.core.schema import BaseNode, TextNode, TransformComponent
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.documents import exact_text
 from oprag.errors import MissingDocumentError
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
@@ -39,6 +40,7 @@ class PositionAnnotator(TransformComponent):
     Raises:
         MissingDocumentError: When called, and a node names no source document.
         DocumentNotFoundError: When called, and `documents` does not have it.
+        InvalidOptionError: When called, and its text there is not exact.
 
     Warns:
         UnlocatedChunksWarning: Some nodes' places could not be proved.
@@ -75,13 +77,18 @@ class PositionAnnotator(TransformComponent):
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""
         source = document_source(self.documents)
-        texts = {name: source.get(name) for name in _source_ids(nodes)}
+        texts = {
+            name: exact_text(name, source.read(name)) for name in _source_ids(nodes)
+        }
         return self._annotated(nodes, texts)
 
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Async version of `__call__`."""
         source = document_source(self.documents)
-        texts = {name: await source.aget(name) for name in _source_ids(nodes)}
+        texts = {
+            name: exact_text(name, await source.aread(name))
+            for name in _source_ids(nodes)
+        }
         return self._annotated(nodes, texts)
 
     def _annotated(

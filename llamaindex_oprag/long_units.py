@@ -28,6 +28,7 @@ from oprag.context import (
     list_options,
     refuse_unknown,
 )
+from oprag.documents import exact_text
 from oprag.errors import invalid_option
 from oprag.units import (
     FoundUnit,
@@ -144,14 +145,16 @@ class LongUnitRetriever(WrappingRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         chosen = self._fetched(query_bundle, self._fetch(), self._receive)
-        texts = {name: self._source.get(name) for name in document_names(chosen)}
+        read = self._source.read
+        texts = {name: exact_text(name, read(name)) for name in document_names(chosen)}
         return self._nodes(chosen, texts)
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         chosen = await self._afetched(query_bundle, self._fetch(), self._areceive)
         names = document_names(chosen)
-        texts = await asyncio.gather(*map(self._source.aget, names))
+        found = await asyncio.gather(*map(self._source.aread, names))
+        texts = map(exact_text, names, found)
         return self._nodes(chosen, dict(zip(names, texts, strict=True)))
 
     def _fetch(self) -> Fetch:

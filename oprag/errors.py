@@ -30,6 +30,7 @@
     OpragWarning (UserWarning)
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
     ├── UnlocatedChunksWarning                a repair could not prove some places
+    ├── MixedVersionsWarning                  a document is there in several versions
     └── ApproximateTokenCountWarning          no exact tokenizer could be loaded
 
 Each error also is the builtin that a caller without knowledge of this package
@@ -283,6 +284,10 @@ class UnfilledBudgetWarning(OpragWarning):
 
 class UnlocatedChunksWarning(OpragWarning):
     """Where some chunks stand in their source could not be proved."""
+
+
+class MixedVersionsWarning(OpragWarning):
+    """There are chunks of several versions of a document, with different texts."""
 
 
 class ApproximateTokenCountWarning(OpragWarning):

@@ -8,7 +8,7 @@ each framework has one driver, for all methods ::
     request = advance(dialogue)
     while not isinstance(request, Finished):
         if isinstance(request, ReadDocuments):
-            answer = [source.get(name) for name in request.names]
+            answer = [source.read(name) for name in request.names]
         else:
             answer = ...  # a `Reply`
         request = advance(dialogue, answer)  # or error=, what was raised instead
@@ -35,7 +35,10 @@ declines; `"draft"`: the answer is made of it by another call."""
 
 @dataclass(frozen=True, slots=True)
 class ReadDocuments:
-    """A request for full texts. What comes of it is a list of them, in this order."""
+    """A request for full texts.
+
+    What comes of it is a list of `oprag.documents.FullText`, in this order.
+    """
 
     names: tuple[str, ...]
 

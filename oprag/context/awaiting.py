@@ -57,7 +57,9 @@ class _Texts:
     async def fetch(self) -> None:
         for name in self.asked:
             try:
-                self._texts[name] = await self._source.aget(name)
+                found = await self._source.aread(name)
             except DocumentNotFoundError:
                 self._texts[name] = None
+            else:
+                self._texts[name] = found.text if found.exact else None
         self.asked = {}

@@ -142,16 +142,20 @@ class ContextOptions:
         return replace(self, token_counter=resolve_token_counter(spec))
 
     def source_text(self) -> SourceText | None:
-        """The full texts as a function of the document's name; None without."""
+        """The full texts as a function of the document's name; None without.
+
+        A text that is not exact is none: offsets are offsets in the exact one.
+        """
         if not isinstance(self.documents, DocumentSource):
             return None
-        get = self.documents.get
+        read = self.documents.read
 
         def text(name: str) -> str | None:
             try:
-                return get(name)
+                found = read(name)
             except DocumentNotFoundError:
                 return None
+            return found.text if found.exact else None
 
         return text
 

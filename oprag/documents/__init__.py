@@ -5,9 +5,11 @@ from oprag.documents.folders import read_folder
 from oprag.documents.rebuilding import StoreSource, rebuild
 from oprag.documents.sources import (
     DocumentSource,
+    FullText,
     SourceLike,
     checked_text,
     document_source,
+    exact_text,
     given_documents,
     not_found,
 )
@@ -22,12 +24,14 @@ __all__ = [
     "ChunkStore",
     "Copies",
     "DocumentSource",
+    "FullText",
     "SourceLike",
     "StoreSource",
     "StoredChunk",
     "StoredCopies",
     "checked_text",
     "document_source",
+    "exact_text",
     "given_documents",
     "is_own",
     "not_found",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import itemgetter
 from types import NoneType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.documents.refusing import REPAIR, inconsistent
 from oprag.documents.stored_chunks import StoredChunk
@@ -14,10 +14,11 @@ from oprag.metadata import (
     CHAR_END,
     CHAR_START,
     CHUNK_INDEX,
-    DOC_KEY,
     N_CHUNKS,
+    NONSPACE_HASH,
     PART_INDEX,
-    document_key,
+    TEXT_HASH,
+    TEXT_LENGTH,
 )
 from oprag.positions import as_number
 
@@ -29,18 +30,31 @@ thousands of chunks are read within milliseconds."""
 NO_PLACE = -1
 """`char_start` and `char_end` of a blank chunk of which no place is known."""
 
+
+class PartStamp(NamedTuple):
+    """What the first chunk of a part says of the part's text.
+
+    See `oprag.metadata.text_stamp`.
+    """
+
+    length: int
+    text_hash: str
+    nonspace_hash: str | None
+    """None beside the chunks of oprag's own splitters, which drop nothing."""
+
+
 _NAMES = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
 
 
 def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
-    """Read the positions of one document's chunks and drop all others.
+    """Read the positions of one document's chunks.
 
     Args:
         name: The document's name.
-        chunks: In any order.
+        chunks: All of it, in any order. Not empty.
 
     Returns:
-        One piece per `chunk_index`, ascending; empty if no chunk is of the document.
+        One piece per `chunk_index`, ascending.
 
     Raises:
         MissingPositionError: A chunk lacks a position, or it is no number. Only
@@ -48,7 +62,6 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
         AmbiguousPositionError: Two chunks have the same index and differ.
         InconsistentChunksError: As well in how many there are.
     """
-    key = document_key(name)
     pieces: list[Any] = [
         (
             metadata.get(CHUNK_INDEX),
@@ -59,10 +72,7 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
             text,
         )
         for text, metadata, _ in chunks
-        if metadata.get(DOC_KEY) == key
     ]
-    if not pieces:
-        return []
     columns = list(zip(*pieces, strict=True))
     if not _are_numbers(columns):
         pieces = [_with_numbers(name, rank, row) for rank, row in enumerate(pieces)]
@@ -71,6 +81,26 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
     if len(set(columns[0])) < len(pieces):
         return _once(name, pieces)
     return pieces
+
+
+def read_stamps(name: str, chunks: Iterable[StoredChunk]) -> dict[int, PartStamp]:
+    """Return what chunks say of the whole text of their part, by `chunk_index`.
+
+    Raises:
+        InconsistentChunksError: A chunk is there twice, and says two things.
+    """
+    stamps: dict[int, PartStamp] = {}
+    for _, metadata, _ in chunks:
+        text_hash, nonspace = metadata.get(TEXT_HASH), metadata.get(NONSPACE_HASH)
+        length = as_number(metadata.get(TEXT_LENGTH)) if text_hash else None
+        index = None if length is None else as_number(metadata.get(CHUNK_INDEX))
+        if length is None or index is None:
+            continue
+        stamp = PartStamp(length, str(text_hash), str(nonspace) if nonspace else None)
+        if stamps.setdefault(index, stamp) != stamp:
+            what = f"chunk {index} is there twice, as the first of two different texts"
+            raise inconsistent(name, what, (index,))
+    return stamps
 
 
 def _are_numbers(columns: list[tuple[Any, ...]]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from oprag.calls import (
     CallModel,
@@ -53,6 +54,20 @@ class Routed:
     outcome: Outcome
     context: RungContext
     """What the model had read when it gave the final reply; empty without one."""
+
+    def described(self) -> dict[str, Any]:
+        """Say how it ended, as applications get it.
+
+        Returns:
+            `rung` (its name, or None) and `answered`; and `exact`, False, where the
+            answer is out of documents whose text is not proved to be theirs.
+        """
+        rung = self.outcome.rung
+        return {
+            "rung": rung.name if rung else None,
+            "answered": self.outcome.answered,
+            **({} if self.context.exact else {"exact": False}),
+        }
 
 
 def route(
@@ -127,7 +142,10 @@ def _context(
     names = tuple(found) or options.default_documents
     texts = (yield ReadDocuments(names)) if names else []
     return context_of_documents(
-        [FullDocument(*pair) for pair in zip(names, texts, strict=True)],
+        [
+            FullDocument(name, found.text, found.exact)
+            for name, found in zip(names, texts, strict=True)
+        ],
         chunks,
         options.context,
         size,

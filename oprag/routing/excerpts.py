@@ -29,6 +29,8 @@ class FullDocument(NamedTuple):
     """The name that chunks carry."""
     text: str
     """All of it."""
+    exact: bool = True
+    """See `oprag.documents.FullText`."""
 
 
 class Excerpt(NamedTuple):

@@ -43,9 +43,14 @@ class RungContext:
     excerpts: tuple[Excerpt, ...] = ()
     """What it holds of full documents, in reading order."""
     note: str | None = None
-    """What was left out, or that the window is unknown."""
+    """What was left out, that the window is unknown, or which text is not exact."""
     whole: bool = False
     """Whether it is the whole documents."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether all that it holds of full documents is their exact text."""
+        return all(excerpt.document.exact for excerpt in self.excerpts)
 
     def described(self) -> Iterator[tuple[Excerpt, list[Chunk], dict[str, Any]]]:
         """Yield each excerpt with what is known of it.
@@ -53,7 +58,8 @@ class RungContext:
         Yields:
             The excerpt, the retrieved chunks of its document, and its metadata: the
             document's name as `doc_uri`, what these chunks agree on, `char_start`
-            and `char_end`.
+            and `char_end`; and `exact`, False, where the text of the document is not
+            proved to be its exact text.
         """
         for excerpt in self.excerpts:
             name = excerpt.document.name
@@ -65,7 +71,10 @@ class RungContext:
                 and all(key in c.metadata and c.metadata[key] == value for c in chunks)
             ]
             places = {CHAR_START: excerpt.span.start, CHAR_END: excerpt.span.end}
-            yield excerpt, chunks, {DOC_URI: name, **dict(shared), **places}
+            metadata = {DOC_URI: name, **dict(shared), **places}
+            if not excerpt.document.exact:
+                metadata["exact"] = False
+            yield excerpt, chunks, metadata
 
 
 def context_of_chunks(
@@ -214,8 +223,12 @@ def context_of_documents(
         gap_mark=options.gap_mark,
     )
     whole = sent.action == "whole"
-    note = WINDOW_UNKNOWN if size.window is None else None
+    notes = [WINDOW_UNKNOWN] if size.window is None else []
     if not whole:
         total = sum(counter(document.text) for document in documents)
-        note = f"{sent.action}: {counter(sent.text)} of {total} tokens"
+        notes = [f"{sent.action}: {counter(sent.text)} of {total} tokens"]
+    inexact = [repr(document.name) for document in documents if not document.exact]
+    if inexact:
+        notes.append(f"not the exact text: {', '.join(inexact)}")
+    note = "; ".join(notes) or None
     return RungContext(sent.text, tuple(chunks), sent.excerpts, note, whole)
