@@ -9,14 +9,14 @@ from typing import NamedTuple
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
-    PositionError,
+    MissingPositionError,
     UnreadableFileError,
     UnsupportedMetadataError,
 )
 
 REFUSALS = (
     DuplicateDocumentError,
-    PositionError,
+    MissingPositionError,
     UnreadableFileError,
     UnsupportedMetadataError,
 )
