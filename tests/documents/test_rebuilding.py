@@ -32,7 +32,6 @@ from oprag.errors import (
     PositionError,
 )
 from oprag.metadata import (
-    DOC_VERSION,
     STAMP_KEYS,
     TEXT_HASH,
     chunk_metadata,

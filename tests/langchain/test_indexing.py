@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from pathlib import Path
 
 import pytest
@@ -30,21 +29,8 @@ from oprag.errors import (
     UnsupportedMetadataError,
 )
 from oprag.metadata import document_key
-from tests.support.interrupted import (
-    assert_nothing_false,
-    assert_repaired,
-    content,
-    incomplete_documents,
-    whole_documents,
-)
-from tests.support.killed_indexing import (
-    AFTER,
-    BEFORE,
-    indexer,
-    killed_runs,
-    vector,
-    write,
-)
+from tests.support.interrupted import content, whole_documents
+from tests.support.killed_indexing import AFTER, BEFORE, vector, write
 
 TEXT = "One sentence. Another one! A third? " * 20
 
@@ -416,24 +402,6 @@ async def test_awaited_it_does_the_same(tmp_path, embeddings):
     assert whole_documents(chunk_store(stores[1])) == {
         name: "\n".join(lines) for name, lines in AFTER.items()
     }
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-def test_killed_anywhere_the_next_run_repairs_chroma(tmp_path):
-    chroma = pytest.importorskip("langchain_chroma")
-    (tmp_path / "stores").mkdir()
-    left = killed_runs("langchain", tmp_path / "texts", tmp_path / "stores", moments=2)
-
-    assert len(left) == 4
-    halves = []
-    for folder in left:
-        index = indexer("langchain", folder, vector)
-        chunks = chunk_store(chroma.Chroma("chunks", persist_directory=str(folder)))
-        assert_nothing_false(chunks)
-        halves += incomplete_documents(chunks)
-        assert_repaired(chunks, lambda index=index: index(tmp_path / "texts"))
-    assert halves  # or the processes were not killed in the middle
 
 
 def test_what_is_no_list_of_documents_or_no_store_is_told_by_its_type(store):

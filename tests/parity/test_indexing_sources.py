@@ -170,11 +170,8 @@ def test_chunks_of_a_loader_are_counted_and_replaced_when_told(tmp_path, made, k
     place, store = made
     source = folder(tmp_path / "texts", **TEXTS)
     number = fill(store, source, key=key)
-    alone = (
-        type(store),
-        langchain()[0] if store.__class__ is InMemoryVectorStore else (llamaindex()[0]),
-    )
-    alone[1].index(source)
+    alone = (langchain if isinstance(store, InMemoryVectorStore) else llamaindex)()[0]
+    alone.index(source)
 
     with pytest.warns(OpragWarning, match=f"also holds {number} chunks.*'a.txt', 'b"):
         report = place.index(source)
@@ -185,7 +182,7 @@ def test_chunks_of_a_loader_are_counted_and_replaced_when_told(tmp_path, made, k
     report = place.index(source, replace="all")
     assert (report.foreign, report.chunks_foreign) == ((), 0)
     assert report.chunks_deleted == number
-    assert content(place.chunks) == content(alone[1].chunks)
+    assert content(place.chunks) == content(alone.chunks)
     assert place.index(source).foreign == ()
 
 
