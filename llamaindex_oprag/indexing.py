@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llama_index.core import VectorStoreIndex
@@ -24,7 +24,7 @@ from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.indexing import (
     ChunkWriter,
@@ -209,10 +209,20 @@ def _readable(
     store = chunk_store(index) if chunks is None else chunks
     if not isinstance(store, DocstoreChunks):
         return store
-    # A docstore looks at all its nodes for those of one document, and may hold nodes
-    # of other indexes as well.
-    own = frozenset(index.index_struct.nodes_dict.values())
-    return Snapshot(store, keep=lambda chunk: chunk.id in own)
+    # A docstore looks at all its nodes for those of one document.
+    return Snapshot(_OwnNodes(index))
+
+
+class _OwnNodes(DocstoreChunks):
+    """The nodes of an index, whose docstore may hold those of others as well."""
+
+    def __init__(self, index: VectorStoreIndex) -> None:
+        super().__init__(index.docstore)
+        self._index = index
+
+    def scan(self) -> Iterator[StoredChunk]:
+        own = frozenset(self._index.index_struct.nodes_dict.values())
+        return (chunk for chunk in super().scan() if chunk.id in own)
 
 
 def _framework(node_parser: NodeParser | None) -> _LlamaIndex:

@@ -58,16 +58,12 @@ class Snapshot(ChunkStore):
 
     Args:
         store: The store; it holds its chunks in memory anyway.
-        keep: Says which chunks count; None for all.
     """
 
-    def __init__(
-        self, store: ChunkStore, keep: Callable[[StoredChunk], bool] | None = None
-    ) -> None:
+    def __init__(self, store: ChunkStore) -> None:
         self.name = store.name
         self.place = store.place
         self._store = store
-        self._keep = keep
         self._chunks: dict[str, list[StoredChunk]] | None = None
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
@@ -85,8 +81,8 @@ class Snapshot(ChunkStore):
         self._chunks = None
 
     def scan(self) -> Iterator[StoredChunk]:
-        """All chunks that count, as they are now."""
-        return filter(self._keep or (lambda _: True), self._store.scan())
+        """All chunks, as they are now."""
+        return self._store.scan()
 
 
 async def in_thread(call: Callable[..., T], *args: Any) -> T:

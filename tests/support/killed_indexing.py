@@ -229,7 +229,7 @@ def _lines(text: str) -> int:
     return len(text.splitlines())
 
 
-_PACKAGES = {
+PACKAGES = {
     ("langchain", "chroma"): ("langchain_chroma",),
     ("langchain", "qdrant"): ("langchain_qdrant",),
     ("langchain", "postgres"): ("langchain_postgres", "psycopg"),
@@ -247,29 +247,29 @@ def main(
     """Kill and look; see `killed_runs`."""
     warnings.simplefilter("ignore")
     # Before the first fork, and only once.
-    for package in (f"{framework}_oprag.indexing", *_PACKAGES[framework, kind]):
+    for package in (f"{framework}_oprag.indexing", *PACKAGES[framework, kind]):
         importlib.import_module(package)
 
     def opened(where: str = place) -> Opened:
         return open_store(framework, kind, where)
 
     write(texts, AFTER)
-    rows = _forked(lambda: _contents(opened(clean), texts))
+    rows = forked(lambda: _contents(opened(clean), texts))
     write(texts, BEFORE)
-    _forked(lambda: opened().index(texts))
+    forked(lambda: opened().index(texts))
     write(texts, AFTER)
-    seconds = _forked(lambda: _timed(opened(), texts))
+    seconds = forked(lambda: _timed(opened(), texts))
     moments = random.Random(f"{framework} {kind}")  # noqa: S311 -- no secrets
     counts = dict.fromkeys(("killed", "two", "halves", "coming"), 0)
     for number in range(1, kills + 1):
         write(texts, BEFORE if number % 2 else AFTER)
         wait = moments.uniform(0, 1.1 * seconds)
         counts["killed"] += _killed(opened, texts, wait)
-        for key, times in _forked(lambda: _states(opened())).items():
+        for key, times in forked(lambda: _states(opened())).items():
             counts[key] += times
         if number % EVERY == 0 or number == kills:
             write(texts, AFTER)
-            _forked(lambda: _repaired(opened(), texts, rows))
+            forked(lambda: _repaired(opened(), texts, rows))
     sys.stdout.write(json.dumps(counts))
 
 
@@ -347,7 +347,7 @@ def _killed(opened: Callable[[], Opened], texts: Path, wait: float) -> bool:
     return os.WIFSIGNALED(status)
 
 
-def _forked(run: Callable[[], Any]) -> Any:
+def forked(run: Callable[[], Any]) -> Any:
     """What a function gives that runs in a process of its own."""
     reading, writing = os.pipe()
     child = os.fork()
