@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -86,10 +86,10 @@ def failures(failed: Sequence[FailedDocument]) -> str:
     """Say which documents failed, and how the last one did."""
     last = failed[-1]
     return (
-        f"{len(failed):,} failed: {_listed([one.name for one in failed])}. The last "
-        f"error is {type(last.error).__name__}: {str(last.error)[:500]} What the store "
-        "held of them is still there. Index again when the cause is mended; "
-        "report.failed has each one's error."
+        f"{len(failed):,} failed: {_listed([one.name for one in failed])}. What the "
+        "store held of them is still there; report.failed has the error of each. Index "
+        "again when the cause is mended. The last error is "
+        f"{type(last.error).__name__}: {str(last.error)[:500]}"
     )
 
 
@@ -104,11 +104,11 @@ def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
     return InvalidOptionError(message, option="remove_missing", value=True)
 
 
-def foreign_message(foreign: Mapping[str, int]) -> str:
+def foreign_message(report: IndexingReport) -> str:
     """Say of which documents the store holds other chunks, and how many."""
     return (
-        f"The store also holds {sum(foreign.values()):,} chunks that are not of this "
-        f"run, of documents that are ({_listed(list(foreign))}): written by something "
-        "else, or indexed by another name of the same file. Searches find both. Pass "
-        'replace="all" to delete those.'
+        f"The store also holds {report.chunks_foreign:,} chunks of these documents "
+        f"({_listed(report.foreign)}) that something else wrote, or that were indexed "
+        'by another name of the same file. Searches find both. Pass replace="all" to '
+        "delete those."
     )

@@ -122,6 +122,7 @@ def update_index(
                 request = _advance(steps, answer, error)
         finally:
             steps.close()
+    _warn(request)
     return request
 
 
@@ -148,7 +149,16 @@ async def aupdate_index(
                 request = await in_thread(_advance, steps, answer, error)
         finally:
             steps.close()
+    _warn(request)
     return request
+
+
+def _warn(report: IndexingReport) -> None:
+    """Warn whoever called `index_documents`."""
+    if report.failed:
+        warnings.warn(failures(report.failed), OpragWarning, stacklevel=4)
+    if report.foreign:
+        warnings.warn(foreign_message(report), OpragWarning, stacklevel=4)
 
 
 class Fetch(NamedTuple):
@@ -342,19 +352,13 @@ class _Run:
                 self._done(one)
 
     def end(self) -> Requests:
-        """Delete what is missing or there twice, if asked; say what went wrong."""
+        """Delete what is missing or there twice, if asked."""
         if self._failed and not any(map(self._names.get, _STORED)):
             raise self._error("No document could be indexed. ")
-        try:
-            if self._remove_missing:
-                yield from self._remove()
-            if self._replace == "all":
-                yield from self._replace_copies()
-        finally:
-            if self._failed:
-                warnings.warn(failures(self._failed), OpragWarning, stacklevel=2)
-        if foreign := self._foreign():
-            warnings.warn(foreign_message(foreign), OpragWarning, stacklevel=2)
+        if self._remove_missing:
+            yield from self._remove()
+        if self._replace == "all":
+            yield from self._replace_copies()
 
     def report(self) -> IndexingReport:
         """Say what was done."""
@@ -463,6 +467,8 @@ class _Run:
             if key not in self._given or key in self._emptied
         }
         if 2 * len(going) > len(before) and not everything:
+            if self._failed:  # there will be no report
+                warnings.warn(failures(self._failed), OpragWarning, stacklevel=2)
             raise too_many(sorted(going.values()), len(before))
         for key, name in sorted(going.items(), key=lambda item: item[1]):
             yield from self._delete_document(name, emptied=key in self._emptied)

@@ -100,7 +100,7 @@ texts = st.lists(st.sampled_from(["one ", "two ", "three "]), min_size=1, max_si
 versions = st.dictionaries(st.sampled_from(NAMES), texts, min_size=1)
 
 
-@settings(max_examples=cases(300))
+@settings(max_examples=cases(100))
 @given(
     before=versions,
     after=versions,

@@ -6,6 +6,7 @@ import asyncio
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -92,15 +93,16 @@ def langchain(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkSto
     store = Store(Model())
     chunks = Watched(langchain_oprag.chunk_store(store), outages)
 
-    def index(texts: dict[str, str], *, awaited: bool, **options: Any) -> Any:
+    def index(texts: dict[str, str], *, awaited: bool | None, **options: Any) -> Any:
         documents = [
             LangChainDocument(text, metadata={"source": name})
             for name, text in texts.items()
         ]
         options |= {"splitter": langchain_oprag.OffsetTokenSplitter(chunk_size=3)}
         how = (documents, store)
-        if awaited:
-            return asyncio.run(langchain_oprag.aindex_documents(*how, **options))
+        if awaited is not False:
+            running = langchain_oprag.aindex_documents(*how, **options)
+            return running if awaited is None else asyncio.run(running)
         return langchain_oprag.index_documents(*how, **options)
 
     return lambda *a, **o: index(*a, **o, chunks=chunks), chunks
@@ -144,14 +146,15 @@ def llamaindex(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkSt
     )
     chunks = Watched(llamaindex_oprag.chunk_store(over), outages)
 
-    def index(texts: dict[str, str], *, awaited: bool, **options: Any) -> Any:
+    def index(texts: dict[str, str], *, awaited: bool | None, **options: Any) -> Any:
         documents = [
             LlamaIndexDocument(text=text, id_=name) for name, text in texts.items()
         ]
         options |= {"node_parser": llamaindex_oprag.OffsetTokenNodeParser(chunk_size=3)}
         how = (documents, over)
-        if awaited:
-            return asyncio.run(llamaindex_oprag.aindex_documents(*how, **options))
+        if awaited is not False:
+            running = llamaindex_oprag.aindex_documents(*how, **options)
+            return running if awaited is None else asyncio.run(running)
         return llamaindex_oprag.index_documents(*how, **options)
 
     return lambda *a, **o: index(*a, **o, chunks=chunks), chunks
@@ -257,3 +260,23 @@ def test_an_embedding_out_of_service_leaves_the_index_as_it_was(make, awaited):
     assert isinstance(caught.value.__cause__, TimeoutError)
     assert index(changed, awaited=awaited).updated == tuple(BEFORE)
     assert readable(chunks) == changed
+
+
+@pytest.mark.parametrize("make", [langchain, llamaindex])
+async def test_a_run_that_is_cancelled_leaves_every_document_and_no_lock(make):
+    outages = Outages()
+    index, chunks = make(outages)
+    await asyncio.to_thread(index, BEFORE, awaited=False)
+    for moment in (0.0, 0.003, 0.01, 0.03, 0.1):
+        running = asyncio.create_task(index(AFTER, awaited=None, batch_size=2))
+        await asyncio.sleep(moment)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        texts = readable(chunks)
+        for name, text in BEFORE.items():
+            assert texts[name] in {text, AFTER.get(name)}
+    report = await index(AFTER, awaited=None, remove_missing=True)
+
+    assert report.removed == (GOES,)
+    assert readable(chunks) == AFTER

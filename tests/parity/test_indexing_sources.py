@@ -239,7 +239,7 @@ def test_what_refresh_ref_docs_adds_is_seen_and_mended():
     clean = llamaindex()[1]
     llamaindex_oprag.index_documents(after, clean)
 
-    with pytest.warns(OpragWarning, match="also holds .* chunks that are not of this"):
+    with pytest.warns(OpragWarning, match="also holds .* chunks of these documents"):
         report = llamaindex_oprag.index_documents(after, over)
     assert report.foreign == ("a", "b")
     llamaindex_oprag.index_documents(after, over, replace="all")
