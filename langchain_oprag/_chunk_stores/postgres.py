@@ -41,6 +41,10 @@ class PostgresChunks(ChunkStore):
         while page := list(islice(ids, _PAGE)):
             yield from _chunks(self._store.get(ids=page, include=_COLUMNS))
 
+    def some(self, number: int) -> list[StoredChunk]:
+        """Some chunks, without reading the ids of all."""
+        return _chunks(self._store.get(limit=number, include=_COLUMNS))
+
 
 def _chunks(found: Mapping[str, Any]) -> list[StoredChunk]:
     return [

@@ -19,7 +19,8 @@ class QdrantChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self.name = f"Qdrant collection {store.collection_name!r}"
-        self.place = qdrant_place(store.client or store._aclient, store.collection_name)
+        client = store.client or store._aclient  # noqa: SLF001 -- nothing public gives it
+        self.place = qdrant_place(client, store.collection_name)
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 from oprag.chunk import Hit
@@ -79,6 +80,10 @@ class ChunkStore(ABC):
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
+
+    def some(self, number: int) -> list[StoredChunk]:
+        """Return some chunks of the store, at most so many, at the cost of so many."""
+        return list(islice(self.scan(), number))
 
 
 def qdrant_place(client: Any, collection: str) -> str:

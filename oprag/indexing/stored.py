@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from itertools import islice
 
 from oprag.chunk import Hit
 from oprag.documents import ChunkStore, StoredChunk, StoredCopies, is_own, stored_hit
@@ -30,7 +29,7 @@ class StoredBefore:
     Args:
         store: The store.
         scope: Whose documents a run gives.
-        whole: Whether all of the store is read. Else its first 5,000 chunks are, as
+        whole: Whether all of the store is read. Else at most 5,000 chunks are, as
             far as the store gives them.
     """
 
@@ -46,7 +45,7 @@ class StoredBefore:
             self._read(store.scan(), hits)
         else:
             try:
-                self._read(islice(store.scan(), _SAMPLE), hits)
+                self._read(store.some(_SAMPLE), hits)
             except Exception:  # noqa: BLE001 -- some can only be read awaited
                 hits = []
         known = {"", scope}

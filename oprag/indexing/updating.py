@@ -495,8 +495,8 @@ class _Run:
         return counts
 
     def _replace_copies(self) -> Requests:
-        self._require_delete()
         for name, ids in self._before.foreign().items():
+            self._require_delete()
             try:
                 yield from self._write([IndexingPlan((), (), tuple(ids), 0)])
             except _FOR_ALL:
