@@ -12,9 +12,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
-from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
+from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
 from oprag.documents.rejoining import join_part
 from oprag.documents.sources import PART_SEPARATOR, DocumentSource, FullText
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
@@ -28,6 +28,7 @@ from oprag.metadata import (
     PART_INDEX,
     document_key,
     version_of_hashes,
+    version_settings,
     version_text,
 )
 from oprag.positions import as_number
@@ -76,38 +77,38 @@ def rebuild(
         InvalidSpanError: A chunk ends before it begins.
 
     Warns:
-        MixedVersionsWarning: Two versions with different texts are there, both whole.
-            Which one is given is the same every time; it need not be the newer.
+        MixedVersionsWarning: Two versions with different texts are there, both whole,
+            as an interrupted indexing leaves them. Which one is given is the same
+            every time; it need not be the newer.
     """
-    key = document_key(name)
+    versions = _by_version(document_key(name), chunks)
+    if not versions:
+        raise no_chunks(name, where)
+    if len(versions) > 1:
+        where += f", with chunks of {len(versions)} versions of it (doc_version),"
+    found: dict[str, FullText] = {}
+    failures: dict[str, Exception] = {}
+    for version in _whole_versions(name, versions):
+        try:
+            joined = _joined(name, versions[version], where, exact=exact)
+        except (IncompleteDocumentError, PositionError) as error:
+            failures[version] = error
+        else:
+            text = part_separator.join(joined.parts)
+            found[version] = joined._replace(text=text)
+    _tell_of_versions(name, found, failures)
+    return max(found.values(), key=attrgetter("exact"))  # the first of equals
+
+
+def _by_version(
+    key: str, chunks: Iterable[StoredChunk]
+) -> dict[str, list[StoredChunk]]:
     versions: dict[str, list[StoredChunk]] = {}
     for chunk in chunks:
         if chunk.metadata.get(DOC_KEY) == key:
             version = str(chunk.metadata.get(DOC_VERSION) or "")
             versions.setdefault(version, []).append(chunk)
-    if not versions:
-        raise no_chunks(name, where)
-    if len(versions) > 1:
-        where += f", with chunks of {len(versions)} versions of it (doc_version),"
-    taken = _whole_versions(name, versions)
-    found: dict[str, FullText] = {}
-    for only_exact in [True] if exact else [True, False]:
-        failures: list[Exception] = []
-        for version in taken:
-            own = versions[version]
-            try:
-                text = _joined(name, own, only_exact, part_separator, where)
-            except (IncompleteDocumentError, PositionError) as error:
-                failures.append(error)
-            else:
-                found.setdefault(version_text(version), text)
-        if found:
-            break
-    if not found:
-        raise failures[0]
-    if len({text.text for text in found.values()}) > 1:
-        _warn_of_versions(name, list(found))
-    return next(iter(found.values()))
+    return versions
 
 
 def _whole_versions(
@@ -140,34 +141,29 @@ def _is_complete(chunks: Sequence[StoredChunk]) -> bool:
 
 
 def _joined(
-    name: str,
-    chunks: Sequence[StoredChunk],
-    exact: bool,
-    part_separator: str,
-    where: str,
+    name: str, chunks: Sequence[StoredChunk], where: str, *, exact: bool
 ) -> FullText:
-    """The text of one version."""
+    """The parts of one version; see `rebuild`."""
     pieces = read_pieces(name, chunks)
     _require_all(name, pieces, where)
     stamps = read_stamps(name, chunks)
-    rows = _in_parts(name, pieces)
-    of_parts = [stamps.get(row[0][0]) for row in rows]
-    joined = [
-        join_part(name, row, stamp, exact=exact)
-        for row, stamp in zip(rows, of_parts, strict=True)
-    ]
+    rows = [(stamps.get(row[0][0]), row) for row in _in_parts(name, pieces)]
+    joined = [join_part(name, row, stamp, exact=exact) for stamp, row in rows]
     recorded = version_text(chunks[0].metadata.get(DOC_VERSION))
-    hashes = [stamp.text_hash for stamp in of_parts if stamp]
-    if recorded and len(hashes) == len(rows):
-        if version_of_hashes(hashes) != recorded:
-            what = (
-                f"its {len(rows):,} parts are not those that were indexed, or not in "
-                "their order (doc_version)"
-            )
-            raise inconsistent(name, what, [row[0][0] for row in rows])
-    texts = tuple(text for text, _ in joined)
-    whole = part_separator.join(texts)
-    return FullText(whole, all(proved for _, proved in joined), texts)
+    hashes = [stamp.text_hash for stamp, _ in rows if stamp]
+    known = recorded and len(hashes) == len(rows)
+    if known and version_of_hashes(hashes) != recorded:
+        what = (
+            f"its {len(rows):,} parts are not those that were indexed, or not in their "
+            "order (doc_version)"
+        )
+        raise inconsistent(name, what, [row[0][0] for _, row in rows])
+    proved = all(proved for _, proved in joined)
+    if not recorded and pieces[0][4] is not None:
+        if exact:
+            raise unproved(name, pieces[0], parts=True)
+        proved = False
+    return FullText("", proved, tuple(text for text, _ in joined))
 
 
 def _require_all(name: str, pieces: Sequence[Piece], where: str) -> None:
@@ -197,12 +193,29 @@ def _in_parts(name: str, pieces: Sequence[Piece]) -> list[list[Piece]]:
     return rows
 
 
-def _warn_of_versions(name: str, found: Sequence[str]) -> None:
+def _tell_of_versions(
+    name: str, found: Mapping[str, FullText], failures: Mapping[str, Exception]
+) -> None:
+    """Refuse or warn, unless one text is all that the versions can be of."""
+    versions = [*found, *failures]
+    known = len({text.text for text in found.values()}) == 1 and not failures
+    if known or len({version_text(version) for version in versions}) == 1:
+        if not found:
+            raise next(iter(failures.values()))
+        return
+    # Of one splitter, one replaces the other; of two, one was left behind.
+    if len({version_settings(version) for version in versions}) > 1:
+        what = (
+            f"its chunks are of {len(versions)} versions (doc_version), whose texts "
+            "differ, as if not all sizes were indexed again"
+        )
+        raise inconsistent(name, what, ())
+    for error in failures.values():
+        raise error
     message = (
-        f"Document {name!r}: the store holds {len(found)} versions of it with different "
-        "texts, each of them whole; one is read, which need not be the newer. An "
-        "interrupted indexing leaves such documents, as does one of several sizes that "
-        "was not repeated for each: index the document again."
+        f"Document {name!r}: the store holds {len(versions)} versions of it with "
+        "different texts, each of them whole, as an interrupted indexing leaves them. "
+        "One is read, which need not be the newer. Index the document again."
     )
     warnings.warn(message, MixedVersionsWarning, stacklevel=3)
 

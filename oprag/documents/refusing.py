@@ -123,15 +123,18 @@ def white_space_lacks(
     )
 
 
-def unproved(name: str, first: Piece) -> IncompleteDocumentError:
-    """Nothing says how long the text was, or what it was."""
+def unproved(name: str, first: Piece, *, parts: bool = False) -> Exception:
+    """Nothing says how long the text was, or what it was; or which parts it had."""
+    what = "chunk {}, the first of its text, carries no length and hash of it "
+    keys = "(text_length, text_hash)"
+    if parts:
+        what, keys = "chunk {} does not say of which parts it is one ", "(doc_version)"
     return _incomplete(
         name,
-        f"chunk {first[0]}, the first of its text, carries no length and hash of it "
-        "(text_length, text_hash), so nothing shows that all of it is there. It was "
-        "indexed before these were written, or the store lost them. Index it again, "
-        "have them written by `oprag doctor --repair` (Chroma, with the full texts), "
-        f"or take the text unproved: {_INEXACT}.",
+        f"{what.format(first[0])}{keys}, so nothing shows that all of it is there. It "
+        "was indexed before these were written, or the store lost them. Index it "
+        "again, have them written by `oprag doctor --repair` (Chroma, with the full "
+        f"texts), or take the text unproved: {_INEXACT}.",
         first[1],
         None,
     )

@@ -41,10 +41,10 @@ def join_part(
             raise unproved(name, pieces[0])
         return _join(name, pieces, None)[0], False
     text, gap = _join(name, pieces, stamp)
-    proof = text_stamp(text, exact=False)
+    proof = text_stamp(text, exact=stamp.nonspace_hash is None)
     if proof[TEXT_HASH] == stamp.text_hash:
         return text, True
-    if stamp.nonspace_hash is None or proof[NONSPACE_HASH] != stamp.nonspace_hash:
+    if proof.get(NONSPACE_HASH, "") != stamp.nonspace_hash:
         raise altered(name, pieces, stamp, gap)
     if exact:
         raise white_space_lacks(name, pieces, gap)
@@ -56,16 +56,32 @@ def _join(
 ) -> tuple[str, Gap | None]:
     """The text, and the widest gap that white space was put into."""
     strict = stamp is None or stamp.nonspace_hash is None
+    if strict:
+        for piece in pieces:
+            if piece[3] - piece[2] != len(piece[5]):
+                raise _unlike_its_place(name, piece)
+    texts, gaps, reach = _laid_out(name, [p for p in pieces if p[2] != NO_PLACE])
+    length, last = reach if stamp is None else stamp.length, pieces[-1][0]
+    if reach > length:
+        what = f"chunk {last} ends at character {reach:,} of a text that had {length:,}"
+        raise inconsistent(name, what, (last,))
+    if reach < length:
+        gaps.append(Gap(reach, length, last, None))
+        texts.append(_white_space(length - reach))
+    gap = max(gaps, key=lambda gap: gap.end - gap.start, default=None)
+    if strict and gap is not None:
+        raise gap_in_text(name, gap, pieces[0][1])
+    return "".join(texts), gap
+
+
+def _laid_out(name: str, pieces: Sequence[Piece]) -> tuple[list[str], list[Gap], int]:
+    """What stands one behind another, white space in the gaps, and where it ends."""
     texts: list[str] = []
     gaps: list[Gap] = []
     reach = 0
     last = widest = None
     for piece in pieces:
         index, _, start, end, _, text = piece
-        if strict and end - start != len(text):
-            raise _unlike_its_place(name, piece)
-        if start == NO_PLACE:
-            continue
         if start != reach or end < start:
             if start > reach:
                 _check_order(name, last, piece)
@@ -78,19 +94,7 @@ def _join(
         last = piece
         if end >= reach:
             reach, widest = end, piece
-    if stamp is not None and reach != stamp.length:
-        if reach > stamp.length:
-            what = (
-                f"chunk {pieces[-1][0]} ends at character {reach:,} of a text that had "
-                f"{stamp.length:,}"
-            )
-            raise inconsistent(name, what, (pieces[-1][0],))
-        gaps.append(Gap(reach, stamp.length, pieces[-1][0], None))
-        texts.append(_white_space(stamp.length - reach))
-    gap = max(gaps, key=lambda gap: gap.end - gap.start, default=None)
-    if strict and gap is not None:
-        raise gap_in_text(name, gap, pieces[0][1])
-    return "".join(texts), gap
+    return texts, gaps, reach
 
 
 def _unlike_its_place(name: str, piece: Piece) -> Exception:

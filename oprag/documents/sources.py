@@ -80,8 +80,8 @@ def exact_text(document_id: str, found: FullText) -> str:
     if found.exact:
         return found.text
     message = (
-        f"documents= does not give the exact text of {document_id!r} (exact=False), and "
-        "here characters are counted in it. Give the documents themselves."
+        f"documents= does not give the exact text of {document_id!r} (exact=False), "
+        "and here characters are counted in it. Give the documents themselves."
     )
     raise InvalidOptionError(message, option="documents", value=document_id)
 

@@ -90,10 +90,10 @@ def read_stamps(name: str, chunks: Iterable[StoredChunk]) -> dict[int, PartStamp
         InconsistentChunksError: A chunk is there twice, and says two things.
     """
     stamps: dict[int, PartStamp] = {}
-    for _, metadata, _ in chunks:
-        text_hash, nonspace = metadata.get(TEXT_HASH), metadata.get(NONSPACE_HASH)
-        length = as_number(metadata.get(TEXT_LENGTH)) if text_hash else None
-        index = None if length is None else as_number(metadata.get(CHUNK_INDEX))
+    for metadata in [c.metadata for c in chunks if c.metadata.get(TEXT_HASH)]:
+        text_hash, nonspace = metadata[TEXT_HASH], metadata.get(NONSPACE_HASH)
+        length = as_number(metadata.get(TEXT_LENGTH))
+        index = as_number(metadata.get(CHUNK_INDEX))
         if length is None or index is None:
             continue
         stamp = PartStamp(length, str(text_hash), str(nonspace) if nonspace else None)
@@ -122,7 +122,9 @@ def _with_numbers(name: str, rank: int, row: tuple[Any, ...]) -> Piece:
             return index, total, NO_PLACE, NO_PLACE, part, text
     found = (index, total, start, end)
     lacking = [k for k, value in zip(_NAMES, found, strict=True) if value is None]
-    which = "a chunk" if index is None else f"chunk {index}"
+    which = f"chunk {index}"
+    if index is None:
+        which = f"a chunk ({len(text):,} characters, char_start {start})"
     message = (
         f"Document {name!r}: {which} has no usable {' and '.join(lacking)}, without "
         "which the text cannot be put together. Index the document again with oprag's "

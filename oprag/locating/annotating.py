@@ -15,12 +15,14 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
     STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
     document_key,
+    document_version,
     text_stamp,
 )
 
@@ -52,7 +54,8 @@ def annotate_chunks(
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
     of the list is known even where a place is not. `char_start` and `char_end` are
     written only where the place is proved. The first chunk of each part gets the
-    stamp of its text (`oprag.metadata.text_stamp`).
+    stamp of its text (`oprag.metadata.text_stamp`); where there are parts, every chunk
+    gets a `doc_version`, which says which ones belong together.
 
     Args:
         name: The document's own name.
@@ -69,6 +72,9 @@ def annotate_chunks(
     everywhere = list(itertools.chain(*located))
     _warn_of_unlocated(name, everywhere, stacklevel + 2)
     own: dict[str, str | int] = {DOC_KEY: document_key(name), DOC_URI: name}
+    if any(part.number is not None for part in parts):
+        texts = [part.text for part in parts if part.chunks or part.text.strip()]
+        own[DOC_VERSION] = document_version("located", texts)
     numbers = itertools.count()
     written = []
     for part, locations in zip(parts, located, strict=True):

@@ -30,7 +30,11 @@ from oprag.positions.stamping import (
     stamp_chunks,
     texts_in_chunks,
 )
-from oprag.positions.validity import check_positions, without_duplicates
+from oprag.positions.validity import (
+    check_positions,
+    within_one_version,
+    without_duplicates,
+)
 
 __all__ = [
     "NODE_CONTENT",
@@ -60,5 +64,6 @@ __all__ = [
     "splitter_settings",
     "stamp_chunks",
     "texts_in_chunks",
+    "within_one_version",
     "without_duplicates",
 ]

@@ -608,7 +608,7 @@ def sized(text: str, size: int, part: int | None = None) -> list:
     """All chunks of a text, of so many characters each."""
     starts = range(0, len(text), size)
     spans = at(*((start, min(start + size, len(text))) for start in starts))
-    chunks = stored(NAME, (text, spans), settings=f"{size} {part}")
+    chunks = stored(NAME, (text, spans), settings=f"{size}")
     if part is not None:
         for made in chunks:
             made.metadata["part_index"] = part
@@ -658,6 +658,13 @@ def test_of_two_complete_texts_one_is_given_and_it_is_said():
     assert found.text in {"the old text", "the new text"}
 
 
+def test_of_two_sizes_with_different_texts_none_is_given():
+    old, new = sized("the old text", 5), sized("the new text", 4)
+
+    with pytest.raises(InconsistentChunksError, match="not all sizes were"):
+        rebuild(NAME, [*old, *new])
+
+
 def test_a_page_that_is_complete_by_itself_is_not_the_document():
     first, second = sized("page one", 5, 0), sized("page two", 5, 1)
 
@@ -702,3 +709,16 @@ def test_a_chunk_that_is_there_twice_with_two_stamps_is_refused():
 
     with pytest.raises(InconsistentChunksError, match="first of two different texts"):
         rebuild(NAME, [one, other])
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_parts_without_a_version_are_not_taken_for_all_of_them(exact):
+    chunks = stored(NAME, ("one", at((0, 3))), ("two", at((0, 3))))[:1]
+    chunks[0].metadata["n_chunks"] = 1
+    del chunks[0].metadata["doc_version"]
+
+    if exact:
+        with pytest.raises(IncompleteDocumentError, match="of which parts it is one"):
+            rebuild(NAME, chunks)
+    else:
+        assert not inexact(NAME, chunks).exact

@@ -23,6 +23,7 @@ from oprag.calls import (
 )
 from oprag.chunk import Hit
 from oprag.context import ContextOptions
+from oprag.documents import FullText
 from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
 from oprag.routing import RouteOptions, as_rungs, route
 
@@ -95,7 +96,7 @@ class Driven:
         while not isinstance(request, Finished):
             if isinstance(request, ReadDocuments):
                 self.read.append(request.names)
-                request = advance(steps, [TEXTS[name] for name in request.names])
+                request = advance(steps, [self.full(name) for name in request.names])
                 continue
             self.asked.append(request)
             answer = next(given)
@@ -104,6 +105,10 @@ class Driven:
         assert next(given, None) is None
         self.outcome = request.result.outcome
         self.context = request.result.context
+
+    @staticmethod
+    def full(name: str) -> FullText:
+        return FullText(TEXTS[name], exact=not name.endswith("~"))
 
     @property
     def decisions(self) -> list[tuple[str, str]]:
