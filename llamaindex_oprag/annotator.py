@@ -41,6 +41,10 @@ class PositionAnnotator(TransformComponent):
         MissingDocumentError: When called, and a node names no source document.
         DocumentNotFoundError: When called, and `documents` does not have it.
         InvalidOptionError: When called, and its text there is not exact.
+        InconsistentChunksError: When called, and nodes are not in the order of their
+            text.
+        AmbiguousPositionError: When called, and the text repeats itself, so that nodes
+            fit it in more than one order.
 
     Warns:
         UnlocatedChunksWarning: Some nodes' places could not be proved.

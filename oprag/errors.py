@@ -89,12 +89,12 @@ class MissingPositionError(PositionError):
 
 
 class AmbiguousPositionError(PositionError):
-    """Different texts claim the same position, so their order is unknown."""
+    """Different texts claim or fit the same position, so their order is unknown."""
 
     position: tuple[float, ...]
-    """The position that is claimed more than once."""
+    """The position that is claimed more than once; empty where none is recorded."""
     ranks: tuple[int, ...]
-    """Ranks of the chunks that claim it."""
+    """Ranks of the chunks that claim it, or their numbers in the list given."""
 
 
 class UnscopedPositionError(PositionError):
@@ -124,7 +124,8 @@ class InconsistentChunksError(PositionError):
     """A document's stored chunks contradict each other: not all can be of one text."""
 
     chunks: tuple[int, ...]
-    """`chunk_index` of the chunks concerned, at most ten."""
+    """`chunk_index` of the chunks concerned, at most ten; where chunks are to be
+    numbered, their numbers in the list that was given."""
 
 
 class MissingDocumentError(OpragError, ValueError):

@@ -14,6 +14,9 @@ from oprag.positions import DocumentKey, read_documents
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""
 
+_LISTED = 3
+"""Names of given documents that are shown."""
+
 
 class Sources:
     """Full texts, found for chunks.
@@ -54,6 +57,19 @@ class Sources:
             if name is not None:
                 groups.setdefault(name, []).append(i)
         return list(groups.items()), [i for i, name in enumerate(names) if name is None]
+
+    def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:
+        """Say by what names a chunk's source was looked for, and what names there are.
+
+        Where the documents cannot be listed only the first.
+        """
+        names = [repr(name) for name in dict.fromkeys(_names(hit, document_key))]
+        wanted = f"looked for {' and '.join(names)}" if names else "names no document"
+        there = sorted(self._source.names())
+        if not there:
+            return wanted
+        more = f" and {len(there) - _LISTED:,} more" if len(there) > _LISTED else ""
+        return f"{wanted}; given are {', '.join(map(repr, there[:_LISTED]))}{more}"
 
     def _name(self, hit: Hit, document_key: DocumentKey | None) -> str | None:
         """Return the first of a chunk's names that the source knows."""

@@ -281,7 +281,8 @@ class _FolderSource(DocumentSource):
         try:
             path = (self._folder / document_id).resolve()
             inside = path.is_relative_to(self._folder) and path.is_file()
-        except (OSError, ValueError) as error:  # too long, or a NUL character
+        except (OSError, ValueError, RuntimeError) as error:
+            # Too long; a NUL character; before Python 3.13 a link to itself.
             raise not_found(document_id, f"the folder {self._folder}") from error
         if not inside:
             raise not_found(document_id, f"the folder {self._folder}")

@@ -19,6 +19,9 @@ UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
 _INTEGERS = range(-(2**63), 2**63)
 """What a column of 64 bits holds."""
 
+_OF_STORES = frozenset({"chroma:document"})
+"""Keys that a store keeps for itself and refuses."""
+
 
 def flat_metadata(
     metadata: Mapping[Any, Any],
@@ -48,11 +51,12 @@ def flat_metadata(
         if value is None:
             continue
         plain = _plain(value)
+        is_reserved = key in reserved or key in _OF_STORES
         named = isinstance(key, str) and not unstorable(key)
-        if named and key not in reserved and plain is not None:
+        if named and not is_reserved and plain is not None:
             flat[key] = plain
         elif unsupported_metadata == "error":
-            raise _unsupported(document, key, value, is_reserved=key in reserved)
+            raise _unsupported(document, key, value, is_reserved=is_reserved)
     return flat
 
 
@@ -87,7 +91,7 @@ def _unsupported(
     found = type(value).__name__
     text = next((t for t in (key, value) if isinstance(t, str) and unstorable(t)), "")
     what = (
-        "is a name that the framework or a store overwrites"
+        "is a name that the framework or a store overwrites or refuses"
         if is_reserved
         else f"has {unstorable(text)}, which not every vector store keeps"
         if text

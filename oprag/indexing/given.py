@@ -383,6 +383,7 @@ def _located(
             SourcePart(part.source.text, [piece.text for piece in row], part.number)
             for part, row in zip(parts, rows, strict=True)
         ],
+        just_split=True,
     )
     return [
         [

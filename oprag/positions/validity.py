@@ -19,6 +19,7 @@ from oprag.errors import (
 )
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.positions.keys import (
+    HIGHEST,
     PART_KEYS,
     SCHEMES,
     SECTION_KEYS,
@@ -35,9 +36,12 @@ _WAYS_OUT = (
 
 
 def refuse_negative(values: Sequence[Any], document: str) -> None:
-    """Say so when a start is negative; -1 alone means "not found" and is missing."""
+    """Say so when a start is negative; -1 alone means "not found" and is missing.
+
+    So is what no column of 64 bits holds, such as minus infinity.
+    """
     for value in values:
-        if type(value) in (int, float) and value < 0 and value != -1:
+        if type(value) in (int, float) and -HIGHEST <= value < 0 and value != -1:
             raise invalid_span(document, int(value), None)
 
 
