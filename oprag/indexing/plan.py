@@ -6,12 +6,19 @@ could say something else after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.documents import StoredChunk
 from oprag.errors import DuplicateDocumentError, InvalidOptionError
-from oprag.metadata import DOC_KEY, DOC_SCOPE, DOC_URI, DOC_VERSION, version_settings
+from oprag.metadata import (
+    DOC_KEY,
+    DOC_SCOPE,
+    DOC_URI,
+    DOC_VERSION,
+    PART_INDEX,
+    version_settings,
+)
 from oprag.positions import shared_key
 
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
@@ -50,11 +57,11 @@ class IndexingPlan(NamedTuple):
     """What to do in a store for one document: first add, then delete."""
 
     add: tuple[WantedChunk, ...]
-    """Chunks whose ids are not there, in reading order."""
+    """Chunks whose ids are not there; in reading order, new pages last."""
     rewrite: tuple[WantedChunk, ...]
     """Chunks whose ids are there, but altered or several times."""
     delete: tuple[str, ...]
-    """Ids that go, each once; what says whose document it is goes last."""
+    """Ids that go, each once; those of pages that are no more first."""
     unchanged: int
     """Chunks that stay as they are."""
 
@@ -112,7 +119,7 @@ def plan(
         for chunk, rows in found
         if rows and not (len(rows) == 1 and _same(chunk, rows[0]))
     )
-    add = tuple(chunk for chunk, rows in found if not rows)
+    add = [chunk for chunk, rows in found if not rows]
     if "" in by_id:
         message = (
             f"The store holds chunks with {DOC_KEY} {doc_key} whose ids it does not "
@@ -120,10 +127,20 @@ def plan(
             "store that gives back the ids of its chunks."
         )
         raise InvalidOptionError(message, option="store", value=doc_key)
-    # Without it, what an interrupted run leaves would be nobody's.
-    delete = sorted(by_id, key=lambda id_: DOC_SCOPE in by_id[id_][0].metadata)
+    # Of two versions that are there in part, neither may be of pages that the other
+    # lacks: they would look like pages that were indexed one by one.
+    parts = {chunk.metadata.get(PART_INDEX) for chunk in wanted}
+    present_parts = {chunk.metadata.get(PART_INDEX) for chunk in own}
+    add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
+    # Without its scope, what an interrupted run leaves would be nobody's.
+    delete = sorted(by_id, key=lambda id_: _last(by_id[id_][0].metadata, parts))
     unchanged = len(wanted) - len(add) - len(rewrite)
-    return IndexingPlan(add, rewrite, tuple(delete), unchanged)
+    return IndexingPlan(tuple(add), rewrite, tuple(delete), unchanged)
+
+
+def _last(metadata: Mapping[str, Any], parts: Collection[Any]) -> tuple[bool, bool]:
+    """What sorts chunks in the order in which they are deleted."""
+    return metadata.get(PART_INDEX) in parts, DOC_SCOPE in metadata
 
 
 def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:

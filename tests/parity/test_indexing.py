@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,6 @@ from oprag.errors import (
     InvalidOptionError,
     MissingDocumentError,
     MissingPositionError,
-    MixedVersionsWarning,
     OpragWarning,
     UnscopedPositionError,
     UnsupportedMetadataError,
@@ -212,7 +210,7 @@ def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
 
     place.index(new, size=9, replace="same_settings")
 
-    with pytest.warns(MixedVersionsWarning), suppress(AssertionError):
+    with pytest.raises(ValueError, match="of 2 versions"):
         assert_whole(place.chunks, new)
     place.index(new, size=30, replace="same_settings")
     assert_whole(place.chunks, new)

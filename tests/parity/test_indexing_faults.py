@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document as LangChainDocument
-from langchain_core.embeddings import Embeddings
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as LlamaIndexDocument
 from llama_index.core import StorageContext, VectorStoreIndex
@@ -29,8 +29,9 @@ from oprag.errors import (
     MixedVersionsWarning,
     OpragWarning,
 )
-from oprag.indexing import IndexingReport
+from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.metadata import document_key
+from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 from tests.support.interrupted import content
 from tests.support.killed_indexing import vector
 
@@ -312,3 +313,41 @@ def make_other_metadata(chunks: Any) -> None:
     else:
         for entry in store._store.store.values():
             entry["metadata"]["author"] = "Swift"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        *[((0, 1), (0, 1, 2)), ((1, 2), (0, 1, 2)), ((0,), (0, 1))],
+        *[((0, 1, 2), (0, 1)), ((0, 1, 2), (1, 2)), ((0, 1), (1, 2))],
+    ],
+)
+@pytest.mark.parametrize("changed", [True, False], ids=["changed", "as they were"])
+def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, changed):
+    def rows(pages: tuple[int, ...], words: str) -> list[StoredChunk]:
+        store = InMemoryVectorStore(DeterministicFakeEmbedding(size=2))
+        documents = [
+            LangChainDocument(f"Page {n} {words}. " * 3, metadata=NAMED | {"page": n})
+            for n in pages
+        ]
+        langchain_oprag.index_documents(
+            documents, store, splitter=langchain_oprag.OffsetTokenSplitter(chunk_size=4)
+        )
+        return list(langchain_oprag.chunk_store(store).scan())
+
+    before, after = rows(old, "says"), rows(new, "now says" if changed else "says")
+    texts = {rebuild("a.pdf", whole).parts for whole in (before, after)}
+    wanted = WantedDocument(
+        "a.pdf", [WantedChunk(row.id, row.text, row.metadata) for row in after]
+    )
+    for number in range(len(before) + len(after)):
+        store = FakeStore(before)
+        with suppress(Stopped):
+            writer = FakeWriter(store, rows=number)
+            update_index([wanted], store, writer, batch_size=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixedVersionsWarning)
+            assert rebuild("a.pdf", store.rows).parts in texts
+
+
+NAMED = {"source": "a.pdf"}
