@@ -111,10 +111,13 @@ class SelfRouting(Answering):
         """The route, as far as is known: see `oprag.routing.Routed.described`."""
         if self._routed is not None:
             return {"route": self._routed.described()}
-        rung, answered = None, None
+        route: dict[str, Any] = {"rung": None, "answered": None}
         if self.call is not None:
-            rung, answered = self.call.request.prompt, self.call.answered
-        return {"route": {"rung": rung, "answered": answered}}
+            request = self.call.request
+            route = {"rung": request.prompt, "answered": self.call.answered}
+            if not request.context.exact:
+                route["exact"] = False
+        return {"route": route}
 
     def _tell(self, entry: RungEntry) -> None:
         """Tell LlamaIndex's instrumentation what happened on a rung."""

@@ -17,8 +17,8 @@ from operator import attrgetter, itemgetter
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
 from oprag.documents.rejoining import join_part
 from oprag.documents.sources import PART_SEPARATOR, DocumentSource, FullText
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk
-from oprag.documents.stored_pieces import Piece, read_pieces, read_stamps
+from oprag.documents.stored_chunks import ChunkStore, Piece, StoredChunk
+from oprag.documents.stored_pieces import read_pieces, read_stamps
 from oprag.errors import IncompleteDocumentError, MixedVersionsWarning, PositionError
 from oprag.metadata import (
     CHUNK_INDEX,

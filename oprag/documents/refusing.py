@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from oprag.documents.stored_chunks import PartStamp, Piece
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
     InconsistentChunksError,
 )
-
-if TYPE_CHECKING:
-    from oprag.documents.stored_pieces import PartStamp, Piece
 
 REPAIR = (
     "in Chroma by `oprag doctor --repair`, elsewhere by `oprag.diagnosing.plan_repair`"

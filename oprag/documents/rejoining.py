@@ -17,7 +17,8 @@ from oprag.documents.refusing import (
     unproved,
     white_space_lacks,
 )
-from oprag.documents.stored_pieces import NO_PLACE, PartStamp, Piece
+from oprag.documents.stored_chunks import PartStamp, Piece
+from oprag.documents.stored_pieces import NO_PLACE
 from oprag.errors import ConflictingTextError, InvalidSpanError
 from oprag.metadata import NONSPACE_HASH, TEXT_HASH, text_stamp
 
@@ -79,7 +80,8 @@ def _laid_out(name: str, pieces: Sequence[Piece]) -> tuple[list[str], list[Gap],
     texts: list[str] = []
     gaps: list[Gap] = []
     reach = 0
-    last = widest = None
+    last: Piece | None = None
+    widest: Piece | None = None
     for piece in pieces:
         index, _, start, end, _, text = piece
         if start != reach or end < start:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.positions import read_node
@@ -42,6 +42,24 @@ def stored_hit(chunk: StoredChunk) -> Hit:
         offsets=node.offsets,
         frame=node.frame,
     )
+
+
+Piece: TypeAlias = tuple[int, int, int, int, int | None, str]
+"""A chunk: its `chunk_index`, `n_chunks`, `char_start`, `char_end`, `part_index` (None
+for a document that is one text) and text. A bare tuple, because documents of tens of
+thousands of chunks are read within milliseconds."""
+
+
+class PartStamp(NamedTuple):
+    """What the first chunk of a part says of the part's text.
+
+    See `oprag.metadata.text_stamp`.
+    """
+
+    length: int
+    text_hash: str
+    nonspace_hash: str | None
+    """None beside the chunks of oprag's own splitters, which drop nothing."""
 
 
 class ChunkStore(ABC):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import itemgetter
 from types import NoneType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any
 
 from oprag.documents.refusing import REPAIR, inconsistent
-from oprag.documents.stored_chunks import StoredChunk
+from oprag.documents.stored_chunks import PartStamp, Piece, StoredChunk
 from oprag.errors import AmbiguousPositionError, MissingPositionError
 from oprag.metadata import (
     CHAR_END,
@@ -22,26 +22,8 @@ from oprag.metadata import (
 )
 from oprag.positions import as_number
 
-Piece: TypeAlias = tuple[int, int, int, int, int | None, str]
-"""A chunk: its `chunk_index`, `n_chunks`, `char_start`, `char_end`, `part_index` (None
-for a document that is one text) and text. A bare tuple, because documents of tens of
-thousands of chunks are read within milliseconds."""
-
 NO_PLACE = -1
 """`char_start` and `char_end` of a blank chunk of which no place is known."""
-
-
-class PartStamp(NamedTuple):
-    """What the first chunk of a part says of the part's text.
-
-    See `oprag.metadata.text_stamp`.
-    """
-
-    length: int
-    text_hash: str
-    nonspace_hash: str | None
-    """None beside the chunks of oprag's own splitters, which drop nothing."""
-
 
 _NAMES = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
 

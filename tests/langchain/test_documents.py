@@ -280,6 +280,31 @@ async def test_self_route_reads_the_full_documents_from_the_store():
     assert len(model.calls) == 4
 
 
+async def test_self_route_says_that_it_read_a_text_that_is_not_exact():
+    text = f"\n {PROSE}"
+    chunks = SPLITTERS["characters"].create_documents([text], [{"source": NAME}])
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(annotate_positions(text, chunks))
+    replies = [AIMessage("unanswerable"), AIMessage("All of it.")] * 2
+
+    def chain(documents):
+        return SelfRouteChain(
+            llm=RecordingChatModel(replies=replies),
+            retriever=store.as_retriever(search_kwargs={"k": 1}),
+            documents=documents,
+        )
+
+    marked = chain(document_source(store, exact=False))
+    for result in (marked.invoke("How much?"), await marked.ainvoke("How much?")):
+        assert result["route"] == {"rung": "full", "answered": True, "exact": False}
+        assert result["usage"]["rungs"][1]["note"].endswith(
+            f"not the exact text: {NAME!r}"
+        )
+        assert [d.metadata["exact"] for d in result["context"]] == [False]
+    with pytest.raises(IncompleteDocumentError, match="exact=False"):
+        chain(store).invoke("How much?")
+
+
 def test_what_holds_no_texts_is_refused():
     with pytest.raises(InvalidOptionError, match="gives no full texts"):
         document_source(7)
