@@ -25,7 +25,7 @@
     ├── InvalidOptionError (ValueError)       an option has no such value
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
-    ├── UnreadableFileError (ValueError)      a file holds no text that can be read
+    ├── UnreadableFileError (ValueError)      a file or document holds no usable text
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
@@ -186,7 +186,9 @@ class IndexingError(OpragError, RuntimeError):
     """A store cannot do, or did not do, what indexing needs."""
 
     store: str
-    """The class of the store."""
+    """The class of the store, or its name."""
+    report: Any = None
+    """The `IndexingReport` of a run in which documents failed; else None."""
 
 
 class BudgetTooSmallError(OpragError, ValueError):

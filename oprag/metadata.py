@@ -43,6 +43,9 @@ TEXT_HASH = "text_hash"
 NONSPACE_HASH = "nonspace_hash"
 """The same of its characters that are no white space; only beside chunks of other
 splitters, which drop white space."""
+DOC_SCOPE = "doc_scope"
+"""The folder or source that the document was indexed from; on the first chunk of the
+document only. See `oprag.indexing.source_scope`."""
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
 """What `text_stamp` writes."""
@@ -61,6 +64,7 @@ OWN_KEYS = (
     TOKEN_COUNT,
     TOKEN_COUNTER,
     *STAMP_KEYS,
+    DOC_SCOPE,
 )
 """All keys that oprag writes, in writing order."""
 

@@ -19,6 +19,8 @@ class ChromaChunks(ChunkStore):
     def __init__(self, store: Any) -> None:
         collection = getattr(getattr(store, "_collection", None), "name", "")
         self.name = f"Chroma collection {collection!r}"
+        if known := getattr(getattr(store, "_collection", None), "id", None):
+            self.place = f"Chroma {known}"
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

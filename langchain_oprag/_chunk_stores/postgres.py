@@ -20,6 +20,9 @@ class PostgresChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self._store = store
+        pool = getattr(getattr(store, "_engine", None), "_pool", None)
+        if pool is not None and hasattr(store, "get_table_name"):
+            self.place = f"PostgreSQL {pool.url!r} {store.get_table_name()}"
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""
@@ -37,6 +40,10 @@ class PostgresChunks(ChunkStore):
         ids = iter(self._store.get(where=self._where(), include=[])["ids"])
         while page := list(islice(ids, _PAGE)):
             yield from _chunks(self._store.get(ids=page, include=_COLUMNS))
+
+    def some(self, number: int) -> list[StoredChunk]:
+        """Some chunks, without reading the ids of all."""
+        return _chunks(self._store.get(limit=number, include=_COLUMNS))
 
     def takes_filter(self, where: Any) -> bool:
         """A dictionary, as the store's search takes it."""

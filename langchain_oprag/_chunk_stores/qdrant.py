@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, qdrant_place
 from oprag.metadata import DOC_KEY
 
 _PAGE = 10_000
@@ -19,6 +19,7 @@ class QdrantChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self.name = f"Qdrant collection {store.collection_name!r}"
+        self.place = qdrant_place(store.client, store.collection_name)
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

@@ -23,6 +23,7 @@ class ChromaChunks(ChunkStore):
     def __init__(self, store: Any) -> None:
         self._collection = store.client
         self.name = f"Chroma collection {self._collection.name!r}"
+        self.place = f"Chroma {self._collection.id}"
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""

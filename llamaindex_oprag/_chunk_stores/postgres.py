@@ -24,6 +24,8 @@ class PostgresChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self.name = f"PostgreSQL table '{store.schema_name}.data_{store.table_name}'"
+        url = getattr(store, "connection_string", "")
+        self.place = f"PostgreSQL {url} {store.schema_name}.{store.table_name}"
         self._store = store
         self._connecting = threading.Lock()
 

@@ -9,7 +9,7 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, qdrant_place
 from oprag.metadata import DOC_KEY
 
 _PAGE = 10_000
@@ -21,6 +21,8 @@ class QdrantChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self.name = f"Qdrant collection {store.collection_name!r}"
+        client = store.client or store._aclient  # noqa: SLF001 -- nothing public gives it
+        self.place = qdrant_place(client, store.collection_name)
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

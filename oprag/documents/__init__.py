@@ -19,7 +19,12 @@ from oprag.documents.sources import (
     given_documents,
     not_found,
 )
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk, stored_hit
+from oprag.documents.stored_chunks import (
+    ChunkStore,
+    StoredChunk,
+    qdrant_place,
+    stored_hit,
+)
 
 __all__ = [
     "ChunkStore",
@@ -40,6 +45,7 @@ __all__ = [
     "is_unchanged",
     "not_found",
     "one_filter",
+    "qdrant_place",
     "read_folder",
     "rebuild",
     "stored_hit",

@@ -140,8 +140,8 @@ def _whole_versions(
     ordered = sorted(versions, key=lambda version: (len(versions[version]), version))
     whole = [version for version in ordered if _is_complete(versions[version])]
     parts = {v: {c.metadata.get(PART_INDEX) for c in versions[v]} for v in versions}
-    every = set().union(*parts.values())
-    eligible = [version for version in whole if parts[version] == every]
+    # A version that replaces another one may have more pages, or fewer.
+    eligible = [v for v in whole if all(parts[v] & other for other in parts.values())]
     if whole and not eligible:
         what = "its chunks are of several versions (doc_version), each of other parts"
         found = [as_number(c.metadata.get(CHUNK_INDEX)) for c in versions[whole[0]]]

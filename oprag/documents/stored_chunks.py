@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from oprag.documents.search_filters import unknown_filter
@@ -80,6 +81,10 @@ class ChunkStore(ABC):
     """Filters of a search, in the framework's own form: no chunk is read that one of
     them excludes. Empty for all chunks."""
 
+    place: str = ""
+    """What tells the store from all others that processes of this machine write to,
+    the same in each of them; empty where that is not known, or there is one process."""
+
     @abstractmethod
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Return the chunks of one document.
@@ -102,6 +107,10 @@ class ChunkStore(ABC):
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
+
+    def some(self, number: int) -> list[StoredChunk]:
+        """Return some chunks of the store, at most so many, at the cost of so many."""
+        return list(islice(self.scan(), number))
 
     def takes_filter(self, where: Any) -> bool:  # noqa: ARG002 -- see Returns
         """Say whether `fetch` and `scan` keep to such a filter in `filters`.
@@ -129,3 +138,17 @@ class ChunkStore(ABC):
         restricted = copy.copy(self)
         restricted.filters = (*self.filters, where)
         return restricted
+
+
+def qdrant_place(client: Any, collection: str) -> str:
+    """Return the `place` of a Qdrant collection, for both frameworks' wrappers.
+
+    Args:
+        client: Qdrant's client.
+        collection: The collection's name.
+    """
+    options = getattr(client, "init_options", None) or {}
+    where = [options.get(key) for key in ("location", "url", "host", "port", "path")]
+    if ":memory:" in where or not any(where):
+        return ""
+    return f"Qdrant {where} {collection}"

@@ -33,7 +33,8 @@ def flat_metadata(
     """A copy of metadata with nothing in it that a store rejects or changes.
 
     Strings, booleans, integers of 64 bits and finite floats are kept, as plain
-    Python values. None is left out: an absent key says the same in every store.
+    Python values; no strings with NUL characters or half surrogate pairs. None is
+    left out: an absent key says the same in every store.
 
     Args:
         metadata: Any metadata; not changed.
@@ -51,7 +52,8 @@ def flat_metadata(
             continue
         plain = _plain(value)
         is_reserved = key in reserved or key in _OF_STORES
-        if isinstance(key, str) and not is_reserved and plain is not None:
+        named = isinstance(key, str) and not unstorable(key)
+        if named and not is_reserved and plain is not None:
             flat[key] = plain
         elif unsupported_metadata == "error":
             raise _unsupported(document, key, value, is_reserved=is_reserved)
@@ -63,7 +65,8 @@ def _plain(value: Any) -> str | int | float | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)  # an enumeration's value, not its name
+        text = str.__str__(value)  # an enumeration's value, not its name
+        return None if unstorable(text) else text
     if isinstance(value, numbers.Integral):
         return int(value) if int(value) in _INTEGERS else None
     if isinstance(value, float):
@@ -71,13 +74,27 @@ def _plain(value: Any) -> str | int | float | None:
     return None
 
 
+def unstorable(text: str) -> str:
+    """Say what is in a text that some stores reject, or fail on ever after; or ""."""
+    if "\0" in text:
+        return f"a NUL character (at {text.index(chr(0)):,})"
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"half a surrogate pair (at {error.start:,})"
+    return ""
+
+
 def _unsupported(
     document: str, key: Any, value: Any, *, is_reserved: bool
 ) -> UnsupportedMetadataError:
     found = type(value).__name__
+    text = next((t for t in (key, value) if isinstance(t, str) and unstorable(t)), "")
     what = (
         "is a name that the framework or a store overwrites or refuses"
         if is_reserved
+        else f"has {unstorable(text)}, which not every vector store keeps"
+        if text
         else f"is {value!r}"[:80] + f" ({found}), which not every vector store keeps"
     )
     message = (
