@@ -20,6 +20,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     # What packages log speaks to programmers, and may hold what a server repeats.
     logging.getLogger().addHandler(logging.NullHandler())
+    sys.unraisablehook = lambda _: None  # the same, as of Ctrl-C in a destructor
     try:
         from oprag.cli.app import app
 

@@ -186,6 +186,7 @@ def test_ctrl_c_before_a_command_begins_is_too(monkeypatch, capsys):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("oprag.cli.app.app", stopped)
+    monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)  # is put back
     with pytest.raises(SystemExit) as caught:
         main()
 

@@ -177,14 +177,17 @@ class _Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        size = int(self.headers.get("Content-Length", 0))
+        raw = self.rfile.read(size)
+        self.close_connection = True
+        if len(raw) < size:  # the client died while it asked
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.path, headers, json.loads(raw))
         if not self.path.endswith("/chat/completions"):
             answer: Reply | Failure = Failure(404, f"not served here: {self.path}")
         else:
             answer = self.server.scripted._next(request)
-        self.close_connection = True
         self._pause(answer.delay)
         self._send(request, answer)
 
