@@ -210,7 +210,8 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
     best: dict[tuple[Any, int | None], str] = {}
     kept = []
     for chunk in chunks:
-        version = version_text(chunk.metadata.get(DOC_VERSION))
+        written = chunk.metadata.get(DOC_VERSION)
+        version = version_text(written) if written else ""
         scope = chunk.metadata.get(DOC_KEY), chunk.part
         if not version or best.setdefault(scope, version) == version:
             kept.append(chunk)

@@ -21,7 +21,7 @@ import llamaindex_oprag
 from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk, rebuild
-from oprag.errors import OpragError
+from oprag.errors import OpragError, OpragWarning
 from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied, kinds
 from tests.locating.texts import reference
@@ -237,7 +237,8 @@ def test_a_langchain_store_that_both_wrote_to_is_seen():
     document = Document(TEXT, metadata={"source": NAME})
     split = other_splitter().split_documents([document])
     store.add_documents(split)
-    index_documents([document], store)
+    with pytest.warns(OpragWarning, match=f"{len(split)} chunks of these documents"):
+        index_documents([document], store)
 
     found = problem(langchain_oprag.diagnose(store), "foreign_chunks")
 

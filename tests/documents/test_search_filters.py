@@ -20,7 +20,7 @@ from oprag.errors import (
     IncompleteDocumentError,
     InvalidOptionError,
 )
-from oprag.metadata import document_key
+from oprag.metadata import document_key, document_version, text_stamp
 from tests.documents.fake_store import FakeStore
 
 NAME = "a.txt"
@@ -49,11 +49,14 @@ class FilteringStore(FakeStore):
 def rows(owners, *, version="", texts=None, **metadata):
     texts = texts or [SECRET if owner == "b" else "our words. " for owner in owners]
     made, start = [], 0
+    version = version and document_version(version, ["".join(texts)])
     for index, (owner, text) in enumerate(zip(owners, texts, strict=True)):
         place = {"char_start": start, "char_end": start + len(text)}
         start += len(text)
         own = {"chunk_index": index, "n_chunks": len(owners), "tenant": owner}
         own |= {"doc_key": document_key(NAME), "doc_version": version, **metadata}
+        if not index:
+            own |= text_stamp("".join(texts))
         chunk_id = f"{version}-{index}"
         made.append(StoredChunk(text, {**own, **place}, chunk_id))
     return made
@@ -80,7 +83,7 @@ async def test_a_document_that_is_admitted_wholly_comes_back():
 async def test_of_a_document_that_is_not_nothing_comes_back(owners):
     whole = StoreSource(FilteringStore(rows(owners)))
     source = whole.within(OWN)
-    for ask in (lambda: source.get(NAME), lambda: source.rebuild(NAME)):
+    for ask in (lambda: source.get(NAME), lambda: source.read(NAME)):
         with pytest.raises(FilteredDocumentError, match="hides chunks of") as caught:
             ask()
         assert caught.value.document == NAME
@@ -100,11 +103,11 @@ def test_one_that_is_hidden_wholly_is_as_if_it_were_not_there():
 
 @pytest.mark.parametrize("other", ["ab", "ba", "bb", "abb"])
 def test_of_two_versions_only_an_admitted_one_is_read(other):
-    old = rows(other, version="t-old", texts=["x"] * len(other))
-    new = rows("aa", version="t-new", texts=["x"] * 2)
+    old = rows(other, version="old", texts=["x"] * len(other))
+    new = rows("aa", version="new", texts=["x"] * 2)
     assert StoreSource(FilteringStore([*old, *new])).within(OWN).get(NAME) == "xx"
 
-    mixed = rows("ab", version="t-new", texts=["x"] * 2)
+    mixed = rows("ab", version="new", texts=["x"] * 2)
     source = StoreSource(FilteringStore([*old, *mixed])).within(OWN)
     with pytest.raises(FilteredDocumentError):
         source.get(NAME)
@@ -131,8 +134,8 @@ def test_ids_limit_what_is_read_as_a_filter_does():
 
 def test_a_gap_between_chunks_that_are_all_there_is_no_fault_of_the_filter():
     apart = rows("aa")
-    metadata = {**apart[1].metadata, "char_start": 90, "char_end": 101}
-    apart[1] = apart[1]._replace(metadata=metadata)
+    apart[0].metadata["text_length"] = 101
+    apart[1].metadata.update(char_start=90, char_end=101)
     with pytest.raises(IncompleteDocumentError):
         StoreSource(FilteringStore(apart)).within(OWN).get(NAME)
 

@@ -17,7 +17,7 @@ import llamaindex_oprag
 from oprag import OpragError, order_context, render
 from oprag.cli.app import app
 from oprag.documents import document_source
-from oprag.errors import UnsupportedMetadataError
+from oprag.errors import IndexingError, UnsupportedMetadataError
 
 ODD_NUMBERS = [
     *(float("-inf"), float("inf"), float("nan"), 1e308),
@@ -124,8 +124,9 @@ def store():
 def test_what_chroma_reserves_is_refused_by_name_or_left_out():
     document = Document("one", metadata={"source": "a", "chroma:document": "x"})
 
-    with pytest.raises(UnsupportedMetadataError, match="'chroma:document' is a name"):
+    with pytest.raises(IndexingError, match="'chroma:document' is a name") as caught:
         langchain_oprag.index_documents([document], store())
+    assert isinstance(caught.value.__cause__, UnsupportedMetadataError)
     report = langchain_oprag.index_documents(
         [document], store(), unsupported_metadata="drop"
     )
