@@ -10,6 +10,7 @@ import random
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import cached_property, partial
+from operator import attrgetter
 from typing import Any
 
 from langchain_core.documents import Document
@@ -397,7 +398,7 @@ LLAMAINDEX: dict[str, Case] = {
     },
     "PositionAnnotator.acall": lambda m: llamaindex_oprag.PositionAnnotator(
         parsed(m)
-    ).acall([each.node for each in m.nodes]),
+    ).acall(sorted((each.node for each in m.nodes), key=attrgetter("start_char_idx"))),
     "aindex_documents": lambda m: llamaindex_oprag.aindex_documents(
         parsed(m),
         VectorStoreIndex([], embed_model=MockEmbedding(4)),

@@ -42,7 +42,6 @@ from oprag.metadata import (
     PART_INDEX,
     document_key,
     version_of_hashes,
-    version_settings,
     version_text,
 )
 from oprag.positions import as_number
@@ -93,8 +92,8 @@ def rebuild(
 
     Warns:
         MixedVersionsWarning: Two versions with different texts are there, both whole,
-            as an interrupted indexing leaves them. Which one is given is the same
-            every time; it need not be the newer.
+            as they are left by an interrupted indexing, or by one of only one size.
+            Which one is given is the same every time; it need not be the newer.
     """
     versions = _by_version(document_key(name), chunks)
     if not versions:
@@ -218,19 +217,13 @@ def _tell_of_versions(
         if not found:
             raise next(iter(failures.values()))
         return
-    # Of one splitter, one replaces the other; of two, one was left behind.
-    if len({version_settings(version) for version in versions}) > 1:
-        what = (
-            f"its chunks are of {len(versions)} versions (doc_version), whose texts "
-            "differ, as if not all sizes were indexed again"
-        )
-        raise inconsistent(name, what, ())
     for error in failures.values():
         raise error
     message = (
         f"Document {name!r}: the store holds {len(versions)} versions of it with "
-        "different texts, each of them whole, as an interrupted indexing leaves them. "
-        "One is read, which need not be the newer. Index the document again."
+        "different texts, each of them whole, as an interrupted indexing leaves them, "
+        "or one that was not repeated for every size. One is read, which need not be "
+        "the newer. Index the document again, in every size."
     )
     warnings.warn(message, MixedVersionsWarning, stacklevel=3)
 
