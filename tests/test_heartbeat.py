@@ -67,6 +67,7 @@ def test_one_method_of_each_class_is_in_every_run():
     }
 
 
+@pytest.mark.slow
 async def test_a_block_is_seen():
     async def computes() -> None:
         until = time.process_time() + 0.08

@@ -29,6 +29,8 @@ from tests.support.openai_server import (
     server_error,
 )
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["scripted_server"]
 
 QUESTION = "When was the bridge built?"

@@ -214,6 +214,7 @@ class RepeatingStore(RecordingStore):
         return self.similarity_search(query, k, **kwargs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [-1, 0, 5])
 @pytest.mark.parametrize("way", ["invoke", "ainvoke"])
 async def test_a_store_that_repeats_itself_is_asked_twice_at_most(

@@ -40,6 +40,8 @@ from tests.langchain.routes import (
 )
 from tests.support.openai_server import Reply, ToolCall, scripted_server
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["scripted_server"]
 
 

@@ -140,6 +140,7 @@ def test_what_chroma_reserves_is_carried_along(entrance):
     entrances([{**odd, "start_index": 0}, {**odd, "start_index": 4}])[entrance]()
 
 
+@pytest.mark.slow
 def test_a_folder_with_a_link_to_itself_is_read_but_for_that(tmp_path, monkeypatch):
     folder = tmp_path / "texts"
     folder.mkdir()

@@ -26,7 +26,7 @@ from tests.support.openai_server import (
     count_words,
 )
 
-pytestmark = pytest.mark.parametrize("way", WAYS)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
 
 
 def words_of(reply: str) -> int:

@@ -21,6 +21,8 @@ import langchain_oprag
 import llamaindex_oprag
 from tests.support.openai_server import ScriptedServer, count_words
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "When was the bridge built?"
 REFUSAL = "Unanswerable. The text does not say so."
 SENTENCES = [f"Line {number} tells of the river." for number in range(40)]

@@ -208,6 +208,7 @@ def is_kept(text: str, rules: DeclineRules, pieces: Iterable[str]) -> None:
     assert given_out == ("" if refused else shown_of(text)), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [DeclineRules(), LENIENT], ids=["default", "lenient"])
 def test_character_by_character_nothing_leaks_and_nothing_is_lost(rules):
     for text in ALL:
@@ -425,6 +426,7 @@ def test_finishing_twice_gives_nothing_twice():
     assert detector.finish() == ""
 
 
+@pytest.mark.slow
 def test_a_final_reply_is_handed_on_at_once_and_judged_all_the_same():
     for text in ALL:
         detector = DeclineDetector(final=True, rules=DeclineRules(reasoning_tags=()))
