@@ -13,10 +13,12 @@ from typing import Any, ClassVar, TypeAlias
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.utils import AddableDict
 
+from langchain_oprag._answer_run import AnswerRun
+from langchain_oprag._convert import characters_of
 from langchain_oprag._models import ModelFacts, facts_of
+from langchain_oprag._questions import Question
 from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
 from oprag.calls import (
     CallModel,
@@ -24,18 +26,15 @@ from oprag.calls import (
     PromptSize,
     ReadDocuments,
     Reply,
+    StreamEnd,
     TokenUsage,
     default_answer_tokens,
+    frame_tokens,
     text_of,
 )
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineRules
 from oprag.tokens import NamedTokenCounter
-
-_PER_MESSAGE = 4
-"""Tokens that a chat format puts around a message, at most, in the common ones."""
-_PER_PROMPT = 3
-"""Tokens with which it begins the reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +58,7 @@ class Answering(ABC):
 
     Args:
         options: The chain.
+        question: What was asked.
         config: It decides configurable fields, and makes calls children of the run.
         counter: Counts tokens.
     """
@@ -73,13 +73,23 @@ class Answering(ABC):
     """How a refusal is recognised."""
 
     def __init__(
-        self, options: Any, config: RunnableConfig, counter: NamedTokenCounter
+        self,
+        options: Any,
+        question: Question,
+        config: RunnableConfig,
+        counter: NamedTokenCounter,
     ) -> None:
         self.ledger = Ledger(options.prices)
+        self.question = question
         self.config = config
+        self.run = AnswerRun(config, options.get_name(), question.text)
         self.counter = counter
+        self.facts: dict[str, Any] = {}
+        """What the answer's message says of it, in `response_metadata`."""
         self.reported: dict[str, str | None] = {}
         """Names of the models as the providers reported them, by prompt."""
+        self.characters = 0
+        """Of the texts that came; how long it takes to count and cut them."""
         self._chain = options
         self._facts = functools.cache(self._facts_of)
 
@@ -126,7 +136,7 @@ class Answering(ABC):
         tokens = sum(self.counter(text_of(message)) for message in messages)
         if self.structured:
             tokens += self.counter(json.dumps(REPLY_SCHEMA))
-        return tokens + _PER_MESSAGE * len(messages) + _PER_PROMPT
+        return tokens + frame_tokens(len(messages))
 
     def begin(self, call: CallModel) -> ModelCall:
         """Begin a call of a model."""
@@ -138,15 +148,18 @@ class Answering(ABC):
             return request.retriever.invoke(
                 request.query, request.config, **request.arguments
             )
-        return [self.source.get(name) for name in request.names]
+        return [self.source.read(name) for name in request.names]
 
     async def afetch(self, request: Retrieve | ReadDocuments) -> Any:
         """Async version of `fetch`."""
         if isinstance(request, Retrieve):
-            return await request.retriever.ainvoke(
+            found = await request.retriever.ainvoke(
                 request.query, request.config, **request.arguments
             )
-        return await asyncio.gather(*map(self.source.aget, request.names))
+        else:
+            found = await asyncio.gather(*map(self.source.aread, request.names))
+        self.characters += characters_of(found)
+        return found
 
     def _facts_of(self, prompt: str) -> ModelFacts:
         return facts_of(self.llm(prompt), self.config)
@@ -163,7 +176,8 @@ class ModelCall:
     def __init__(self, answering: Answering, call: CallModel) -> None:
         kind = StructuredReply if answering.structured else IncomingReply
         final = call.purpose != "attempt"
-        tags: RunnableConfig = {"tags": [f"{answering.kind}:{call.prompt}"]}
+        tags = [f"{answering.kind}:{call.prompt}"]
+        answering.run.tags = tags
         self._answering = answering
         self._call = call
         self._reply = kind(answering.rules, final=final)
@@ -175,13 +189,20 @@ class ModelCall:
                 REPLY_SCHEMA, include_raw=True
             )
         self._messages = answering.messages(call.prompt, call.values)
-        self._config = merge_configs(answering.config, tags)
+        # Not `merge_configs`, which brings back the callbacks of the run around it.
+        config = answering.run.config
+        tags = [*(config.get("tags") or []), *tags]
+        self._config: RunnableConfig = {**config, "tags": tags}
         self._began = time.perf_counter()
 
     def pieces(self, *, streaming: bool) -> Generator[Any, None, None]:
         """Call the model; give its reply piece by piece, or whole."""
         if streaming and self._reply.streams:
-            yield from self._model.stream(self._messages, self._config)
+            end = StreamEnd()
+            for piece in self._model.stream(self._messages, self._config):
+                end.see(piece)
+                yield piece
+            end.check()
         else:
             yield self._model.invoke(self._messages, self._config)
 
@@ -191,9 +212,12 @@ class ModelCall:
             yield await self._model.ainvoke(self._messages, self._config)
             return
         pieces = self._model.astream(self._messages, self._config)
+        end = StreamEnd()
         try:
             async for piece in pieces:
+                end.see(piece)
                 yield piece
+            end.check()
         finally:
             # A stream that is left must be closed here, not whenever it is collected.
             if isinstance(pieces, AsyncGenerator):

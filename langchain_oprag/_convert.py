@@ -23,6 +23,7 @@ from oprag.context import (
     arrange,
     write_score,
 )
+from oprag.documents import FullText
 from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")
@@ -44,6 +45,16 @@ class Ordered(NamedTuple):
 def source_of(document: Document) -> SourceText:
     """Return what the core needs of a document that is to be split."""
     return SourceText(document.page_content, document.metadata, document.id)
+
+
+def characters_of(found: Any) -> int:
+    """Count the characters of documents or texts; what is neither has none."""
+    several = found if isinstance(found, Sequence) else ()
+    texts = [
+        each.text if isinstance(each, FullText) else getattr(each, "page_content", each)
+        for each in several
+    ]
+    return sum([len(text) for text in texts if isinstance(text, str)])
 
 
 def hits_of(documents: Iterable[Document]) -> list[Hit]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 from langchain_core.callbacks import (
@@ -17,16 +18,61 @@ from langchain_core.callbacks import (
 from langchain_core.runnables import RunnableConfig, RunnableSerializable
 from langchain_core.runnables.utils import AddableDict
 
+from langchain_oprag._answer_run import atell, tell
 from langchain_oprag._answering import Answering, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
+from oprag.tokens import in_thread_if_long
 
 ChainInput: TypeAlias = str | dict[str, Any]
-"""A question, or `{"input": …}`, perhaps with `chat_history`."""
+"""A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
 
 
 def carry_out(answering: Answering, *, streaming: bool) -> Iterator[AddableDict]:
     """Do what a question asks for; give the pieces of the output."""
+    run = answering.run
+    try:
+        with contextlib.closing(
+            _pieces(answering, streaming=streaming or run.shown)
+        ) as pieces:
+            for piece in pieces:
+                if text := piece.get("answer"):
+                    tell(run.say(text))
+                yield piece
+        message = run.message(answering.ledger, answering.facts)
+        tell(run.end(message))
+        if answering.question.of_messages:
+            yield AddableDict(messages=[message])
+    except BaseException as error:
+        tell(run.fail(error))
+        raise
+
+
+async def acarry_out(
+    answering: Answering, *, streaming: bool
+) -> AsyncGenerator[AddableDict, None]:
+    """Async version of `carry_out`."""
+    run = answering.run
+    try:
+        async with contextlib.aclosing(
+            _apieces(answering, streaming=streaming or run.shown)
+        ) as pieces:
+            async for piece in pieces:
+                if text := piece.get("answer"):
+                    await atell(run.say(text))
+                yield piece
+        message = run.message(answering.ledger, answering.facts)
+        await atell(run.end(message))
+        if answering.question.of_messages:
+            yield AddableDict(messages=[message])
+    except BaseException as error:
+        await atell(run.fail(error))
+        raise
+
+
+def _pieces(
+    answering: Answering, *, streaming: bool
+) -> Generator[AddableDict, None, None]:
     steps = answering.steps()
     result, failure = None, None
     with contextlib.closing(steps):
@@ -49,33 +95,33 @@ def carry_out(answering: Answering, *, streaming: bool) -> Iterator[AddableDict]
                 failure = error
 
 
-async def acarry_out(
+async def _apieces(
     answering: Answering, *, streaming: bool
 ) -> AsyncGenerator[AddableDict, None]:
-    """Async version of `carry_out`."""
+    """Async version of `_pieces`; what is done with long texts blocks no loop."""
+    # Not closed here: of a question that was cancelled, a thread may still be at it.
     steps = answering.steps()
     result, failure = None, None
-    with contextlib.closing(steps):
-        while (step := _next(steps, result, failure)) is not None:
-            result, failure = None, None
-            if isinstance(step, AddableDict):
-                yield step
-                continue
-            try:
-                if isinstance(step, CallModel):
-                    call = answering.begin(step)
-                    replying = call.apieces(streaming=streaming)
-                    async with contextlib.aclosing(replying) as pieces:
-                        async for piece in pieces:
-                            for chunk in call.take(piece):
-                                yield chunk
-                    for chunk in call.finish():
-                        yield chunk
-                    result = call.reply()
-                else:
-                    result = await answering.afetch(step)
-            except Exception as error:  # noqa: BLE001 -- the dialogue decides
-                failure = error
+    while (step := await _anext(answering, steps, result, failure)) is not None:
+        result, failure = None, None
+        if isinstance(step, AddableDict):
+            yield step
+            continue
+        try:
+            if isinstance(step, CallModel):
+                call = answering.begin(step)
+                replying = call.apieces(streaming=streaming)
+                async with contextlib.aclosing(replying) as pieces:
+                    async for piece in pieces:
+                        for chunk in call.take(piece):
+                            yield chunk
+                for chunk in call.finish():
+                    yield chunk
+                result = await in_thread_if_long(answering.characters, call.reply)
+            else:
+                result = await answering.afetch(step)
+        except Exception as error:  # noqa: BLE001 -- the dialogue decides
+            failure = error
 
 
 def _next(steps: Steps, result: Any, failure: Exception | None) -> Step | None:
@@ -84,6 +130,14 @@ def _next(steps: Steps, result: Any, failure: Exception | None) -> Step | None:
         return steps.send(result) if failure is None else steps.throw(failure)
     except StopIteration:
         return None
+
+
+async def _anext(
+    answering: Answering, steps: Steps, result: Any, failure: Exception | None
+) -> Step | None:
+    """Async version of `_next`."""
+    work = partial(_next, steps, result, failure)
+    return await in_thread_if_long(answering.characters, work)
 
 
 class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):

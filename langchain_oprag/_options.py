@@ -7,20 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import is_, itemgetter
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from langchain_core.documents import Document
+from langchain_core.retrievers import RetrieverLike
+from langchain_core.runnables import Runnable
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     PrivateAttr,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
 
-from langchain_oprag._convert import Ordered, put_in_order
+from langchain_oprag._convert import Ordered, characters_of, put_in_order
 from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DEFAULTS,
@@ -34,15 +37,19 @@ from oprag.context import (
     unfilled_message,
     with_texts,
 )
-from oprag.documents import DocumentSource
+from oprag.documents import DocumentSource, SearchFilter
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
 _CALLABLE = ("position_keys", "document_key", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
+
+Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
+Retriever: TypeAlias = Annotated[RetrieverLike, WithJsonSchema({})]
+"""Fields that hold a runnable: it has no JSON schema, and anything may stand there."""
 
 
 def option_field(
@@ -73,15 +80,17 @@ class CheckedOptions(BaseModel):
         arbitrary_types_allowed=True, extra="forbid", validate_assignment=True
     )
 
-    _counter: tuple[Any, NamedTokenCounter] | None = PrivateAttr(default=None)
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
+
+    search: ClassVar[SearchFilter] = SearchFilter()
+    """What is known of searches before a component is told of one."""
 
     # As it was given: a folder stays a path in JSON, and nothing is read.
     @field_validator("documents", mode="plain", check_fields=False)
     @classmethod
     def _check_documents(cls, value: Any) -> Any:
         if value is not None:
-            document_source(value)
+            document_source(value).within(cls.search)
         return value
 
     elsewhere: ClassVar[Mapping[str, str]] = {}
@@ -115,14 +124,6 @@ class CheckedOptions(BaseModel):
         if self._source is None or self._source[0] is not given:
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
-
-    def _resolved_counter(self) -> NamedTokenCounter:
-        """The counter of `token_counter`, for components that have this option."""
-        # Resolving copies a tokenizer object, which takes longer than a query.
-        spec = getattr(self, "token_counter", None)
-        if self._counter is None or self._counter[0] is not spec:
-            self._counter = (spec, resolve_token_counter(spec))
-        return self._counter[1]
 
 
 class SharedOptions(CheckedOptions):
@@ -158,37 +159,50 @@ class SharedOptions(CheckedOptions):
             named = dict(zip(("top_n", *_SHARED), values, strict=True))
             if self.documents is not None:
                 named["documents"] = self._full_texts()
-            options = ContextOptions(**named)
-            if options.token_budget is not None:
-                options = options.counting_once()
-            kept = self._kept = values, options
+            kept = self._kept = values, ContextOptions(**named)
         return kept[1]
 
-    def _options_for(self, top_n: int | None) -> ContextOptions:
+    def _options_for(
+        self, top_n: int | None, search: SearchFilter | None
+    ) -> ContextOptions:
         options = self._context_options()
-        return options if top_n is options.top_n else replace(options, top_n=top_n)
+        documents = options.documents
+        if isinstance(documents, DocumentSource):
+            documents = documents.within(search or self.search)
+        if top_n is options.top_n and documents is options.documents:
+            return options
+        return replace(options, top_n=top_n, documents=documents)
 
     def _budget_to_fill(self) -> int | None:
         """The token budget, unless as many documents as come are all that is wanted."""
         return None if self.selection == "top_k" else self.token_budget
 
     def _put_in_order(
-        self, documents: Sequence[Document], top_n: int | None
+        self,
+        documents: Sequence[Document],
+        top_n: int | None,
+        search: SearchFilter | None = None,
     ) -> Ordered:
         """Select, order and merge.
 
         Args:
             documents: Best first.
             top_n: How many to keep at most; None for all.
+            search: What the search was filtered by; None for what `search` says.
         """
-        return put_in_order(documents, self._options_for(top_n), rescore=self.rescore)
+        options = self._options_for(top_n, search)
+        return put_in_order(documents, options, rescore=self.rescore)
 
     async def _aput_in_order(
-        self, documents: Sequence[Document], top_n: int | None
+        self,
+        documents: Sequence[Document],
+        top_n: int | None,
+        search: SearchFilter | None = None,
     ) -> Ordered:
         """Async version of `_put_in_order`."""
         work = partial(put_in_order, documents, rescore=self.rescore)
-        return await with_texts(self._options_for(top_n), work)
+        options = self._options_for(top_n, search)
+        return await with_texts(options, work, characters_of(documents))
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

@@ -30,6 +30,8 @@ class Question(NamedTuple):
     """What was said before, oldest first."""
     given: Mapping[str, Any]
     """The chain's whole input."""
+    of_messages: bool = False
+    """Whether the question came as messages, so that the answer is one, too."""
 
     @property
     def in_conversation(self) -> str:
@@ -50,8 +52,9 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
 
     Args:
         given: The question as a string; or a mapping with the question as `input`
-            and perhaps `chat_history` (messages in any form that LangChain takes).
-            Other keys have no meaning here.
+            and perhaps `chat_history` (messages in any form that LangChain takes); or
+            with `messages`, as in LangGraph's state: the last one of the user is the
+            question, those before it are the history. Other keys have no meaning here.
         component: Class name of the chain, for the error.
 
     Raises:
@@ -59,6 +62,11 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     """
     if isinstance(given, str):
         return Question(given, (), {"input": given})
+    of_messages = (
+        isinstance(given, Mapping) and "input" not in given and "messages" in given
+    )
+    if of_messages:
+        given = _of_messages(given)
     text = given.get("input") if isinstance(given, Mapping) else None
     if not isinstance(text, str):
         found = (
@@ -67,8 +75,9 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
             else f"a {type(given).__name__}"
         )
         message = (
-            f'{component} takes a question: a string, or a mapping with "input", and '
-            f'perhaps "chat_history". It was given {found}.'
+            f'{component} takes a question: a string, a mapping with "input", and '
+            'perhaps "chat_history", or one with "messages", of which one is of the '
+            f"user. It was given {found}."
         )
         raise InvalidOptionError(message, option="input", value=given)
     if given.get("options"):
@@ -78,4 +87,24 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
         )
         raise InvalidOptionError(message, option="options", value=given["options"])
     history = convert_to_messages(given.get("chat_history") or [])
-    return Question(text, tuple(history), given)
+    return Question(text, tuple(history), given, of_messages)
+
+
+def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Find question and history among messages; there is no question without a user.
+
+    Calls of tools and their results are no part of what was said: providers refuse the
+    one without the other, and what tools found is not what this question is about.
+    """
+    messages = convert_to_messages(given["messages"])
+    asked = [n for n, m in enumerate(messages) if isinstance(m, HumanMessage)]
+    if not asked:
+        return given
+    history = [
+        message
+        for message in messages[: asked[-1]]
+        if isinstance(message, (HumanMessage, AIMessage))
+        and not getattr(message, "tool_calls", None)
+    ]
+    question = text_of(messages[asked[-1]])
+    return {**given, "input": question, "chat_history": history}

@@ -6,24 +6,21 @@ from typing import Any
 
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from oprag.calls import TokenUsage, text_of
-from oprag.routing import DeclineDetector, DeclineRules, is_refusal
+from oprag.calls import REPLY_FIELDS, TokenUsage, filled_reply, text_of
+from oprag.routing import DeclineDetector, DeclineRules
 
 REPLY_SCHEMA: dict[str, Any] = {
     "title": "Reply",
     "description": "The reply to a question about a text.",
     "type": "object",
     "properties": {
-        "answerable": {
-            "type": "boolean",
-            "description": "Whether the text holds the answer.",
-        },
-        "answer": {
-            "type": "string",
-            "description": "The answer; empty if the text does not hold it.",
-        },
+        name: {
+            "type": "boolean" if name == "answerable" else "string",
+            "description": description,
+        }
+        for name, description in REPLY_FIELDS.items()
     },
-    "required": ["answerable", "answer"],
+    "required": [*REPLY_FIELDS],
     "additionalProperties": False,
 }
 """What the model fills in with `structured_output=True`."""
@@ -85,29 +82,9 @@ class IncomingReply:
 
 
 class StructuredReply(IncomingReply):
-    """A reply in which the model said by a field whether it declines.
-
-    It declines where `answerable` is false, and where `answer` is a refusal.
-    """
+    """A reply in which the model said by a field whether it declines."""
 
     streams = False
-
-    def __init__(self, rules: DeclineRules, *, final: bool) -> None:
-        super().__init__(rules, final=final)
-        self._rules = rules
-        self._final = final
-        self._answerable = False
-        self._answer = ""
-
-    @property
-    def text(self) -> str:
-        """The answer that was filled in."""
-        return self._answer
-
-    @property
-    def declined(self) -> bool:
-        """Whether it declines."""
-        return not self._answerable or is_refusal(self._answer, self._rules)
 
     def take(self, message: Any) -> str:
         """Take the parsed reply.
@@ -125,12 +102,10 @@ class StructuredReply(IncomingReply):
             text = text_of(message["raw"])
             fault = f"The structured reply lacks answerable or answer: {text!r:.200}"
             raise ValueError(fault) from message["parsing_error"]
-        self._answerable, self._answer = parsed["answerable"], parsed["answer"]
-        return ""
-
-    def finish(self) -> str:
-        """Return the answer, if it is to be output."""
-        return self.text if self._final or not self.declined else ""
+        filled = {name: parsed[name] for name in REPLY_FIELDS}
+        return self._detector.feed(
+            filled_reply(self._detector.rules.sentinels[0], **filled)
+        )
 
 
 def _is_filled(parsed: Any) -> bool:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable
 from pydantic import (
     ConfigDict,
@@ -17,8 +16,9 @@ from pydantic import (
     model_validator,
 )
 
-from langchain_oprag._options import CheckedOptions, option_field
+from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import Prompt, rung_prompts
+from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
 from oprag.context import DEFAULTS, ContextOptions, Order, Overflow, ReadingKeywords
@@ -49,20 +49,20 @@ class SelfRouteOptions(CheckedOptions):
     model_config = ConfigDict(use_attribute_docstrings=True)
     elsewhere = SET_ELSEWHERE
 
-    llm: Runnable[Any, Any]
+    llm: Model
     """The chat model that reads the context and answers, or refuses."""
-    retriever: RetrieverLike
+    retriever: Retriever
     """Any `Runnable` from a query to documents, best first."""
-    documents: SkipValidation[SourceLike | None] = _route_field("documents")
+    documents: SourceLike | None = _route_field("documents")
     rungs: SkipValidation[Sequence[str | int | Rung]] = _route_field(
         "rungs", DEFAULT_RUNGS
     )
-    rung_llms: SkipValidation[Mapping[str, Runnable[Any, Any]] | None] = _route_field(
-        "rung_llms"
-    )
+    rung_llms: SkipValidation[Mapping[str, Model] | None] = _route_field("rung_llms")
 
     sentinel: SkipValidation[str | Sequence[str] | None] = _route_field("sentinel")
-    decline_rules: SkipValidation[DeclineRules | None] = _route_field("decline_rules")
+    decline_rules: SkipValidation[DeclineRules | Literal["lenient"] | None] = (
+        _route_field("decline_rules")
+    )
     structured_output: bool = _route_field("structured_output", default=False)
     prompts: SkipValidation[Mapping[str, Any] | None] = None
     """Prompts in the place of the built-in one: `"qa"`, and before it `"<rung>.qa"`
@@ -114,6 +114,7 @@ class SelfRouteOptions(CheckedOptions):
     @model_validator(mode="after")
     def _check_together(self) -> SelfRouteOptions:
         checked(self)
+        self._full_texts().within(search_filter(self.retriever, {}, {}))
         return self
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -22,14 +21,21 @@ from langchain_oprag._self_route_options import (
     context_options,
     model_of,
 )
-from langchain_oprag._wrapping import Fetch
+from langchain_oprag._wrapping import Fetch, search_filter
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit
-from oprag.context import arrange
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError
-from oprag.routing import Routed, RouteOptions, RungContext, route
+from oprag.routing import (
+    FIRST_TOKENS,
+    Routed,
+    RouteOptions,
+    RungContext,
+    is_enough,
+    route,
+    tokens_to_retrieve,
+)
 from oprag.tokens import NamedTokenCounter
 
 
@@ -54,12 +60,12 @@ class SelfRouting(Answering):
         counter: NamedTokenCounter,
         source: DocumentSource,
     ) -> None:
-        super().__init__(options, config, counter)
-        self.source = source
+        super().__init__(options, question, config, counter)
+        self.characters = len(question.in_conversation)
+        self.source = source.within(search_filter(options.retriever, config, {}))
         self.structured = options.structured_output
         self.rungs, self.rules, self._prompts = checked(options)
         self._options = options
-        self._question = question
         self._context = context_options(options, counter)
         self._begun = False
 
@@ -69,8 +75,8 @@ class SelfRouting(Answering):
         The output is `input`, then `context` and `answer` of the rung whose reply is
         final, `route`, `usage`.
         """
-        yield AddableDict(input=self._question.text)
-        hits = yield from self._retrieved()
+        yield AddableDict(input=self.question.text)
+        hits, chosen = yield from self._retrieved()
         names = [] if hits else [*islice(self.source.names(), 2)]
         options = RouteOptions(
             rungs=self.rungs,
@@ -78,6 +84,7 @@ class SelfRouting(Answering):
             max_documents=self._options.max_documents,
             default_documents=tuple(names) if len(names) == 1 else (),
             window_overflow=self._options.window_overflow,
+            retrieved_tokens=None if chosen else FIRST_TOKENS,
         )
         routed = yield from route(hits, options, self, ledger=self.ledger)
         yield from self._rest(routed)
@@ -92,7 +99,7 @@ class SelfRouting(Answering):
         The conversation stands behind the context, so that what comes before it is
         the same for every question on a document.
         """
-        template, question = self._prompts[prompt], self._question
+        template, question = self._prompts[prompt], self.question
         if takes_history(template):
             said = {"question": question.text, HISTORY: list(question.history)}
             return fill(template, {**values, **said})
@@ -114,42 +121,45 @@ class SelfRouting(Answering):
             nobody = self.rules.sentinels[0]
             yield AddableDict(context=documents_read(routed.context))
             yield AddableDict(answer=nobody if outcome.text is None else outcome.text)
-        name = outcome.rung.name if outcome.rung else None
-        yield AddableDict(route={"rung": name, "answered": outcome.answered})
+        self.facts = {"route": routed.described()}
+        yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
 
-    def _retrieved(self) -> Generator[Retrieve, Any, list[Hit]]:
+    def _retrieved(self) -> Generator[Retrieve, Any, tuple[list[Hit], bool]]:
         """Retrieve once for all rungs, best first.
 
-        Where a rung has a number of tokens to fill, a vector store is asked for as
-        many chunks as fill the largest.
+        A vector store is asked for as many chunks as fill the largest rung, where
+        nobody said how many: neither of the store nor of a retriever around it.
+
+        Returns:
+            The chunks, and whether somebody chose how many.
         """
-        budgets = [rung.token_budget for rung in self.rungs if rung.token_budget]
-        options = replace(self._context, token_budget=max(budgets, default=None))
+        tokens = tokens_to_retrieve(self.rungs)
         retriever = _best_first(self._options.retriever)
-        query: Any = self._question.text
+        query: Any = self.question.text
         if self._options.retriever_input == "mapping":
-            query = dict(self._question.given)
-        fetch = Fetch(
-            retriever, self.config, {}, k=None, token_budget=options.token_budget
-        )
+            query = dict(self.question.given)
+        fetch = Fetch(retriever, self.config, {}, k=None, token_budget=tokens)
         while True:
             found = yield Retrieve(retriever, query, self.config, fetch.arguments)
             hits = hits_of(_documents(found))
-            if options.token_budget is None:
-                return hits
-            used_all = arrange(hits, options).used_all
-            if not fetch.wants_more(len(found), used_all=used_all):
-                return hits
+            if tokens is None or not fetch.fills:
+                return hits, True
+            enough = is_enough(hits, self._context, tokens)
+            if not fetch.wants_more(found, used_all=not enough):
+                return hits, False
 
 
 def _best_first(retriever: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """Have an `OrderPreservingRetriever` leave the order to us.
+    """Have an `OrderPreservingRetriever` leave the order to us, and the number.
 
-    What does not fit a rung is left out from the end, which has to be the worst.
+    What does not fit a rung is left out from the end, which has to be the worst. One
+    that was not told how much to return says no more than what it wraps.
     """
     if not isinstance(retriever, OrderPreservingRetriever):
         return retriever
+    if retriever.k is None and retriever.token_budget is None:
+        return retriever.base_retriever
     return retriever.model_copy(
         update={"order": "score", "merge": False, "gap_mark": None, "rescore": None}
     )

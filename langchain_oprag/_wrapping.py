@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
@@ -12,13 +13,16 @@ from langchain_core.retrievers import (
     RetrieverLike,
 )
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.base import RunnableBindingBase
+from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
+from langchain_core.runnables.branch import RunnableBranch
 from langchain_core.runnables.config import ensure_config, merge_configs
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
-from langchain_oprag._options import CheckedOptions
+from langchain_oprag._convert import hits_of
+from langchain_oprag._options import CheckedOptions, Retriever
 from oprag.context import FetchPlan, check_option
+from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError
 
 _MMR_CANDIDATES = 20
@@ -74,6 +78,7 @@ class Fetch:
     ) -> None:
         self.config = config
         self.k = k
+        self._retriever = retriever
         self._call = call
         self._search = _store_search(retriever, config)
         self._given = None
@@ -84,6 +89,15 @@ class Fetch:
                 self._plan = FetchPlan.beginning_with(max(at_least, self._given or 0))
             elif self._given is None and k is None and token_budget is not None:
                 self._plan = FetchPlan(token_budget, candidates)
+
+    def filtered_by(self) -> SearchFilter:
+        """What the search is filtered by."""
+        return search_filter(self._retriever, self.config, self._call)
+
+    @property
+    def fills(self) -> bool:
+        """Whether as many chunks are asked for as fill the budget."""
+        return self._plan is not None
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -98,15 +112,16 @@ class Fetch:
                 asked["fetch_k"] = k  # it cannot choose more than it looks at
         return asked
 
-    def wants_more(self, found: int, *, used_all: bool) -> bool:
+    def wants_more(self, found: Sequence[Document], *, used_all: bool) -> bool:
         """Whether to ask once more, for more.
 
         Args:
             found: Documents that came.
             used_all: Whether all of them fitted the budget.
         """
-        plan = self._plan
-        return plan is not None and plan.wants_more(returned=found, used_all=used_all)
+        return self._plan is not None and self._plan.wants_more(
+            partial(hits_of, found), returned=len(found), used_all=used_all
+        )
 
     def limited_by(self, found: int) -> str | None:
         """What to change so that more would come; None when there is no more.
@@ -136,11 +151,21 @@ class _StoreSearch(NamedTuple):
 
 def _store_search(retriever: Any, config: RunnableConfig) -> _StoreSearch | None:
     """The settings of a vector store's retriever; None for any other."""
+    retriever, config, bound = _unwrapped(retriever, config)
+    if not isinstance(retriever, VectorStoreRetriever):
+        return None
+    return _StoreSearch(retriever.search_type, {**retriever.search_kwargs, **bound})
+
+
+def _unwrapped(
+    retriever: Any, config: RunnableConfig
+) -> tuple[Any, RunnableConfig, dict[str, Any]]:
+    """What is inside `with_config`, `bind` and the like, and what they pass to it."""
     # Here, so that importing the package does not take as long again.
     from langchain_core.runnables.configurable import DynamicRunnable
 
     bound: dict[str, Any] = {}
-    while not isinstance(retriever, VectorStoreRetriever):
+    while True:
         if isinstance(retriever, RunnableBindingBase):
             bound = {**retriever.kwargs, **bound}
             config = merge_configs(retriever.config, config)
@@ -148,8 +173,62 @@ def _store_search(retriever: Any, config: RunnableConfig) -> _StoreSearch | None
         elif isinstance(retriever, DynamicRunnable):
             retriever, config = retriever.prepare(config)
         else:
-            return None
-    return _StoreSearch(retriever.search_type, {**retriever.search_kwargs, **bound})
+            return retriever, config, bound
+
+
+_NO_FILTERS = {"k", "fetch_k", "lambda_mult", "score_threshold", "search_params"}
+"""Arguments of a search that keep nothing from whoever searches."""
+_INSIDE = {
+    ("langchain_oprag", "OrderPreservingRetriever"): "base_retriever",
+    ("langchain_oprag", "LongUnitRetriever"): "base_retriever",
+    **{
+        (package, name): attribute
+        for package in ("langchain", "langchain_classic")
+        for name, attribute in (
+            ("ContextualCompressionRetriever", "base_retriever"),
+            ("MultiQueryRetriever", "retriever"),
+            ("EnsembleRetriever", "retrievers"),
+        )
+    },
+}
+"""Retrievers that search with others alone: package, name, and where those are."""
+
+
+def search_filter(
+    retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
+) -> SearchFilter:
+    """Tell what a retriever's search is filtered by, as far as that can be seen.
+
+    Args:
+        retriever: Any.
+        config: What it is called with: it decides configurable fields.
+        call: Further arguments of the call.
+    """
+    retriever, config, bound = _unwrapped(retriever, config)
+    call = {**bound, **call}
+    if inner := _searched_with(retriever):
+        return one_filter(search_filter(each, config, call) for each in inner)
+    if not is_unchanged(retriever, VectorStoreRetriever):
+        name = type(retriever).__name__
+        return SearchFilter(unseen=f"what {name} filters its search by is not known")
+    arguments = {**retriever.search_kwargs, **call}
+    where = arguments.pop("filter", None)
+    if isinstance(where, Mapping) and not where:
+        where = None
+    for name, value in arguments.items():
+        if name not in _NO_FILTERS and value is not None:
+            unseen = f"the search has {name}=, which may filter it"
+            return SearchFilter(where, unseen=unseen)
+    return SearchFilter(where)
+
+
+def _searched_with(retriever: Any) -> list[Any]:
+    """The retrievers that another one searches with; empty where it does so itself."""
+    if isinstance(retriever, RunnableSequence):
+        return [retriever.last]
+    if isinstance(retriever, RunnableBranch):
+        return [*(chosen for _, chosen in retriever.branches), retriever.default]
+    return inner_retrievers(retriever, _INSIDE)
 
 
 class WrappingKeywords(TypedDict, total=False):
@@ -163,7 +242,7 @@ class WrappingKeywords(TypedDict, total=False):
 class WrappingRetriever(BaseRetriever, CheckedOptions):
     """A retriever around another one, whose attributes it passes through."""
 
-    base_retriever: RetrieverLike
+    base_retriever: Retriever
 
     def invoke(
         self,

@@ -13,6 +13,7 @@ from langchain_core.documents import (
 from langchain_oprag._convert import Ordered
 from langchain_oprag._options import SharedOptions, option_field
 from oprag.context import documented
+from oprag.documents import SearchFilter
 from oprag.errors import InvalidOptionError
 
 _SETTING = "raise the number of documents that the retriever before it returns (k)"
@@ -38,10 +39,12 @@ class OrderPreservingCompressor(
 
     Raises:
         ValidationError: On construction and assignment, for an option that does
-            not exist or cannot have this value. It is a `ValueError`.
+            not exist or cannot have this value: `documents` cannot be a vector store,
+            which may hold what the filter of the search hides. It is a `ValueError`.
     """
 
     top_n: int | None = option_field("top_n")
+    search = SearchFilter(unseen="a compressor cannot see what the search filters by")
 
     def compress_documents(
         self,

@@ -48,7 +48,7 @@ SourceLike: TypeAlias = (
 """What `document_source` takes."""
 
 
-def document_source(documents: SourceLike) -> DocumentSource:
+def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSource:
     """Make a source of full texts out of whatever holds them.
 
     Args:
@@ -61,6 +61,10 @@ def document_source(documents: SourceLike) -> DocumentSource:
             they were split; or anything that `oprag.documents.document_source`
             takes: a mapping from names to texts, a function, plain or `async`, or a
             folder.
+        exact: Of a vector store: whether only the exact text of a document will do.
+            False, to have it up to white space where another splitter dropped that;
+            see `oprag.documents.rebuild`. Then `read(name)` and `aread(name)` say of
+            each text whether it is exact, and so does a Self-Route that reads it.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document,
@@ -78,7 +82,7 @@ def document_source(documents: SourceLike) -> DocumentSource:
     if isinstance(documents, BaseStore):
         return _StoreSource(documents)
     if isinstance(documents, (VectorStore, ChunkStore)):
-        return StoreSource(chunk_store(documents))
+        return StoreSource(chunk_store(documents), exact=exact)
     if isinstance(documents, (list, tuple, Document)):
         return given_documents(documents, Document, source_of)
     search = getattr(documents, "search", None)

@@ -21,11 +21,13 @@ from oprag.indexing import (
     Framework,
     IndexingReport,
     Piece,
+    RemoveMissing,
     Replace,
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
     aupdate_index,
+    source_scope,
     update_index,
     wanted_documents,
 )
@@ -37,7 +39,8 @@ def index_documents(
     vectorstore: VectorStore,
     *,
     splitter: BaseDocumentTransformer | None = None,
-    remove_missing: bool = False,
+    scope: str | None = None,
+    remove_missing: RemoveMissing = False,
     replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
@@ -47,12 +50,14 @@ def index_documents(
 
     Run it again whenever documents may have changed, or after a crash: a document
     that the store holds as it is is neither embedded nor written again, one that
-    changed is replaced, and one that was left incomplete is completed. While a
-    document is replaced, the store holds only some of its chunks for a moment; to
-    read the whole document then is an error. One run at a time.
+    changed is replaced, and one that was left incomplete is completed. The old chunks
+    of a document are deleted when all its new ones are in the store: whatever fails,
+    the document can be read in its old version or its new one, and searches find
+    chunks of both for a moment. Documents that fail are listed in the report; the
+    others go on. A second run on the same machine waits for the first.
 
     Chunks get the metadata of their document and oprag's own (`oprag.metadata`), all
-    flat, and ids that are the same every time (`oprag.metadata.chunk_id`), those that
+    flat, and ids that are the same every time and cover text and metadata, those that
     LlamaIndex's `index_documents` gives: a store that both write to is one index.
 
     Args:
@@ -67,16 +72,27 @@ def index_documents(
         splitter: oprag's, whose positions are exact, or any other text splitter,
             whose chunks are found in their document. None for
             `OffsetSentenceSplitter()`.
-        remove_missing: Also delete the documents that an earlier run stored and that
-            are not among `documents`. What others keep in the store stays.
+        scope: Name of where the documents come from, such as `"handbook"`: what a run
+            removes and replaces are documents of its own scope, so that several
+            sources live in one store. Names of a folder's files begin with it
+            (`handbook/a.txt`). None: a folder is a scope by itself, known by its path;
+            documents without a folder are all of one scope.
+        remove_missing: Also delete the documents of this scope that an earlier run
+            stored and that are not among `documents`. What others keep in the store
+            stays. If more than half of them would go, it is an error and none does,
+            unless it is `"all"`.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was split otherwise. `"same_settings"`: only its
             chunks of the same splitter with the same settings, so that chunks of
             several sizes live side by side; index every size again when a document
-            changes.
+            changes. `"all"`: also chunks of the same file that LangChain, LlamaIndex
+            or another name of it put into the store, and a document of that name from
+            another scope. All of the store is looked through for them; else its first
+            5,000 chunks are, and they are counted in the report.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
-            keeps (lists, mappings, dates, numbers that are not finite). None is
-            always left out.
+            keeps (lists, mappings, dates, numbers that are not finite, strings with
+            a NUL character). None is always left out. With `"error"` the document
+            fails.
         batch_size: Chunks that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
 
@@ -86,15 +102,18 @@ def index_documents(
     Raises:
         MissingDocumentError: A document has no name.
         DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
-        UnsupportedMetadataError: See `unsupported_metadata`.
-        MissingPositionError: A page comes alone, and without a number.
         UnscopedPositionError: A document that is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         InvalidOptionError: An option or the store cannot be used, or
-            `remove_missing` would delete everything.
-        IndexingError: The store did not delete, or gave chunks ids of its own.
+            `remove_missing` would delete more than half.
+        IndexingError: No document could be indexed, or five in a row failed, as when
+            the embedding is out of service: its `report` says what was done. Or the
+            store did not delete, or gave chunks ids of its own; or another run was
+            still writing after a minute.
 
     Warns:
+        OpragWarning: Some documents failed, or the store also holds chunks of them that
+            something else wrote; the report has the facts.
         UnlocatedChunksWarning: Chunks of another splitter were not found in their
             document; they keep their order.
 
@@ -110,9 +129,10 @@ def index_documents(
     """
     store = _readable(vectorstore, chunks)
     return update_index(
-        wanted_documents(documents, _framework(splitter), unsupported_metadata),
+        wanted_documents(documents, _framework(splitter), unsupported_metadata, scope),
         store,
-        _Writer(vectorstore),
+        _Writer(vectorstore, chunks),
+        scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
@@ -124,7 +144,8 @@ async def aindex_documents(
     vectorstore: VectorStore,
     *,
     splitter: BaseDocumentTransformer | None = None,
-    remove_missing: bool = False,
+    scope: str | None = None,
+    remove_missing: RemoveMissing = False,
     replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
@@ -136,9 +157,10 @@ async def aindex_documents(
     """
     store = _readable(vectorstore, chunks)
     return await aupdate_index(
-        wanted_documents(documents, _framework(splitter), unsupported_metadata),
+        wanted_documents(documents, _framework(splitter), unsupported_metadata, scope),
         store,
-        _Writer(vectorstore),
+        _Writer(vectorstore, chunks),
+        scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
@@ -205,15 +227,31 @@ class _LangChain(Framework[Document]):
 
 
 class _Writer(ChunkWriter):
-    """Writes through the vector store's own methods."""
+    """Writes through the vector store's own methods.
 
-    def __init__(self, vectorstore: VectorStore) -> None:
-        self._vectorstore = vectorstore
+    Args:
+        vectorstore: The store.
+        chunks: What the user gave to read it, or None for a store that is known.
+    """
+
+    def __init__(self, vectorstore: VectorStore, chunks: ChunkStore | None) -> None:
+        self.written = self._vectorstore = vectorstore
+        read = chunk_store(vectorstore) if chunks is None else None
+        # The others that are known replace what has the same id.
+        self._replaces = read is not None and not isinstance(read, FaissChunks)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
         given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
+
+    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
+        if not self._replaces:
+            # For nothing, but if it fails now, it does before anything is deleted.
+            if embeddings := self._vectorstore.embeddings:
+                embeddings.embed_documents([chunk.text for chunk in chunks])
+            self.delete([chunk.id for chunk in chunks])
+        self.add(chunks)
 
     def delete(self, ids: Sequence[str]) -> None:
         self._check_deleted(self._vectorstore.delete(list(ids)))
@@ -222,6 +260,13 @@ class _Writer(ChunkWriter):
         ids = [chunk.id for chunk in chunks]
         given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
+
+    async def arewrite(self, chunks: Sequence[WantedChunk]) -> None:
+        if not self._replaces:
+            if embeddings := self._vectorstore.embeddings:
+                await embeddings.aembed_documents([chunk.text for chunk in chunks])
+            await self.adelete([chunk.id for chunk in chunks])
+        await self.aadd(chunks)
 
     async def adelete(self, ids: Sequence[str]) -> None:
         self._check_deleted(await self._vectorstore.adelete(list(ids)))

@@ -8,8 +8,7 @@ from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
-from langchain_core.retrievers import RetrieverLike
-from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import (
     AddableDict,
     ConfigurableFieldSpec,
@@ -18,14 +17,15 @@ from langchain_core.runnables.utils import (
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
+from langchain_oprag._convert import characters_of
 from langchain_oprag._driver import DrivenRunnable
-from langchain_oprag._options import CheckedOptions, option_field
+from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
 from oprag.calls import SENTINEL, CallModel
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.tokens import NamedTokenCounter, TokenizerSpec
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
 
 _reader_field = partial(option_field, descriptions=READER_DESCRIPTIONS)
@@ -36,9 +36,9 @@ class LongReaderOptions(CheckedOptions):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
-    llm: Runnable[Any, Any]
+    llm: Model
     """The chat model that reads and answers."""
-    retriever: RetrieverLike | None = None
+    retriever: Retriever | None = None
     """Any `Runnable` from a query to documents in reading order, a `LongUnitRetriever`
     say; None where they come with the input."""
     prompts: SkipValidation[Mapping[str, Any] | None] = None
@@ -76,7 +76,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
 
     The input is a question, or `{"input": question}`, perhaps with `context`
     (documents in reading order, in the place of the retriever's) and `chat_history`
-    (messages in any form that LangChain takes). The output has
+    (messages in any form that LangChain takes), or `{"messages": …}`. The output has
 
     - `input`: the question;
     - `context`: the documents that were read, as they were retrieved;
@@ -84,10 +84,12 @@ class LongReader(DrivenRunnable, LongReaderOptions):
     - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
       to read, and no call;
     - `usage`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs` are the
-      calls: `"long"` and `"short"`, or `"direct"`.
+      calls: `"long"` and `"short"`, or `"direct"`;
+    - `messages`, where the input has them: the short answer as an `AIMessage`.
 
     A stream gives these keys in this order, `long_answer` and `answer` in pieces that
-    join to them. The calls of the model carry the tag `call:<name>`.
+    join to them. LangGraph and `astream_events` show the short answer alone. The calls
+    of the model carry the tag `call:<name>`.
 
     Args:
         **options: The fields of `LongReaderOptions`.
@@ -128,7 +130,8 @@ class LongReader(DrivenRunnable, LongReaderOptions):
 
     def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
         question = read_question(given, type(self).__name__)
-        return _LongReading(self, question, config, self._resolved_counter())
+        counter = resolve_token_counter(self.token_counter)
+        return _LongReading(self, question, config, counter)
 
 
 class _LongReading(Answering):
@@ -143,9 +146,10 @@ class _LongReading(Answering):
         config: RunnableConfig,
         counter: NamedTokenCounter,
     ) -> None:
-        super().__init__(options, config, counter)
+        super().__init__(options, question, config, counter)
+        self.characters = len(question.in_conversation)
+        self.characters += characters_of(question.given.get("context"))
         self._options = options
-        self._question = question
         self._prompts = long_prompts(options.prompts or {})
         self._begun = False
 
@@ -155,12 +159,12 @@ class _LongReading(Answering):
         The output is `input`, `context`, `long_answer`, `answer`, `usage`.
         """
         options = self._options
-        yield AddableDict(input=self._question.text)
+        yield AddableDict(input=self.question.text)
         documents = yield from self._documents()
         yield AddableDict(context=documents)
         reading = yield from read_long(
             options.separator.join(document.page_content for document in documents),
-            self._question.in_conversation,
+            self.question.in_conversation,
             self,
             ledger=self.ledger,
             token_counter=self.counter,
@@ -186,7 +190,7 @@ class _LongReading(Answering):
             yield AddableDict({key: text})
 
     def _documents(self) -> Generator[Retrieve, Any, list[Document]]:
-        found = self._question.given.get("context")
+        found = self.question.given.get("context")
         option, retriever = "context", self._options.retriever
         if found is None:
             option = "retriever"
@@ -196,7 +200,7 @@ class _LongReading(Answering):
                     'one of them: {"input": question, "context": documents}.'
                 )
                 raise InvalidOptionError(message, option=option, value=None)
-            found = yield Retrieve(retriever, self._question.text, self.config, {})
+            found = yield Retrieve(retriever, self.question.text, self.config, {})
         if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
             return list(found)
         message = f"{option} gave {found!r:.100}, not a list of documents."

@@ -18,19 +18,22 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, field_validator
 
-from langchain_oprag._convert import hits_of
+from langchain_oprag._convert import characters_of, hits_of
 from langchain_oprag._options import option_field
 from langchain_oprag._wrapping import (
     Fetch,
     WrappingKeywords,
     WrappingRetriever,
     checked_k,
+    search_filter,
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
+from oprag.documents import exact_text
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
+from oprag.tokens import in_thread_if_long
 from oprag.units import (
     FoundUnit,
     LongUnit,
@@ -98,13 +101,15 @@ class LongUnitRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`, or the units cannot be used.
+            `base_retriever` and `vectorstore`, the units cannot be used, or
+            `documents` is a store that cannot be read through the search's filter.
         DuplicateDocumentError: On construction: a document is in two units.
         ValidationError: On construction and assignment, for an option that does not
             exist or cannot have this value. All are `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
             is of no unit, or does not say where it stands.
-        DocumentNotFoundError: When invoked: `documents` lacks a document.
+        DocumentNotFoundError: When invoked: `documents` lacks a document, or the
+            search's filter hides chunks of it.
         InvalidSpanError: When invoked: a document is shorter than it was.
 
     Source:
@@ -161,6 +166,7 @@ class LongUnitRetriever(WrappingRetriever):
         given: dict[str, Any] = {"base_retriever": base, **options}
         given.update(units=units, documents=documents)
         super().__init__(**given)
+        self._full_texts().within(search_filter(self.base_retriever, {}, {}))
         self._unit_index()
 
     @field_validator("units", mode="plain")
@@ -186,8 +192,10 @@ class LongUnitRetriever(WrappingRetriever):
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
         chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
-        source = self._full_texts()
-        texts = {name: source.get(name) for name in document_names(chosen)}
+        source = self._full_texts().within(fetch.filtered_by())
+        texts = {
+            name: exact_text(name, source.read(name)) for name in document_names(chosen)
+        }
         return self._documents(chosen, texts)
 
     async def _aget_relevant_documents(
@@ -204,9 +212,13 @@ class LongUnitRetriever(WrappingRetriever):
         fetch = self._fetch(config, call, k)
         chosen = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
         names = document_names(chosen)
-        source = self._full_texts()
-        texts = await asyncio.gather(*map(source.aget, names))
-        return self._documents(chosen, dict(zip(names, texts, strict=True)))
+        source = self._full_texts().within(fetch.filtered_by())
+        found = await asyncio.gather(*map(source.aread, names))
+        texts = [exact_text(*pair) for pair in zip(names, found, strict=True)]
+        named = dict(zip(names, texts, strict=True))
+        return await in_thread_if_long(
+            characters_of(texts), partial(self._documents, chosen, named)
+        )
 
     def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
         self._refuse_options(call, type(self).model_fields)
@@ -231,12 +243,14 @@ class LongUnitRetriever(WrappingRetriever):
         chosen = reading_order(
             ranked, k, order=self.order, document_order=self.document_order
         )
-        return chosen, fetch.wants_more(len(found), used_all=len(ranked) < k)
+        return chosen, fetch.wants_more(found, used_all=len(ranked) < k)
 
     async def _areceive(
         self, fetch: Fetch, k: int, found: Sequence[Document]
     ) -> tuple[list[FoundUnit], bool]:
-        return self._receive(fetch, k, found)
+        return await in_thread_if_long(
+            characters_of(found), partial(self._receive, fetch, k, found)
+        )
 
     def _documents(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

@@ -17,7 +17,7 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import field_validator
 
-from langchain_oprag._convert import Ordered
+from langchain_oprag._convert import Ordered, characters_of
 from langchain_oprag._options import SharedOptions
 from langchain_oprag._wrapping import (
     Fetch,
@@ -28,6 +28,8 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import ContextKeywords, candidates_for, documented
+from oprag.documents import SearchFilter
+from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -77,7 +79,8 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
 
     Raises:
         InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`.
+            `base_retriever` and `vectorstore`; on construction or when invoked, when
+            `documents` is a store that cannot be read through the search's filter.
         ValidationError: On construction and assignment, for an option that does
             not exist or cannot have this value. Both are `ValueError`.
         MissingDocumentError: When invoked, and a document does not say which text
@@ -125,7 +128,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         )
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
-        self._context_options()  # so that no query has to make them
+        self._options_for(self.k, self._search(self._fetch({}, {}, None)))
 
     @field_validator("k", mode="plain")
     @classmethod
@@ -171,23 +174,29 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
             candidates=candidates_for(self.selection),
         )
 
+    def _search(self, fetch: Fetch) -> SearchFilter | None:
+        return None if self.documents is None else fetch.filtered_by()
+
     def _receive(
         self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """The documents in order, and whether to ask again instead."""
-        return self._received(fetch, found, self._put_in_order(found, fetch.k))
+        ordered = self._put_in_order(found, fetch.k, self._search(fetch))
+        return self._received(fetch, found, ordered)
 
     async def _areceive(
         self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """Async version of `_receive`."""
-        ordered = await self._aput_in_order(found, fetch.k)
-        return self._received(fetch, found, ordered)
+        ordered = await self._aput_in_order(found, fetch.k, self._search(fetch))
+        return await in_thread_if_long(
+            characters_of(found), partial(self._received, fetch, found, ordered)
+        )
 
     def _received(
         self, fetch: Fetch, found: list[Document], ordered: Ordered
     ) -> tuple[list[Document], bool]:
-        if fetch.wants_more(len(found), used_all=ordered.used_all):
+        if fetch.wants_more(found, used_all=ordered.used_all):
             return ordered.documents, True
         setting = fetch.limited_by(len(found))
         starved = found and ordered.used_all and setting is not None

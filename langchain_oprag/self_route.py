@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langchain_core.runnables.utils import (
     ConfigurableFieldSpec,
     get_unique_config_specs,
@@ -12,12 +13,17 @@ from langchain_core.runnables.utils import (
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
+from langchain_oprag._answer_run import NOT_SHOWN
 from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._questions import read_question
 from langchain_oprag._self_route_options import SelfRouteOptions
 from langchain_oprag._self_routing import SelfRouting
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
+from oprag.tokens import resolve_token_counter
+
+_NO_ANSWER = "The documents do not hold the answer to this question."
+"""What an agent reads in the place of a refusal."""
 
 
 class _ToolArguments(BaseModel):
@@ -29,11 +35,14 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
     """Answers from the retrieved chunks; from the full documents if they fail.
 
     The model reads the retrieved chunks, in document order, and may refuse. Only
-    then does it read the full documents of those chunks. `rungs=` puts other steps
-    in between. It takes the place of `create_retrieval_chain`.
+    then does it read the full documents of those chunks. Out of a store they are read
+    through the retriever's filter: a document of which it hides chunks is left out, and
+    named in the step's `note`. `rungs=` puts other steps in between. It takes the place
+    of `create_retrieval_chain`.
 
     The input is a question, or `{"input": question}`, perhaps with `chat_history`
-    (messages in any form that LangChain takes). The output has
+    (messages in any form that LangChain takes); or `{"messages": …}`, as LangGraph
+    keeps them: the last one of the user is the question. The output has
 
     - `input`: the question;
     - `context`: the documents that were read for the answer, in reading order: the
@@ -42,11 +51,15 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
       without any context the sentinel;
     - `route`: `rung`, the name of the step that the answer is from (None without
       any context), and `answered`, False for a refusal;
-    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`.
+    - `usage`: what it took, see `oprag.calls.Ledger.to_dict`;
+    - `messages`, where the input has them: the answer as an `AIMessage`, with the
+      tokens of all steps in `usage_metadata` and the route in `response_metadata`.
 
     A stream gives these keys in this order, `answer` in pieces that join to it. Text
     is streamed once it cannot be a refusal any more; a refusal is not shown, unless
-    it is the final reply. The calls of the model carry the tag `rung:<name>`.
+    it is the final reply. LangGraph's `stream_mode="messages"` and `astream_events`
+    show the same, as one run of a chat model; with the tag `nostream` nothing. All
+    other callbacks hear the calls of the model, which carry the tag `rung:<name>`.
 
     Args:
         **options: The fields of `SelfRouteOptions`.
@@ -98,22 +111,22 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
             arg_types: Not possible, as `args_schema`.
 
         Returns:
-            The tool. What the agent reads is the answer; the whole output is the
-            message's `artifact`.
+            The tool. What the agent reads is the answer, or a sentence that says that
+            there is none. The message's `artifact`, in plain values that can be kept,
+            has `route`, `usage`, and `sources`: the metadata of what was read. Token
+            streams show nothing of the tool's own calls.
         """
         if args_schema is not None or arg_types is not None:
             message = "The tool takes one argument, the question. Leave the schema out."
             raise InvalidOptionError(message, option="args_schema", value=args_schema)
 
         def ask(question: str, config: RunnableConfig) -> tuple[str, dict[str, Any]]:
-            result = self.invoke({"input": question}, config)
-            return result["answer"], result
+            return _reported(self.invoke({"input": question}, _unshown(config)))
 
         async def aask(
             question: str, config: RunnableConfig
         ) -> tuple[str, dict[str, Any]]:
-            result = await self.ainvoke({"input": question}, config)
-            return result["answer"], result
+            return _reported(await self.ainvoke({"input": question}, _unshown(config)))
 
         told = "Answers a question from the documents, or says that they do not."
         return StructuredTool.from_function(
@@ -134,6 +147,19 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
         )
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
-        counter = self._resolved_counter()
+        counter = resolve_token_counter(self.token_counter)
         question = read_question(given)
         return SelfRouting(self, question, config, counter, self._full_texts())
+
+
+def _unshown(config: RunnableConfig) -> RunnableConfig:
+    """Have token streams show the answer once: as the message of the tool."""
+    return merge_configs(config, {"tags": [NOT_SHOWN]})
+
+
+def _reported(result: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return what an agent reads, and what is kept with it: nothing of long texts."""
+    route = result["route"]
+    answer = result["answer"] if route["answered"] else _NO_ANSWER
+    sources = [dict(document.metadata) for document in result["context"]]
+    return answer, {"route": route, "sources": sources, "usage": result["usage"]}

@@ -15,7 +15,7 @@ from oprag.metadata import CHAR_START, OWN_KEYS
 from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 require(
     "langchain_text_splitters",
@@ -57,7 +57,6 @@ class OffsetSplitter(TextSplitter):
             strip_whitespace=False,
         )
         self._tokenizer = tokenizer
-        self._counter: NamedTokenCounter | None = None
 
     @abstractmethod
     def _spans(self, text: str) -> list[TextChunk]:
@@ -121,8 +120,9 @@ class OffsetSplitter(TextSplitter):
             document (copied deeply) and oprag's: `doc_key`, `doc_uri`, `doc_version`
             (of the text and the splitter's settings), `part_index`, `chunk_index`
             (running on over the parts), `n_chunks`, `char_start` and `char_end`
-            (characters, relative to the part), `token_count` and `token_counter`;
-            with `add_start_index` also `start_index`. Their `id` is the same for the
+            (characters, relative to the part), `token_count` and `token_counter`; on
+            the first chunk of each part `text_length` and `text_hash` of its text; with
+            `add_start_index` also `start_index`. Their `id` is the same for the
             same chunk of the same version every time.
 
         Raises:
@@ -165,21 +165,16 @@ class OffsetSplitter(TextSplitter):
             encoding_name = tiktoken.encoding_name_for_model(model_name)
         return cls(tokenizer=encoding_name, **kwargs)
 
-    def _resolved(self) -> NamedTokenCounter:
-        """The token counter, resolved when it is first used and then kept."""
-        if self._counter is None:
-            self._counter = resolve_token_counter(self._tokenizer)
-        return self._counter
-
     def _length(self, text: str) -> int:
-        return self._resolved()(text)
+        return resolve_token_counter(self._tokenizer)(text)
 
     def _split(self, texts: list[SourceText]) -> list[Document]:
+        counter = resolve_token_counter(self._tokenizer)
         rows: list[list[Document]] = [[] for _ in texts]
         for parts in group_parts(texts):
             spans = [self._spans(part.source.text) for part in parts]
             stamps = stamp_chunks(
-                parts, spans, settings=self._settings(), counter=self._resolved()
+                parts, spans, settings=self._settings(), counter=counter
             )
             for part, row, written in zip(parts, spans, stamps, strict=True):
                 inherited = _inherited(part.source.metadata)
@@ -249,7 +244,7 @@ class OffsetTokenSplitter(OffsetSplitter):
             text,
             chunk_size=self._chunk_size,
             chunk_overlap=self._chunk_overlap,
-            tokenizer=self._resolved(),
+            tokenizer=self._tokenizer,
         )
 
     def _settings(self) -> tuple[object, ...]:
@@ -297,7 +292,7 @@ class OffsetSentenceSplitter(OffsetSplitter):
         return split_sentences(
             text,
             chunk_size=self._chunk_size,
-            tokenizer=self._resolved(),
+            tokenizer=self._tokenizer,
             sentence_spans=self._sentence_spans,
         )
 

@@ -15,11 +15,23 @@ from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.schema import NodeWithScore
 
+from llamaindex_oprag._convert import characters_of
 from llamaindex_oprag._llms import answer_tokens_of, name_of, window_of
 from llamaindex_oprag._metering import Meter
-from llamaindex_oprag._prompts import fill, frame_tokens, in_their_names, sent_text
-from oprag.calls import CallModel, Dialogue, Ledger, PromptSize, Reply, TokenUsage
-from oprag.documents import DocumentSource
+from llamaindex_oprag._prompts import fill, in_their_names, sent_text
+from oprag.calls import (
+    REPLY_FIELDS,
+    CallModel,
+    Dialogue,
+    Ledger,
+    PromptSize,
+    Reply,
+    StreamEnd,
+    TokenUsage,
+    filled_reply,
+    frame_tokens,
+)
+from oprag.documents import DocumentSource, FullText
 from oprag.routing import DeclineDetector, DeclineRules
 from oprag.tokens import NamedTokenCounter
 
@@ -30,13 +42,8 @@ EMPTY_RESPONSE = "Empty Response"
 class DeclinableAnswer(BaseModel):
     """An answer to the question, or the statement that the text holds none."""
 
-    answerable: bool = Field(
-        description="Whether the text holds the answer to the question."
-    )
-    answer: str = Field(
-        default="",
-        description="The answer alone, in as few words as it takes; empty without one.",
-    )
+    answerable: bool = Field(description=REPLY_FIELDS["answerable"])
+    answer: str = Field(default="", description=REPLY_FIELDS["answer"])
 
 
 class Answering(ABC):
@@ -73,6 +80,8 @@ class Answering(ABC):
         self.retrieved = nodes
         self.call: ModelCall | None = None
         """The last one that was begun."""
+        self.characters = characters_of(nodes)
+        """Of the texts that came; how long it takes to count and cut them."""
         self._additional = additional
         self._windows = max_context_tokens
         self._answer_tokens = answer_tokens
@@ -115,7 +124,8 @@ class Answering(ABC):
 
         def tokens(values: Mapping[str, str]) -> int:
             sent = fill(llm, self.template(prompt), self.filled(values))
-            return self.counter(self.as_text(sent)) + frame_tokens(sent)
+            messages = 0 if isinstance(sent, str) else len(sent)
+            return self.counter(self.as_text(sent)) + frame_tokens(messages)
 
         return PromptSize(tokens, window, reserved)
 
@@ -135,16 +145,18 @@ class Answering(ABC):
         self.call = ModelCall(self, request)
         return self.call
 
-    def read(self, names: Sequence[str]) -> list[str]:
+    def read(self, names: Sequence[str]) -> list[FullText]:
         """Read full texts."""
         source = self.source
-        return [] if source is None else [source.get(name) for name in names]
+        return [] if source is None else [source.read(name) for name in names]
 
-    async def aread(self, names: Sequence[str]) -> list[str]:
+    async def aread(self, names: Sequence[str]) -> list[FullText]:
         """Async version of `read`."""
         if self.source is None:
             return []
-        return await asyncio.gather(*map(self.source.aget, names))
+        texts = await asyncio.gather(*map(self.source.aread, names))
+        self.characters += sum(len(text.text) for text in texts)
+        return texts
 
     def source_nodes(self) -> list[NodeWithScore]:
         """What was read, and the additional nodes."""
@@ -213,9 +225,16 @@ class ModelCall:
             responses = complete(sent, formatted=True)
         else:
             responses = llm.stream_chat(sent) if streaming else llm.chat(sent)
-        for response in responses if streaming else [responses]:
+        if not streaming:
+            self._meter.see(responses)
+            yield _text(responses, streaming=False)
+            return
+        end = StreamEnd()
+        for response in responses:
             self._meter.see(response)
-            yield _text(response, streaming=streaming)
+            end.see(response)
+            yield _text(response, streaming=True)
+        end.check()
 
     async def apieces(self, *, streaming: bool) -> AsyncGenerator[str, None]:
         """Async version of `pieces`."""
@@ -238,10 +257,13 @@ class ModelCall:
             self._meter.see(responses)
             yield _text(responses, streaming=False)
             return
+        end = StreamEnd()
         try:
             async for response in responses:
                 self._meter.see(response)
+                end.see(response)
                 yield _text(response, streaming=True)
+            end.check()
         finally:
             # A stream that is left must be closed here, not whenever it is collected.
             if isinstance(responses, AsyncGenerator):
@@ -278,9 +300,8 @@ class ModelCall:
         return in_their_names(self._values)
 
     def _as_text(self, filled: DeclinableAnswer) -> str:
-        return (
-            filled.answer if filled.answerable else self._answering.rules.sentinels[0]
-        )
+        sentinel = self._answering.rules.sentinels[0]
+        return filled_reply(sentinel, **filled.model_dump())
 
 
 def _text(response: Any, *, streaming: bool) -> str:

@@ -14,48 +14,75 @@ from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag._wrapping import Fetch
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import arrange
-from oprag.routing import RouteOptions
+from oprag.routing import RouteOptions, is_enough, tokens_to_retrieve
 
 
 class Filling:
     """How much is retrieved for one question.
 
-    Where a rung has a number of tokens to fill, an index retriever that was left at
-    LlamaIndex's default is asked for as many nodes as fill the largest.
+    An index retriever that was left at LlamaIndex's default is asked for as many nodes
+    as fill the largest rung, where nobody said how many: neither of it nor of what of
+    ours is around it or behind it.
 
     Args:
         retriever: Not written to.
+        postprocessors: What the nodes go through then.
         options: See `RouteOptions`.
     """
 
-    def __init__(self, retriever: BaseRetriever, options: RouteOptions) -> None:
-        budgets = [rung.token_budget for rung in options.rungs if rung.token_budget]
-        self._options = replace(
-            options.context, token_budget=max(budgets, default=None)
+    def __init__(
+        self,
+        retriever: BaseRetriever,
+        postprocessors: Sequence[BaseNodePostprocessor],
+        options: RouteOptions,
+    ) -> None:
+        self._options = options.context
+        self._around: OrderPreservingRetriever | None = None
+        chosen = [
+            each.context_options()
+            for each in postprocessors
+            if isinstance(each, OrderPreservingPostprocessor)
+        ]
+        budgets = [each.token_budget or 0 for each in chosen]
+        tokens = tokens_to_retrieve(options.rungs)
+        self._tokens = None if tokens is None else max(tokens, *budgets, 0)
+        if isinstance(retriever, OrderPreservingRetriever):
+            retriever = _best_first_retriever(retriever)
+            own = retriever._options  # noqa: SLF001 -- our own class
+            if own.top_n is None and own.token_budget is None:
+                self._around, retriever = retriever, retriever.base_retriever
+        wanted = replace(options.context, token_budget=self._tokens)
+        self._fetch = Fetch(retriever, wanted)
+        self.chosen = not self._fetch.fills or any(
+            each.top_n or each.token_budget for each in chosen
         )
-        self._fetch = Fetch(_best_first_retriever(retriever), self._options)
+        """Whether somebody said how much is retrieved."""
 
     def retriever(self) -> BaseRetriever:
         """Return the retriever to ask next."""
-        return self._fetch.retriever()
+        asked = self._fetch.retriever()
+        if self._around is None:
+            return asked
+        around = copy.copy(self._around)
+        around.base_retriever = asked
+        return around
 
     def wants_more(self, nodes: Sequence[NodeWithScore]) -> bool:
         """Say whether to ask again, for more."""
-        if self._options.token_budget is None:
+        if self._tokens is None or not self._fetch.fills:
             return False
         hits = [hit_of(node) for node in nodes]
-        used_all = arrange(hits, self._options).used_all
-        return self._fetch.wants_more(nodes, used_all=used_all)
+        enough = is_enough(hits, self._options, self._tokens)
+        return self._fetch.wants_more(nodes, used_all=not enough)
 
 
-def _best_first_retriever(retriever: BaseRetriever) -> BaseRetriever:
+def _best_first_retriever(
+    retriever: OrderPreservingRetriever,
+) -> OrderPreservingRetriever:
     """Have an `OrderPreservingRetriever` leave the order to us.
 
     What does not fit a rung is left out from the end, which has to be the worst.
     """
-    if not isinstance(retriever, OrderPreservingRetriever):
-        return retriever
     ranking = copy.copy(retriever)
     ranking._options = retriever._options.best_first()  # noqa: SLF001 -- our own class
     ranking._rescore = None  # noqa: SLF001 -- as above

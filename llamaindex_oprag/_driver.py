@@ -6,10 +6,12 @@ Sync and async, whole and streamed, for every method whose dialogue the core wri
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from weakref import ref
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.base.response.schema import (
@@ -28,6 +30,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_oprag._answering import Answering
 from oprag.calls import Finished, ReadDocuments, advance
+from oprag.tokens import in_thread_if_long
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -59,9 +62,9 @@ def answer(answering: Answering, *, streaming: bool) -> Generator[str, None, Non
 async def aanswer(
     answering: Answering, *, streaming: bool
 ) -> AsyncGenerator[str, None]:
-    """Async version of `answer`."""
+    """Async version of `answer`; what is done with long texts blocks no event loop."""
     dialogue = answering.dialogue()
-    request = advance(dialogue)
+    request = await in_thread_if_long(answering.characters, partial(advance, dialogue))
     while not isinstance(request, Finished):
         result: Any = None
         failure = None
@@ -76,10 +79,11 @@ async def aanswer(
                             yield released
                 for released in call.finish():
                     yield released
-                result = call.reply()
+                result = await in_thread_if_long(answering.characters, call.reply)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
             failure = error
-        request = advance(dialogue, result, failure)
+        work = partial(advance, dialogue, result, failure)
+        request = await in_thread_if_long(answering.characters, work)
     if rest := answering.end(request.result):
         yield rest
 
@@ -122,15 +126,15 @@ def respond(
         return Response(text, answering.source_nodes(), answering.metadata())
     first = next(pieces, None)
     response = _RecordedResponse(pieces, answering.source_nodes(), answering.metadata())
-    response.response_gen = _recorded(answering, first, pieces, response)
+    complete = _completing(answering, response)
+    response.response_gen = _recorded(first, pieces, complete)
     return response
 
 
 def _recorded(
-    answering: Answering,
     first: str | None,
     pieces: Generator[str, None, None],
-    response: StreamingResponse,
+    complete: Callable[[str], None],
 ) -> Generator[str, None, None]:
     with closing(pieces):
         text = first or ""
@@ -139,7 +143,7 @@ def _recorded(
         for piece in pieces:
             text += piece
             yield piece
-        _complete(answering, response, text)
+        complete(text)
 
 
 async def arespond(
@@ -157,35 +161,39 @@ async def arespond(
     response = AsyncStreamingResponse(
         pieces, list(answering.retrieved), answering.metadata()
     )
-    response.response_gen = _arecorded(answering, pieces, response)
+    response.response_gen = _arecorded(pieces, _completing(answering, response))
     return response
 
 
 async def _arecorded(
-    answering: Answering,
-    pieces: AsyncGenerator[str, None],
-    response: AsyncStreamingResponse,
+    pieces: AsyncGenerator[str, None], complete: Callable[[str], None]
 ) -> AsyncGenerator[str, None]:
     async with aclosing(pieces):
         text = ""
         async for piece in pieces:
             text += piece
             yield piece
-        _complete(answering, response, text)
+        complete(text)
 
 
-def _complete(
-    answering: Answering,
-    response: StreamingResponse | AsyncStreamingResponse,
-    text: str,
-) -> None:
-    """Write what is known at the end into the response, which others may hold."""
-    response.response_txt = text
-    metadata = answering.metadata()
-    response.metadata = response.metadata or {}
-    response.metadata.update(metadata)
-    read: list[NodeWithScore] = answering.source_nodes()
-    response.source_nodes[:] = read
+def _completing(
+    answering: Answering, response: StreamingResponse | AsyncStreamingResponse
+) -> Callable[[str], None]:
+    """What writes the end of an answer into the response, of which others hold parts.
+
+    The response is not held: it holds the generator that does this, and what only
+    refers to itself stays open until Python looks for it.
+    """
+    held, nodes = ref(response), response.source_nodes
+    metadata = response.metadata = response.metadata or {}
+
+    def complete(text: str) -> None:
+        metadata.update(answering.metadata())
+        nodes[:] = answering.source_nodes()
+        if (alive := held()) is not None:
+            alive.response_txt = text
+
+    return complete
 
 
 class DrivenSynthesizer(BaseSynthesizer):

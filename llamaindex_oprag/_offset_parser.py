@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
@@ -16,13 +17,13 @@ from llama_index.core.node_parser.node_utils import (
 from llama_index.core.schema import BaseNode, Document, NodeRelationship
 from llama_index.core.utils import get_tqdm_iterable
 
-from llamaindex_oprag._convert import excluding, source_of
+from llamaindex_oprag._convert import excluding, source_of, text_of
 from llamaindex_oprag._options import refuse_lost_state
 from oprag.errors import TokenizerError
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import TextChunk
-from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from oprag.tokens import NamedTokenCounter, in_thread_if_long, resolve_token_counter
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -79,6 +80,16 @@ class OffsetNodeParser(TextSplitter):
             for part, row, written in zip(parts, rows, stamps, strict=True):
                 made[part.place] = self._nodes_of(nodes[part.place], part, row, written)
         return list(itertools.chain(*(made[index] for index in range(len(nodes)))))
+
+    async def aget_nodes_from_documents(
+        self, documents: Sequence[Document], show_progress: bool = False, **kwargs: Any
+    ) -> list[BaseNode]:
+        """Parse documents into nodes, long ones in a thread."""
+        work = partial(
+            self.get_nodes_from_documents, documents, show_progress, **kwargs
+        )
+        characters = sum(len(text_of(document)) for document in documents)
+        return await in_thread_if_long(characters, work)
 
     def _nodes_of(
         self,

@@ -17,7 +17,7 @@ from llama_index.core.bridge.pydantic import (
     model_validator,
 )
 
-from llamaindex_oprag.documents import SourceLike, source_or_none
+from llamaindex_oprag.documents import SourceLike, document_source, source_or_none
 from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -29,6 +29,7 @@ from oprag.context import (
     refuse_unknown,
     unfilled_message,
 )
+from oprag.documents import SearchFilter
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -102,7 +103,9 @@ class ContextFields(BaseModel):
     @field_validator("documents", mode="plain")
     @classmethod
     def _check_documents(cls, value: Any) -> Any:
-        source_or_none(value)
+        if value is not None:
+            unseen = "a postprocessor cannot see what the search filters by"
+            document_source(value).within(SearchFilter(unseen=unseen))
         return value
 
     _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
@@ -114,10 +117,7 @@ class ContextFields(BaseModel):
         if kept is None or not all(map(is_, kept[0], values)):
             named = dict(zip(DEFAULTS, values, strict=True))
             named["documents"] = source_or_none(self.documents)
-            options = ContextOptions(**named)
-            if options.token_budget is not None:
-                options = options.counting_once()
-            kept = self._kept = values, options
+            kept = self._kept = values, ContextOptions(**named)
         return kept[1]
 
 

@@ -12,18 +12,19 @@ from oprag.calls import QA_VARIABLES, braced, check_prompt_text, wrong_prompt
 _THEIR_NAMES = {"context": "context_str", "question": "query_str"}
 """LlamaIndex's names of variables, by those in oprag's format strings."""
 
-_PER_MESSAGE = 4
-"""Tokens that chat models take for the frame of a message, at most."""
-
 Sent = list[ChatMessage] | str
 """What is sent: messages to a chat model, one text to any other."""
 
 
 def _from_format_string(template: str, names: Mapping[str, str]) -> PromptTemplate:
-    """Make a template of one of oprag's format strings."""
+    """Make a template of one of oprag's format strings, in LlamaIndex's names.
+
+    So its text can be shown, changed and put back.
+    """
+    for theirs, own in names.items():
+        template = template.replace(f"{{{own}}}", f"{{{theirs}}}")
     # LlamaIndex fills in names in braces and knows no doubled ones.
-    plain = template.replace("{{", "{").replace("}}", "}")
-    return PromptTemplate(plain, template_var_mappings=dict(names))
+    return PromptTemplate(template.replace("{{", "{").replace("}}", "}"))
 
 
 def check_template(
@@ -93,11 +94,6 @@ def fill(llm: LLM, template: BasePromptTemplate, values: Mapping[str, str]) -> S
     if llm.metadata.is_chat_model:
         return llm._get_messages(template, **given)  # noqa: SLF001 -- adds the system prompt as `predict` does
     return llm._get_prompt(template, **given)  # noqa: SLF001 -- as above
-
-
-def frame_tokens(sent: Sent) -> int:
-    """Tokens that chat models take for the frames of messages, at most."""
-    return 0 if isinstance(sent, str) else _PER_MESSAGE * (len(sent) + 1)
 
 
 def sent_text(sent: Sent) -> str:

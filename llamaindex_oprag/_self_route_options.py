@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -39,7 +39,7 @@ class SelfRouteKeywords(ReadingKeywords, total=False):
     rungs: Sequence[str | int | Rung]
     rung_llms: Mapping[str, LLM] | None
     sentinel: str | Sequence[str] | None
-    decline_rules: DeclineRules | None
+    decline_rules: DeclineRules | Literal["lenient"] | None
     structured_output: bool
     window_overflow: WindowOverflow
     max_documents: int | None
@@ -78,7 +78,7 @@ class SelfRouteOptions:
     rungs: Sequence[str | int | Rung] = DEFAULT_RUNGS
     rung_llms: Mapping[str, LLM] = field(default_factory=dict)
     sentinel: str | Sequence[str] | None = None
-    decline_rules: DeclineRules | None = None
+    decline_rules: DeclineRules | Literal["lenient"] | None = None
     structured_output: bool = False
     window_overflow: WindowOverflow = "order_preserving"
     max_documents: int | None = None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import llama_index.core.instrumentation as instrument
+from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.schema import (
@@ -20,15 +23,21 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
+from llamaindex_oprag._best_first import Filling
 from llamaindex_oprag._convert import excluding, hit_of
 from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
+from llamaindex_oprag._wrapping import search_filter
 from llamaindex_oprag.events import SelfRouteEvent
 from oprag.calls import Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
+from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
 from oprag.metadata import named_id
-from oprag.routing import Excerpt, Routed, RungContext, route
+from oprag.routing import FIRST_TOKENS, Excerpt, Routed, RungContext, route
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -41,6 +50,8 @@ class SelfRouting(Answering):
         query: The question.
         nodes: What was retrieved, best first. Not written to.
         additional: Nodes to name as sources besides.
+        chosen: Whether somebody said how many nodes to retrieve.
+        source: Full texts by name; None where no rung is full.
     """
 
     def __init__(
@@ -48,7 +59,10 @@ class SelfRouting(Answering):
         options: SelfRouteOptions,
         query: QueryBundle,
         nodes: Sequence[NodeWithScore],
-        additional: Sequence[NodeWithScore] = (),
+        additional: Sequence[NodeWithScore],
+        source: DocumentSource | None,
+        *,
+        chosen: bool,
     ) -> None:
         ledger = Ledger(options.prices, on_entry=self._tell)
         super().__init__(
@@ -59,21 +73,27 @@ class SelfRouting(Answering):
             max_context_tokens=options.max_context_tokens,
             answer_tokens=options.answer_tokens,
         )
+        self.characters += len(query.query_str)
         self.structured = options.structured_output
         self.rules = options.rules
-        self.source = options.source
+        self.source = source
         self._options = options
         self._query = query
+        self._tokens = None if chosen else FIRST_TOKENS
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
-        source = self._options.source
+        source = self.source
         hits = [hit_of(node) for node in self.retrieved]
         names = [] if hits or source is None else [*islice(source.names(), 2)]
         default = tuple(names) if len(names) == 1 else ()
-        options = replace(self._options.route, default_documents=default)
+        options = replace(
+            self._options.route,
+            default_documents=default,
+            retrieved_tokens=self._tokens,
+        )
         return route(hits, options, self, ledger=self.ledger)
 
     def llm(self, prompt: str) -> LLM:
@@ -108,15 +128,16 @@ class SelfRouting(Answering):
         return [] if self.call is None else _nodes_of(self.call.request.context)
 
     def facts(self) -> dict[str, Any]:
-        """The route, as far as is known: `rung`, `answered`."""
-        rung, answered = None, None
+        """The route, as far as is known: see `oprag.routing.Routed.described`."""
         if self._routed is not None:
-            outcome = self._routed.outcome
-            rung = outcome.rung and outcome.rung.name
-            answered = outcome.answered
-        elif self.call is not None:
-            rung, answered = self.call.request.prompt, self.call.answered
-        return {"route": {"rung": rung, "answered": answered}}
+            return {"route": self._routed.described()}
+        route: dict[str, Any] = {"rung": None, "answered": None}
+        if self.call is not None:
+            request = self.call.request
+            route = {"rung": request.prompt, "answered": self.call.answered}
+            if not request.context.exact:
+                route["exact"] = False
+        return {"route": route}
 
     def _tell(self, entry: RungEntry) -> None:
         """Tell LlamaIndex's instrumentation what happened on a rung."""
@@ -154,6 +175,8 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         for llm in options.rung_llms.values():
             llm.callback_manager = callback_manager
         self.options = options
+        self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
+        """What the nodes come from and go through, see `after`."""
 
     def _answering(
         self,
@@ -161,7 +184,37 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
-        return SelfRouting(self.options, query, nodes, additional)
+        chosen, source = self.filling().chosen, self.full_texts()
+        return SelfRouting(
+            self.options, query, nodes, additional, source, chosen=chosen
+        )
+
+    def after(
+        self, retriever: BaseRetriever, postprocessors: Sequence[BaseNodePostprocessor]
+    ) -> Self:
+        """Return the same synthesizer for the nodes of an engine.
+
+        Args:
+            retriever: Where they come from: its filter binds full texts too.
+            postprocessors: What they go through then; others may be appended later.
+
+        Raises:
+            InvalidOptionError: Full texts are put together from a store, and what
+                the search is filtered by cannot be carried over to it.
+        """
+        following = copy.copy(self)
+        following.before = (retriever, postprocessors)
+        following.full_texts()
+        return following
+
+    def filling(self) -> Filling:
+        """Begin to retrieve for a question."""
+        return Filling(*self.before, self.options.route)
+
+    def full_texts(self) -> DocumentSource | None:
+        """Full texts, as far as the search's filter admits them."""
+        source = self.options.source
+        return source and source.within(search_filter(self.before[0]))
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Callable, Sized
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -11,10 +12,13 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
+from llamaindex_oprag._convert import characters_of, hit_of
 from oprag.context import ContextOptions, FetchPlan, candidates_for
+from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError
+from oprag.tokens import in_thread_if_long
 
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
@@ -67,6 +71,11 @@ class Fetch:
             candidates = candidates_for(options.selection)
             self._plan = FetchPlan(options.token_budget, candidates)
 
+    @property
+    def fills(self) -> bool:
+        """Whether as many nodes are asked for as fill the budget."""
+        return self._plan is not None
+
     def retriever(self) -> BaseRetriever:
         """Return the base retriever, or a copy that asks for as many as wanted."""
         if not isinstance(self._base, VectorIndexRetriever):
@@ -78,21 +87,74 @@ class Fetch:
         asking.similarity_top_k = wanted
         return asking
 
-    def wants_more(self, found: Sized, *, used_all: bool) -> bool:
+    def wants_more(self, found: Sequence[NodeWithScore], *, used_all: bool) -> bool:
         """Say whether to ask again, for more."""
         if self._plan is None:
             self.exhausted = self._k is not None and len(found) < self._k
             return False
         returned, self._found = self._returned(found, self._plan.k), len(found)
-        wanted = self._plan.wants_more(returned=returned, used_all=used_all)
+        wanted = self._plan.wants_more(
+            lambda: map(hit_of, found), returned=returned, used_all=used_all
+        )
         self.exhausted = self._plan.exhausted
         return wanted
 
-    def _returned(self, found: Sized, asked: int) -> int:
+    def _returned(self, found: Sequence[NodeWithScore], asked: int) -> int:
         """Nodes that the store gave: several index nodes may stand for one object."""
         if self._base.object_map and len(found) > self._found:
             return max(asked, len(found))
         return len(found)
+
+
+_NO_FILTERS = {"hnsw_ef_search", "ivfflat_probes", "mmr_threshold"}
+_NO_FILTERS |= {"mmr_prefetch_factor", "mmr_prefetch_k"}
+"""Arguments of a store's query that keep nothing from whoever searches."""
+_OWN_FILTERS = ("where", "qdrant_filters")
+"""Arguments that are a filter in the store's own form: Chroma's, Qdrant's."""
+_INSIDE = {
+    ("llamaindex_oprag", "OrderPreservingRetriever"): "base_retriever",
+    ("llamaindex_oprag", "LongUnitRetriever"): "base_retriever",
+    ("llama_index", "QueryFusionRetriever"): "_retrievers",
+    ("llama_index", "AutoMergingRetriever"): "_vector_retriever",
+    ("llama_index", "TransformRetriever"): "_retriever",
+}
+"""Retrievers that search with others alone: package, name, and where those are."""
+
+
+def search_filter(retriever: Any) -> SearchFilter:
+    """Tell what a retriever's search is filtered by, as far as that can be seen."""
+    objects = getattr(retriever, "object_map", None) or {}
+    if not all(isinstance(each, BaseNode) for each in objects.values()):
+        unseen = "what the objects of index nodes filter by is not known"
+        return SearchFilter(unseen=unseen)
+    if inner := inner_retrievers(retriever, _INSIDE):
+        return one_filter(map(search_filter, inner))
+    if not is_unchanged(retriever, VectorIndexRetriever):
+        name = type(retriever).__name__
+        return SearchFilter(unseen=f"what {name} filters its search by is not known")
+    query = retriever._build_vector_store_query(QueryBundle(""))  # noqa: SLF001 -- nothing public tells
+    limits = {
+        **retriever._kwargs,  # noqa: SLF001 -- as above
+        "doc_ids": query.doc_ids,
+        "customize_query_fn": getattr(
+            retriever._vector_store,  # noqa: SLF001 -- as above
+            "_customize_query_fn",
+            None,
+        ),
+    }
+    given = [limits.pop(name, None) for name in _OWN_FILTERS]
+    if query.filters is not None and query.filters.filters:
+        given.append(query.filters)
+    for name, value in limits.items():
+        if name not in _NO_FILTERS and value is not None:
+            return SearchFilter(unseen=f"the search has {name}=, which may filter it")
+    found = one_filter(SearchFilter(where or None) for where in given)
+    if not query.node_ids:
+        return found
+    # An index gives its retrievers the ids of all its nodes.
+    every = list(retriever._index.index_struct.nodes_dict.values())  # noqa: SLF001 -- as above
+    ids = None if query.node_ids == every else frozenset(query.node_ids)
+    return found._replace(ids=ids)
 
 
 class WrappingRetriever(BaseRetriever):
@@ -145,7 +207,8 @@ class WrappingRetriever(BaseRetriever):
             found = await fetch.retriever().aretrieve(query)
             nodes = await super()._ahandle_recursive_retrieval(query, found)
             received, used_all = await receive(nodes)
-            if not fetch.wants_more(found, used_all=used_all):
+            work = partial(fetch.wants_more, found, used_all=used_all)
+            if not await in_thread_if_long(characters_of(found), work):
                 return received
 
     def _handle_recursive_retrieval(

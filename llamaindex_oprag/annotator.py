@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field
@@ -11,10 +12,12 @@ from llama_index.core.schema import BaseNode, TextNode, TransformComponent
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.documents import exact_text
 from oprag.errors import MissingDocumentError
 from oprag.locating import SourcePart, annotate_chunks, replaced
-from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS
+from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers
+from oprag.tokens import in_thread_if_long
 
 
 class PositionAnnotator(TransformComponent):
@@ -39,6 +42,11 @@ class PositionAnnotator(TransformComponent):
     Raises:
         MissingDocumentError: When called, and a node names no source document.
         DocumentNotFoundError: When called, and `documents` does not have it.
+        InvalidOptionError: When called, and its text there is not exact.
+        InconsistentChunksError: When called, and nodes are not in the order of their
+            text.
+        AmbiguousPositionError: When called, and the text repeats itself, so that nodes
+            fit it in more than one order.
 
     Warns:
         UnlocatedChunksWarning: Some nodes' places could not be proved.
@@ -75,14 +83,22 @@ class PositionAnnotator(TransformComponent):
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""
         source = document_source(self.documents)
-        texts = {name: source.get(name) for name in _source_ids(nodes)}
+        texts = {
+            name: exact_text(name, source.read(name)) for name in _source_ids(nodes)
+        }
         return self._annotated(nodes, texts)
 
     async def acall(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Async version of `__call__`."""
         source = document_source(self.documents)
-        texts = {name: await source.aget(name) for name in _source_ids(nodes)}
-        return self._annotated(nodes, texts)
+        texts = {
+            name: exact_text(name, await source.aread(name))
+            for name in _source_ids(nodes)
+        }
+        characters = sum(map(len, texts.values()))
+        return await in_thread_if_long(
+            characters, partial(self._annotated, nodes, texts)
+        )
 
     def _annotated(
         self, nodes: Sequence[BaseNode], texts: dict[str, str]
@@ -96,7 +112,8 @@ class PositionAnnotator(TransformComponent):
                 entries = _located(name, [(i, nodes[i]) for i in row], texts)
                 for index, entry in entries.items():
                     if level != levels[-1]:
-                        del entry[CHUNK_INDEX], entry[N_CHUNKS]
+                        for key in (CHUNK_INDEX, N_CHUNKS, *STAMP_KEYS):
+                            entry.pop(key, None)
                     made[index] = _with_position(nodes[index], entry)
         return made
 

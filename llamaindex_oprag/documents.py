@@ -15,7 +15,14 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import source_of, text_of
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, DocumentSource, StoreSource, given_documents
+from oprag.documents import (
+    ChunkStore,
+    DocumentSource,
+    FullText,
+    SearchFilter,
+    StoreSource,
+    given_documents,
+)
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.positions import document_name
@@ -43,7 +50,7 @@ SourceLike: TypeAlias = (
 """What `document_source` takes."""
 
 
-def document_source(documents: SourceLike) -> DocumentSource:
+def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSource:
     """Make a source of full texts out of whatever holds them.
 
     Args:
@@ -52,6 +59,10 @@ def document_source(documents: SourceLike) -> DocumentSource:
             `Document`s as they were before they were parsed; or anything that
             `oprag.documents.document_source` takes: a mapping from names to texts, a
             function, plain or `async`, or a folder.
+        exact: Of an index or a store: whether only the exact text of a document will
+            do. False, to have it up to white space where another parser dropped that;
+            see `oprag.documents.rebuild`. Then `read(name)` and `aread(name)` say of
+            each text whether it is exact, and so does a Self-Route that reads it.
 
     Returns:
         The source: `get(name)` and `aget(name)` give the whole text of a document.
@@ -72,11 +83,11 @@ def document_source(documents: SourceLike) -> DocumentSource:
         'all of it'
     """
     if isinstance(documents, BaseIndex):
-        return _IndexSource(documents.docstore, chunk_store(documents))
+        return _IndexSource(documents.docstore, chunk_store(documents), exact=exact)
     if isinstance(documents, BaseDocumentStore):
-        return _IndexSource(documents, chunk_store(documents))
+        return _IndexSource(documents, chunk_store(documents), exact=exact)
     if isinstance(documents, (BasePydanticVectorStore, ChunkStore)):
-        return StoreSource(chunk_store(documents))
+        return StoreSource(chunk_store(documents), exact=exact)
     if isinstance(documents, BaseRetriever):
         message = (
             f"documents={type(documents).__name__} gives the chunks that answer a "
@@ -96,33 +107,46 @@ def source_or_none(documents: SourceLike | None) -> DocumentSource | None:
 class _IndexSource(DocumentSource):
     """Full documents of a docstore, else put together from chunks."""
 
-    def __init__(self, docstore: BaseDocumentStore, chunks: ChunkStore) -> None:
+    def __init__(
+        self, docstore: BaseDocumentStore, chunks: ChunkStore, *, exact: bool
+    ) -> None:
         self._docstore = docstore
-        self._chunks = StoreSource(chunks)
+        self._chunks = StoreSource(chunks, exact=exact)
 
     def get(self, document_id: str) -> str:
+        return self.read(document_id).text
+
+    async def aget(self, document_id: str) -> str:
+        return (await self.aread(document_id)).text
+
+    def read(self, document_id: str) -> FullText:
         found = self._docstore.get_document(document_id, raise_error=False)
         if isinstance(found, Document):
-            return text_of(found)
+            return FullText(text_of(found))
         try:
-            return self._chunks.get(document_id)
+            return self._chunks.read(document_id)
         except DocumentNotFoundError as error:
             if (named := self._named(document_id)) is not None:
-                return named
+                return FullText(named)
             info = self._docstore.get_ref_doc_info(document_id)
             raise self._missing(document_id, found, info, error) from error
 
-    async def aget(self, document_id: str) -> str:
+    async def aread(self, document_id: str) -> FullText:
         found = await self._docstore.aget_document(document_id, raise_error=False)
         if isinstance(found, Document):
-            return text_of(found)
+            return FullText(text_of(found))
         try:
-            return await self._chunks.aget(document_id)
+            return await self._chunks.aread(document_id)
         except DocumentNotFoundError as error:
             if (named := await asyncio.to_thread(self._named, document_id)) is not None:
-                return named
+                return FullText(named)
             info = await self._docstore.aget_ref_doc_info(document_id)
             raise self._missing(document_id, found, info, error) from error
+
+    def within(self, search: SearchFilter) -> DocumentSource:
+        """Of a filtered search the chunks alone: a `Document` has all of the text."""
+        chunks = self._chunks.within(search)
+        return self if search == SearchFilter() else chunks
 
     def _named(self, name: str) -> str | None:
         """Text of the one document that has this name in its metadata."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from llama_index.core import VectorStoreIndex
-from llama_index.core.indices.utils import async_embed_nodes
+from llama_index.core.indices.utils import async_embed_nodes, embed_nodes
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import (
     BaseNode,
@@ -25,19 +24,22 @@ from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore
-from oprag.errors import IndexingError, InvalidOptionError
+from oprag.documents import ChunkStore, StoredChunk
+from oprag.errors import InvalidOptionError
 from oprag.indexing import (
     ChunkWriter,
     Documents,
     Framework,
     IndexingReport,
     Piece,
+    RemoveMissing,
     Replace,
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
     aupdate_index,
+    in_thread,
+    source_scope,
     update_index,
     wanted_documents,
 )
@@ -55,7 +57,8 @@ def index_documents(
     index: VectorStoreIndex,
     *,
     node_parser: NodeParser | None = None,
-    remove_missing: bool = False,
+    scope: str | None = None,
+    remove_missing: RemoveMissing = False,
     replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
@@ -65,12 +68,14 @@ def index_documents(
 
     Run it again whenever documents may have changed, or after a crash: a document
     that the index holds as it is is neither embedded nor written again, one that
-    changed is replaced, and one that was left incomplete is completed. While a
-    document is replaced, the index holds only some of its nodes for a moment; to
-    read the whole document then is an error. One run at a time.
+    changed is replaced, and one that was left incomplete is completed. The old nodes
+    of a document are deleted when all its new ones are in the index: whatever fails,
+    the document can be read in its old version or its new one, and searches find
+    nodes of both for a moment. Documents that fail are listed in the report; the
+    others go on. A second run on the same machine waits for the first.
 
     Nodes get the metadata of their document and oprag's own (`oprag.metadata`), all
-    flat, and ids that are the same every time (`oprag.metadata.chunk_id`), whatever
+    flat, and ids that are the same every time and cover text and metadata, whatever
     the parser's `id_func`; LangChain's `index_documents` gives the same, so that a
     store that both write to is one index. They are embedded by the index's own model.
 
@@ -87,17 +92,28 @@ def index_documents(
         node_parser: oprag's, whose positions are exact, or any other that makes one
             level of nodes, which are found in their document. None for
             `OffsetSentenceNodeParser()`.
-        remove_missing: Also delete the documents that an earlier run stored and that
-            are not among `documents`. What others keep in the store stays.
+        scope: Name of where the documents come from, such as `"handbook"`: what a run
+            removes and replaces are documents of its own scope, so that several
+            sources live in one store. Names of a folder's files begin with it
+            (`handbook/a.txt`). None: a folder is a scope by itself, known by its path;
+            documents without a folder are all of one scope.
+        remove_missing: Also delete the documents of this scope that an earlier run
+            stored and that are not among `documents`. What others keep in the store
+            stays. If more than half of them would go, it is an error and none does,
+            unless it is `"all"`.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was parsed otherwise. `"same_settings"`: only its
             nodes of the same parser with the same settings, so that nodes of
             several sizes live side by side; index every size again when a document
-            changes.
+            changes. `"all"`: also nodes of the same file that LlamaIndex, LangChain
+            or another name of it put into the store, and a document of that name from
+            another scope. All of the store is looked through for them; else its first
+            5,000 nodes are, and they are counted in the report.
         unsupported_metadata: `"error"`, or `"drop"`: leave out what not every store
-            keeps (lists, mappings, dates, numbers that are not finite) and the names
-            that LlamaIndex overwrites (`doc_id`, `document_id`, `ref_doc_id`). None
-            is always left out.
+            keeps (lists, mappings, dates, numbers that are not finite, strings with
+            a NUL character) and the names that LlamaIndex overwrites (`doc_id`,
+            `document_id`, `ref_doc_id`). None is always left out. With `"error"` the
+            document fails.
         batch_size: Nodes that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
 
@@ -107,23 +123,29 @@ def index_documents(
     Raises:
         MissingDocumentError: A document has no name that stays the same.
         DuplicateDocumentError: A document comes twice, or two have one `doc_key`.
-        UnsupportedMetadataError: See `unsupported_metadata`.
-        MissingPositionError: A page comes alone, and without a number.
         UnscopedPositionError: A document that is given already is a chunk.
         UnreadableFileError: A folder inside the folder cannot be opened.
         InvalidOptionError: An option or the store cannot be used, or
-            `remove_missing` would delete everything.
-        IndexingError: The index is over FAISS, and a document changed.
+            `remove_missing` would delete more than half.
+        IndexingError: No document could be indexed, or five in a row failed, as when
+            the embedding is out of service: its `report` says what was done. Or the
+            index is over FAISS, and a document changed; or another run was still
+            writing after a minute.
 
     Warns:
+        OpragWarning: Some documents failed, or the store also holds chunks of them that
+            something else wrote; the report has the facts.
         UnlocatedChunksWarning: Nodes of another parser were not found in their
             document; they keep their order.
     """
-    store = _readable(index, chunks, remove_missing=remove_missing)
+    store = _readable(index, chunks, remove_missing=bool(remove_missing))
     return update_index(
-        wanted_documents(documents, _framework(node_parser), unsupported_metadata),
+        wanted_documents(
+            documents, _framework(node_parser), unsupported_metadata, scope
+        ),
         store,
         _Writer(index),
+        scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
@@ -135,7 +157,8 @@ async def aindex_documents(
     index: VectorStoreIndex,
     *,
     node_parser: NodeParser | None = None,
-    remove_missing: bool = False,
+    scope: str | None = None,
+    remove_missing: RemoveMissing = False,
     replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
@@ -146,11 +169,14 @@ async def aindex_documents(
     Documents are read and parsed in a thread, and the store is written to in a
     thread unless it has an async client.
     """
-    store = _readable(index, chunks, remove_missing=remove_missing)
+    store = _readable(index, chunks, remove_missing=bool(remove_missing))
     return await aupdate_index(
-        wanted_documents(documents, _framework(node_parser), unsupported_metadata),
+        wanted_documents(
+            documents, _framework(node_parser), unsupported_metadata, scope
+        ),
         store,
         _Writer(index),
+        scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
@@ -183,10 +209,20 @@ def _readable(
     store = chunk_store(index) if chunks is None else chunks
     if not isinstance(store, DocstoreChunks):
         return store
-    # A docstore looks at all its nodes for those of one document, and may hold nodes
-    # of other indexes as well.
-    own = frozenset(index.index_struct.nodes_dict.values())
-    return Snapshot(store, keep=lambda chunk: chunk.id in own)
+    # A docstore looks at all its nodes for those of one document.
+    return Snapshot(_OwnNodes(index))
+
+
+class _OwnNodes(DocstoreChunks):
+    """The nodes of an index, whose docstore may hold those of others as well."""
+
+    def __init__(self, index: VectorStoreIndex) -> None:
+        super().__init__(index.docstore)
+        self._index = index
+
+    def scan(self) -> Iterator[StoredChunk]:
+        own = frozenset(self._index.index_struct.nodes_dict.values())
+        return (chunk for chunk in super().scan() if chunk.id in own)
 
 
 def _framework(node_parser: NodeParser | None) -> _LlamaIndex:
@@ -319,38 +355,62 @@ class _Writer(ChunkWriter):
 
     def __init__(self, index: VectorStoreIndex) -> None:
         self._index = index
+        self.written = vector_store = index.vector_store
+        self.cannot_delete = _faiss_message(vector_store) * _is_faiss(vector_store)
         # Only Qdrant's wrapper has one; the data may be there and nowhere else.
-        self._awaits = getattr(index.vector_store, "_aclient", None) is not None
+        self._awaits = getattr(vector_store, "_aclient", None) is not None
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
-        self._index.insert_nodes(_nodes(chunks))
+        self._index.insert_nodes(self._embedded(chunks))
+
+    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
+        # Some stores pass over a node whose id they have, others have it twice then.
+        nodes = self._embedded(chunks)
+        self.delete([chunk.id for chunk in chunks])
+        self._index.insert_nodes(nodes)
 
     def delete(self, ids: Sequence[str]) -> None:
-        self._refuse_faiss()
         self._index.delete_nodes(list(ids), delete_from_docstore=True)
 
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
-        nodes = _nodes(chunks)
-        if self._awaits:
-            await self._index.ainsert_nodes(nodes)
-            return
-        vectors = await async_embed_nodes(nodes, self._index._embed_model)  # noqa: SLF001 -- an index has no public name for it
-        for node in nodes:
-            node.embedding = vectors[node.node_id]
-        await asyncio.to_thread(self._index.insert_nodes, nodes)
+        await self._ainsert(await self._aembedded(chunks))
+
+    async def arewrite(self, chunks: Sequence[WantedChunk]) -> None:
+        nodes = await self._aembedded(chunks)
+        await self.adelete([chunk.id for chunk in chunks])
+        await self._ainsert(nodes)
 
     async def adelete(self, ids: Sequence[str]) -> None:
-        if not self._awaits:
-            await asyncio.to_thread(self.delete, ids)
-            return
-        await self._index.adelete_nodes(list(ids), delete_from_docstore=True)
+        if self._awaits:
+            await self._index.adelete_nodes(list(ids), delete_from_docstore=True)
+        else:
+            await in_thread(self.delete, ids)
 
-    def _refuse_faiss(self) -> None:
-        vector_store = self._index.vector_store
-        if _is_faiss(vector_store):
-            raise IndexingError(
-                _faiss_message(vector_store), store=type(vector_store).__name__
-            )
+    async def _ainsert(self, nodes: list[BaseNode]) -> None:
+        if self._awaits:
+            await self._index.ainsert_nodes(nodes)
+        else:
+            await in_thread(self._index.insert_nodes, nodes)
+
+    # Embedded here: a node that the store did not take is not embedded again.
+
+    def _embedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
+        nodes = _nodes(chunks)
+        vectors = embed_nodes(nodes, self._index._embed_model)  # noqa: SLF001 -- an index has no public name for it
+        return _with_vectors(nodes, vectors)
+
+    async def _aembedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
+        nodes = _nodes(chunks)
+        vectors = await async_embed_nodes(nodes, self._index._embed_model)  # noqa: SLF001 -- as above
+        return _with_vectors(nodes, vectors)
+
+
+def _with_vectors(
+    nodes: list[BaseNode], vectors: dict[str, list[float]]
+) -> list[BaseNode]:
+    for node in nodes:
+        node.embedding = vectors[node.node_id]
+    return nodes
 
 
 def _nodes(chunks: Sequence[WantedChunk]) -> list[BaseNode]:

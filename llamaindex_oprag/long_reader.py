@@ -227,6 +227,7 @@ class _LongReading(Answering):
             max_context_tokens=options.max_context_tokens,
             answer_tokens=options.answer_tokens,
         )
+        self.characters = len(query) + sum(map(len, texts))
         self._options = options
         self._query = query
         self._texts = texts

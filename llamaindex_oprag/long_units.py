@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import llama_index.core.instrumentation as instrument
@@ -17,8 +18,8 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import hit_of
-from llamaindex_oprag._wrapping import Fetch, WrappingRetriever
+from llamaindex_oprag._convert import characters_of, hit_of
+from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DESCRIPTIONS,
@@ -28,7 +29,9 @@ from oprag.context import (
     list_options,
     refuse_unknown,
 )
+from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
+from oprag.tokens import in_thread_if_long
 from oprag.units import (
     FoundUnit,
     LongUnit,
@@ -93,11 +96,13 @@ class LongUnitRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot have,
-            or units that cannot be used.
+            units that cannot be used, or `documents` that are a store which cannot be
+            read through the search's filter.
         DuplicateDocumentError: On construction: a document is in two units.
         OpragError: When retrieving, as `oprag.units.UnitIndex.find` raises it: a
             node is of no unit, or does not say where it stands.
-        DocumentNotFoundError: When retrieving: `documents` lacks a document.
+        DocumentNotFoundError: When retrieving: `documents` lacks a document, or the
+            search's filter hides chunks of it.
         InvalidSpanError: When retrieving: a document is shorter than it was.
 
     Source:
@@ -129,6 +134,7 @@ class LongUnitRetriever(WrappingRetriever):
             objects=objects,
             verbose=verbose,
         )
+        self._full_texts()
 
     @property
     def similarity_top_k(self) -> int:
@@ -144,15 +150,22 @@ class LongUnitRetriever(WrappingRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         chosen = self._fetched(query_bundle, self._fetch(), self._receive)
-        texts = {name: self._source.get(name) for name in document_names(chosen)}
+        read = self._full_texts().read
+        texts = {name: exact_text(name, read(name)) for name in document_names(chosen)}
         return self._nodes(chosen, texts)
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         chosen = await self._afetched(query_bundle, self._fetch(), self._areceive)
         names = document_names(chosen)
-        texts = await asyncio.gather(*map(self._source.aget, names))
-        return self._nodes(chosen, dict(zip(names, texts, strict=True)))
+        found = await asyncio.gather(*map(self._full_texts().aread, names))
+        texts = [exact_text(*pair) for pair in zip(names, found, strict=True)]
+        work = partial(self._nodes, chosen, dict(zip(names, texts, strict=True)))
+        return await in_thread_if_long(sum(map(len, texts)), work)
+
+    def _full_texts(self) -> DocumentSource:
+        """Full texts, as far as the search's filter admits them."""
+        return self._source.within(search_filter(self))
 
     def _fetch(self) -> Fetch:
         at_least = chunks_for_units(self._k)
@@ -174,7 +187,8 @@ class LongUnitRetriever(WrappingRetriever):
     async def _areceive(
         self, nodes: Sequence[NodeWithScore]
     ) -> tuple[list[FoundUnit], bool]:
-        return self._receive(nodes)
+        work = partial(self._receive, nodes)
+        return await in_thread_if_long(characters_of(nodes), work)
 
     def _nodes(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

@@ -9,7 +9,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange
+from llamaindex_oprag._convert import Ordered, arrange, characters_of
 from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
 from oprag.context import documented, with_texts
 
@@ -40,7 +40,9 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
 
     Raises:
         ValidationError: On construction and assignment, for an option that does not
-            exist or a value that it cannot have. It is a `ValueError`.
+            exist or a value that it cannot have: `documents` cannot be an index or
+            store, which may hold what the filter of the search hides. It is a
+            `ValueError`.
 
     Warns:
         UnfilledBudgetWarning: Once, when all nodes fit the budget: a postprocessor
@@ -78,7 +80,8 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         work = partial(arrange, nodes, rescore=self.rescore)
-        return self._warned_of(nodes, await with_texts(self.context_options(), work))
+        ordered = await with_texts(self.context_options(), work, characters_of(nodes))
+        return self._warned_of(nodes, ordered)
 
     def _warned_of(
         self, nodes: list[NodeWithScore], ordered: Ordered

@@ -11,9 +11,9 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange
+from llamaindex_oprag._convert import Ordered, arrange, characters_of
 from llamaindex_oprag._options import warn_unfilled
-from llamaindex_oprag._wrapping import Fetch, WrappingRetriever
+from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
     DEFAULTS,
@@ -25,6 +25,7 @@ from oprag.context import (
     refuse_unknown,
     with_texts,
 )
+from oprag.documents import DocumentSource
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -78,7 +79,8 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     Raises:
         InvalidOptionError: On construction, for an option that does not exist or a
-            value that it cannot have.
+            value that it cannot have; then or when retrieving, if `documents` is a
+            store that cannot be read through the search's filter.
 
     Warns:
         UnfilledBudgetWarning: Once, when everything that came fits the budget and
@@ -103,8 +105,6 @@ class OrderPreservingRetriever(WrappingRetriever):
         given: dict[str, Any] = {**options}
         given["documents"] = source_or_none(given.get("documents"))
         self._options = ContextOptions(top_n=similarity_top_k, **given)
-        if self._options.token_budget is not None:
-            self._options = self._options.counting_once()
         self._rescore = rescore
         self._warned = False
         super().__init__(
@@ -114,6 +114,7 @@ class OrderPreservingRetriever(WrappingRetriever):
             objects=objects,
             verbose=verbose,
         )
+        self._bound_options()
 
     @property
     def similarity_top_k(self) -> int | None:
@@ -129,23 +130,35 @@ class OrderPreservingRetriever(WrappingRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         fetch = Fetch(self.base_retriever, self._options)
-        return self._finish(fetch, self._fetched(query_bundle, fetch, self._receive))
+        receive = partial(self._receive, self._bound_options())
+        return self._finish(fetch, self._fetched(query_bundle, fetch, receive))
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         fetch = Fetch(self.base_retriever, self._options)
-        received = await self._afetched(query_bundle, fetch, self._areceive)
+        receive = partial(self._areceive, self._bound_options())
+        received = await self._afetched(query_bundle, fetch, receive)
         return self._finish(fetch, received)
 
-    def _receive(self, nodes: list[NodeWithScore]) -> tuple[tuple[int, Ordered], bool]:
-        ordered = arrange(nodes, self._options, rescore=self._rescore)
+    def _bound_options(self) -> ContextOptions:
+        """The options, with full texts only as far as the search's filter admits."""
+        documents = self._options.documents
+        if not isinstance(documents, DocumentSource):
+            return self._options
+        documents = documents.within(search_filter(self))
+        return replace(self._options, documents=documents)
+
+    def _receive(
+        self, options: ContextOptions, nodes: list[NodeWithScore]
+    ) -> tuple[tuple[int, Ordered], bool]:
+        ordered = arrange(nodes, options, rescore=self._rescore)
         return (len(nodes), ordered), ordered.used_all
 
     async def _areceive(
-        self, nodes: list[NodeWithScore]
+        self, options: ContextOptions, nodes: list[NodeWithScore]
     ) -> tuple[tuple[int, Ordered], bool]:
         work = partial(arrange, nodes, rescore=self._rescore)
-        ordered = await with_texts(self._options, work)
+        ordered = await with_texts(options, work, characters_of(nodes))
         return (len(nodes), ordered), ordered.used_all
 
     def _finish(

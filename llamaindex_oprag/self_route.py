@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -16,13 +17,15 @@ from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.settings import Settings
 
-from llamaindex_oprag._best_first import Filling, best_first_postprocessor
+from llamaindex_oprag._best_first import best_first_postprocessor
+from llamaindex_oprag._convert import characters_of
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
 from oprag.context import DESCRIPTIONS, list_options
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
+from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -34,8 +37,10 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
     """Answers from the retrieved nodes; from their full documents if they fail.
 
     The model reads the retrieved nodes, in document order, and may refuse. Only
-    then does it read the full documents of those nodes. `rungs=` puts other steps in
-    between. Make it with `from_args`.
+    then does it read the full documents of those nodes. Out of an index they are read
+    through the retriever's filter: a document of which it hides nodes is left out, and
+    named in the step's `note`. `rungs=` puts other steps in between. Make it with
+    `from_args`.
 
     It is a `RetrieverQueryEngine`: node postprocessors are applied, those appended
     later too, and it can be used in chat engines, routers and tools. The nodes are
@@ -98,13 +103,16 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
                 message, option="response_synthesizer", value=response_synthesizer
             )
         check_retriever("retriever", retriever)
-        self._self_route = response_synthesizer
+        postprocessors = list(node_postprocessors or [])
+        self._self_route = response_synthesizer.after(retriever, postprocessors)
         super().__init__(
             retriever=retriever,
-            response_synthesizer=response_synthesizer,
-            node_postprocessors=list(node_postprocessors or []),
+            response_synthesizer=self._self_route,
+            node_postprocessors=postprocessors,
             callback_manager=callback_manager,
         )
+        # The base class makes another list of an empty one.
+        self._node_postprocessors = postprocessors
 
     @classmethod
     @list_options({n: _DESCRIPTIONS[n] for n in SelfRouteKeywords.__annotations__})
@@ -126,7 +134,8 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         Args:
             retriever: Returns nodes best first. An index retriever that was left at
                 LlamaIndex's default of 2 nodes is asked for as many as fill the
-                largest number of tokens in `rungs`.
+                largest number of tokens in `rungs`, 2,000 for `"retrieved"`; any
+                other `similarity_top_k` is kept to.
             llm: Reads and answers, or refuses; None for `Settings.llm`.
             node_postprocessors: Applied to the nodes before anything is read.
             callback_manager: None for `Settings.callback_manager`. As everywhere in
@@ -180,7 +189,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Retrieve and postprocess; the nodes are best first, as the retriever's."""
-        filling = Filling(self._retriever, self._self_route.options.route)
+        filling = self._self_route.filling()
         while True:
             nodes = filling.retriever().retrieve(query_bundle)
             if not filling.wants_more(nodes):
@@ -188,10 +197,11 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
-        filling = Filling(self._retriever, self._self_route.options.route)
+        filling = self._self_route.filling()
         while True:
             nodes = await filling.retriever().aretrieve(query_bundle)
-            if not filling.wants_more(nodes):
+            work = partial(filling.wants_more, nodes)
+            if not await in_thread_if_long(characters_of(nodes), work):
                 return await self._async_apply_node_postprocessors(nodes, query_bundle)
 
     def _apply_node_postprocessors(

@@ -12,6 +12,7 @@
     │   └── InconsistentChunksError           a document's chunks cannot all be of it
     ├── MissingDocumentError (ValueError)     a chunk names no document
     ├── DocumentNotFoundError (LookupError)   no full text by this name
+    │   └── FilteredDocumentError             a search's filter hides chunks of it
     ├── IncompleteDocumentError (LookupError) chunks or text of a document are missing
     ├── DuplicateDocumentError (ValueError)   one name for two documents to be indexed
     ├── UnsupportedMetadataError (ValueError) metadata that not every store keeps
@@ -24,12 +25,13 @@
     ├── InvalidOptionError (ValueError)       an option has no such value
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
-    ├── UnreadableFileError (ValueError)      a file holds no text that can be read
+    ├── UnreadableFileError (ValueError)      a file or document holds no usable text
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
     ├── UnlocatedChunksWarning                a repair could not prove some places
+    ├── MixedVersionsWarning                  a document is there in several versions
     └── ApproximateTokenCountWarning          no exact tokenizer could be loaded
 
 Each error also is the builtin that a caller without knowledge of this package
@@ -88,12 +90,12 @@ class MissingPositionError(PositionError):
 
 
 class AmbiguousPositionError(PositionError):
-    """Different texts claim the same position, so their order is unknown."""
+    """Different texts claim or fit the same position, so their order is unknown."""
 
     position: tuple[float, ...]
-    """The position that is claimed more than once."""
+    """The position that is claimed more than once; empty where none is recorded."""
     ranks: tuple[int, ...]
-    """Ranks of the chunks that claim it."""
+    """Ranks of the chunks that claim it, or their numbers in the list given."""
 
 
 class UnscopedPositionError(PositionError):
@@ -123,7 +125,8 @@ class InconsistentChunksError(PositionError):
     """A document's stored chunks contradict each other: not all can be of one text."""
 
     chunks: tuple[int, ...]
-    """`chunk_index` of the chunks concerned, at most ten."""
+    """`chunk_index` of the chunks concerned, at most ten; where chunks are to be
+    numbered, their numbers in the list that was given."""
 
 
 class MissingDocumentError(OpragError, ValueError):
@@ -140,6 +143,10 @@ class DocumentNotFoundError(OpragError, LookupError):
 
     document: str
     """The name that was asked for."""
+
+
+class FilteredDocumentError(DocumentNotFoundError):
+    """A search's filter hides chunks of a document, so that none of it is given."""
 
 
 class IncompleteDocumentError(OpragError, LookupError):
@@ -179,7 +186,9 @@ class IndexingError(OpragError, RuntimeError):
     """A store cannot do, or did not do, what indexing needs."""
 
     store: str
-    """The class of the store."""
+    """The class of the store, or its name."""
+    report: Any = None
+    """The `IndexingReport` of a run in which documents failed; else None."""
 
 
 class BudgetTooSmallError(OpragError, ValueError):
@@ -281,6 +290,10 @@ class UnfilledBudgetWarning(OpragWarning):
 
 class UnlocatedChunksWarning(OpragWarning):
     """Where some chunks stand in their source could not be proved."""
+
+
+class MixedVersionsWarning(OpragWarning):
+    """There are chunks of several versions of a document, with different texts."""
 
 
 class ApproximateTokenCountWarning(OpragWarning):

@@ -35,6 +35,22 @@ TOKEN_COUNT = "token_count"
 """Tokens of the chunk's own text."""
 TOKEN_COUNTER = "token_counter"
 """Name of the counter behind `token_count`; absent where it has no name."""
+TEXT_LENGTH = "text_length"
+"""Characters of the part's whole text; on the first chunk of the part only, as the
+hashes are. See `text_stamp`."""
+TEXT_HASH = "text_hash"
+"""16 hex digits of the SHA-256 of that text."""
+NONSPACE_HASH = "nonspace_hash"
+"""The same of its characters that are no white space; only beside chunks of other
+splitters, which drop white space."""
+DOC_SCOPE = "doc_scope"
+"""The folder or source that the document was indexed from; on the first chunk of the
+document only. See `oprag.indexing.source_scope`."""
+
+STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
+"""What `text_stamp` writes."""
+OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
+"""What does not hold for a passage or a slice that is made of a chunk."""
 
 OWN_KEYS = (
     DOC_KEY,
@@ -47,10 +63,13 @@ OWN_KEYS = (
     CHAR_END,
     TOKEN_COUNT,
     TOKEN_COUNTER,
+    *STAMP_KEYS,
+    DOC_SCOPE,
 )
 """All keys that oprag writes, in writing order."""
 
-_KEY_DIGITS, _SETTINGS_DIGITS, _TEXT_DIGITS = 16, 6, 10
+_KEY_DIGITS, _HASH_DIGITS = 16, 16
+_SETTINGS_DIGITS, _TEXT_DIGITS = 6, 10
 _NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """uuid.NAMESPACE_OID, without importing `uuid` for it."""
 _VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
@@ -82,6 +101,27 @@ def document_key(name: str) -> str:
     return _digest(name)[:_KEY_DIGITS]
 
 
+def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
+    """Return what proves later that a text was put together from its chunks as it was.
+
+    Args:
+        text: The whole text of a part, as it was split.
+        exact: Whether its chunks are slices of it that touch. If not, they may lack
+            white space, and what they hold is proved without it.
+
+    Returns:
+        Metadata for the first chunk of the part, in the order of `OWN_KEYS`.
+    """
+    stamp: dict[str, str | int] = {TEXT_LENGTH: len(text), TEXT_HASH: _text_hash(text)}
+    if not exact:
+        stamp[NONSPACE_HASH] = _text_hash("".join(text.split()))
+    return stamp
+
+
+def _text_hash(text: str) -> str:
+    return _digest(text)[:_HASH_DIGITS]
+
+
 def document_version(settings: str, texts: Iterable[str]) -> str:
     """Return what tells the chunks of one text and one splitter from all others.
 
@@ -92,9 +132,18 @@ def document_version(settings: str, texts: Iterable[str]) -> str:
     Returns:
         Two short hashes, `settings-text`.
     """
-    digests = [_digest(text) for text in texts]
-    whole = digests[0] if len(digests) == 1 else _digest("".join(digests))
-    return f"{_digest(settings)[:_SETTINGS_DIGITS]}-{whole[:_TEXT_DIGITS]}"
+    hashes = [_text_hash(text) for text in texts]
+    return f"{_digest(settings)[:_SETTINGS_DIGITS]}-{version_of_hashes(hashes)}"
+
+
+def version_of_hashes(hashes: Sequence[str]) -> str:
+    """Return the half of a `doc_version` that stands for the text.
+
+    Args:
+        hashes: `text_hash` of each part, in reading order.
+    """
+    whole = hashes[0] if len(hashes) == 1 else _digest("".join(hashes))
+    return whole[:_TEXT_DIGITS]
 
 
 def version_settings(version: Any) -> str:

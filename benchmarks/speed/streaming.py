@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.timing import Measured
-from oprag.routing.declining import decision_so_far
+from oprag.routing import DeclineRules
+from oprag.routing.refusals import judge
 from tests.langchain.routes import QUESTION, chain_of
 from tests.support.openai_server import ScriptedServer
 from tests.support.scripted_replies import Reply
@@ -39,7 +40,7 @@ def measure(setup: Setup) -> Iterator[Measured]:
 def _required(answer: str) -> int:
     """Characters after which no continuation is a refusal any more."""
     for end in range(1, len(answer)):
-        if decision_so_far(answer[:end]) == "answering":
+        if judge(answer[:end], DeclineRules(), ended=False) == "answering":
             return end
     return len(answer)
 

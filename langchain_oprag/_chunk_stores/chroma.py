@@ -19,23 +19,43 @@ class ChromaChunks(ChunkStore):
     def __init__(self, store: Any) -> None:
         collection = getattr(getattr(store, "_collection", None), "name", "")
         self.name = f"Chroma collection {collection!r}"
+        if known := getattr(getattr(store, "_collection", None), "id", None):
+            self.place = f"Chroma {known}"
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
-        found = self._store.get(where={DOC_KEY: doc_key}, include=_COLUMNS)
-        return list(_chunks(found))
+        where = _all_of({DOC_KEY: doc_key}, *self.filters)
+        return list(_chunks(self._store.get(where=where, include=_COLUMNS)))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
         offset = 0
         # Until a page is empty: a server may give fewer than it is asked for.
         while True:
-            page = self._store.get(limit=_PAGE, offset=offset, include=_COLUMNS)
+            page = self._store.get(
+                where=_all_of(*self.filters),
+                limit=_PAGE,
+                offset=offset,
+                include=_COLUMNS,
+            )
             if not page["ids"]:
                 return
             yield from _chunks(page)
             offset += len(page["ids"])
+
+    def takes_filter(self, where: Any) -> bool:
+        """A dictionary, as Chroma has them."""
+        return isinstance(where, dict)
+
+
+def _all_of(*conditions: Any) -> Any:
+    """Chroma wants at least two under `$and`."""
+    return (
+        {"$and": list(conditions)}
+        if len(conditions) > 1
+        else next(iter(conditions), None)
+    )
 
 
 def _chunks(found: Mapping[str, Any]) -> Iterator[StoredChunk]:

@@ -29,9 +29,14 @@ class FaissChunks(ChunkStore):
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, as they were when the first was asked for."""
         search = self._store.docstore.search
+        admitted = [self._store._create_filter_func(f) for f in self.filters]  # noqa: SLF001 -- what the search does
         # A copy: others may add while this is read.
         for chunk_id in list(self._store.index_to_docstore_id.values()):
             found = search(chunk_id)
             # It answers with a sentence for a chunk that was deleted meanwhile.
-            if isinstance(found, Document):
+            if isinstance(found, Document) and all(f(found.metadata) for f in admitted):
                 yield StoredChunk(found.page_content, found.metadata, chunk_id)
+
+    def takes_filter(self, where: Any) -> bool:
+        """A dictionary, or a function of a chunk's metadata."""
+        return isinstance(where, dict) or callable(where)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.documents import Document
 
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
@@ -23,12 +25,19 @@ class InMemoryChunks(ChunkStore):
         """Chunks of one document, in the order in which they were added."""
         return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
 
-    async def afetch(self, doc_key: str) -> list[StoredChunk]:
-        """Async version of `fetch`, at once: nothing waits here."""
-        return self.fetch(doc_key)
-
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, as they were when the first was asked for."""
         # A copy: others may add while this is read.
         for entry in list(self._store.store.values()):
-            yield StoredChunk(entry["text"], entry["metadata"], entry["id"])
+            chunk = StoredChunk(entry["text"], entry["metadata"], entry["id"])
+            if not self.filters or self._is_admitted(chunk):
+                yield chunk
+
+    def takes_filter(self, where: Any) -> bool:
+        """A function of a `Document`."""
+        return callable(where)
+
+    def _is_admitted(self, chunk: StoredChunk) -> bool:
+        text, metadata, chunk_id = chunk
+        document = Document(text, id=chunk_id, metadata=dict(metadata))
+        return all(admits(document) for admits in self.filters)

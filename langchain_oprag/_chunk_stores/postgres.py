@@ -20,23 +20,38 @@ class PostgresChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self._store = store
+        pool = getattr(getattr(store, "_engine", None), "_pool", None)
+        if pool is not None and hasattr(store, "get_table_name"):
+            self.place = f"PostgreSQL {pool.url!r} {store.get_table_name()}"
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""
-        return _chunks(self._store.get(where={DOC_KEY: doc_key}, include=_COLUMNS))
+        where = self._where({DOC_KEY: doc_key})
+        return _chunks(self._store.get(where=where, include=_COLUMNS))
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `fetch`, by the store's own connection pool."""
-        return _chunks(
-            await self._store.aget(where={DOC_KEY: doc_key}, include=_COLUMNS)
-        )
+        where = self._where({DOC_KEY: doc_key})
+        return _chunks(await self._store.aget(where=where, include=_COLUMNS))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in no order."""
         # By ids: pages by offset, without an order, may skip rows and repeat others.
-        ids = iter(self._store.get(include=[])["ids"])
+        ids = iter(self._store.get(where=self._where(), include=[])["ids"])
         while page := list(islice(ids, _PAGE)):
             yield from _chunks(self._store.get(ids=page, include=_COLUMNS))
+
+    def some(self, number: int) -> list[StoredChunk]:
+        """Some chunks, without reading the ids of all."""
+        return _chunks(self._store.get(limit=number, include=_COLUMNS))
+
+    def takes_filter(self, where: Any) -> bool:
+        """A dictionary, as the store's search takes it."""
+        return isinstance(where, dict)
+
+    def _where(self, *conditions: dict[str, Any]) -> dict[str, Any] | None:
+        every = [*conditions, *self.filters]
+        return {"$and": every} if every else None
 
 
 def _chunks(found: Mapping[str, Any]) -> list[StoredChunk]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from typing import Any
+
+from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
 
+_WRAPPER = "llama_index.vector_stores.chroma.base"
 _PAGE = 5_000
 """Chunks per call: some MB, and few enough calls to cost little."""
 
@@ -19,20 +23,31 @@ class ChromaChunks(ChunkStore):
     def __init__(self, store: Any) -> None:
         self._collection = store.client
         self.name = f"Chroma collection {self._collection.name!r}"
+        self.place = f"Chroma {self._collection.id}"
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
-        return list(self._pages(where={DOC_KEY: doc_key}))
+        return list(self._pages({DOC_KEY: doc_key}))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
         return self._pages()
 
-    def _pages(self, **asked: Any) -> Iterator[StoredChunk]:
+    def takes_filter(self, where: Any) -> bool:
+        """`MetadataFilters`, or a dictionary of Chroma's own."""
+        return isinstance(where, (MetadataFilters, dict))
+
+    def _pages(self, *conditions: Any) -> Iterator[StoredChunk]:
         offset = 0
+        every = [*conditions, *map(self._as_where, self.filters)]
+        # Chroma wants at least two under `$and`.
+        where = {"$and": every} if len(every) > 1 else next(iter(every), None)
         while True:
             page = self._collection.get(
-                **asked, limit=_PAGE, offset=offset, include=["documents", "metadatas"]
+                where=where,
+                limit=_PAGE,
+                offset=offset,
+                include=["documents", "metadatas"],
             )
             for text, metadata, chunk_id in zip(
                 page["documents"], page["metadatas"], page["ids"], strict=True
@@ -41,3 +56,9 @@ class ChromaChunks(ChunkStore):
             if len(page["ids"]) < _PAGE:
                 return
             offset += _PAGE
+
+    def _as_where(self, filters: Any) -> Any:
+        """What the store itself makes of a filter in a search."""
+        if isinstance(filters, dict):
+            return filters
+        return importlib.import_module(_WRAPPER)._to_chroma_filter(filters)  # noqa: SLF001 -- nothing public does it

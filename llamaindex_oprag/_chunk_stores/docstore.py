@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from llama_index.core.schema import Document
+from llama_index.core.schema import BaseNode, Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore
+from llama_index.core.vector_stores.types import MetadataFilters
+from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
 from oprag.documents import ChunkStore, StoredChunk
@@ -27,5 +30,22 @@ class DocstoreChunks(ChunkStore):
         """All chunks, in the docstore's order."""
         # A copy: others may add while this is read.
         for node in list(self._docstore.docs.values()):
-            if not isinstance(node, Document):
+            if not isinstance(node, Document) and self._is_admitted(node):
                 yield chunk_of_node(node)
+
+    def takes_filter(self, where: Any) -> bool:
+        """`MetadataFilters` as `SimpleVectorStore` takes them: none inside others."""
+        return isinstance(where, MetadataFilters) and not any(
+            isinstance(inner, MetadataFilters) for inner in where.filters
+        )
+
+    def _is_admitted(self, node: BaseNode) -> bool:
+        if not self.filters:
+            return True
+        # A vector store keeps the source by these names beside the metadata.
+        names = ("document_id", "doc_id", "ref_doc_id")
+        stored = {**node.metadata, **dict.fromkeys(names, node.ref_doc_id or "None")}
+        return all(
+            build_metadata_filter_fn(lambda _: stored, filters)(node.node_id)
+            for filters in self.filters
+        )

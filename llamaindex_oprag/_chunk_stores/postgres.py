@@ -6,6 +6,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+from llama_index.core.vector_stores.types import MetadataFilters
+
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import DOC_KEY
@@ -22,6 +24,8 @@ class PostgresChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self.name = f"PostgreSQL table '{store.schema_name}.data_{store.table_name}'"
+        url = getattr(store, "connection_string", "")
+        self.place = f"PostgreSQL {url} {store.schema_name}.{store.table_name}"
         self._store = store
         self._connecting = threading.Lock()
 
@@ -32,6 +36,10 @@ class PostgresChunks(ChunkStore):
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
         return self._pages(None)
+
+    def takes_filter(self, where: Any) -> bool:
+        """`MetadataFilters`; like a search, it writes their values into the SQL."""
+        return isinstance(where, MetadataFilters)
 
     def _pages(self, doc_key: str | None) -> Iterator[StoredChunk]:
         last = -1
@@ -56,5 +64,7 @@ class PostgresChunks(ChunkStore):
             ).filter(table.id > last)
             if doc_key is not None:
                 asked = asked.filter(table.metadata_[DOC_KEY].astext == doc_key)
+            for filters in self.filters:
+                asked = asked.filter(store._recursively_apply_filters(filters))  # noqa: SLF001 -- as the search does
             rows: list[Any] = asked.order_by(table.id).limit(_PAGE).all()
             return rows

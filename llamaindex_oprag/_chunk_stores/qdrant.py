@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from llama_index.core.vector_stores.types import MetadataFilters
+
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, qdrant_place
 from oprag.metadata import DOC_KEY
 
 _PAGE = 10_000
@@ -19,11 +21,14 @@ class QdrantChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self.name = f"Qdrant collection {store.collection_name!r}"
+        client = store.client or store._aclient  # noqa: SLF001 -- nothing public gives it
+        self.place = qdrant_place(client, store.collection_name)
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""
-        return [chunk for page in self._pages(_of(doc_key)) for chunk in page]
+        pages = self._pages(_of(doc_key))
+        return [chunk for page in pages for chunk in page]
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `fetch`, by the store's async client where it has one."""
@@ -35,7 +40,7 @@ class QdrantChunks(ChunkStore):
             return []
         while True:
             points, offset = await self._store._aclient.scroll(  # noqa: SLF001 -- as above
-                **self._asked(_of(doc_key), offset)
+                **self._asked([_of(doc_key)], offset)
             )
             chunks += self._chunks(points)
             if offset is None:
@@ -43,38 +48,54 @@ class QdrantChunks(ChunkStore):
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in no order."""
-        for page in self._pages(None):
+        for page in self._pages():
             yield from page
 
-    def _pages(self, wanted: Any) -> Iterator[list[StoredChunk]]:
+    def takes_filter(self, where: Any) -> bool:
+        """`MetadataFilters`, or a `Filter` of qdrant-client."""
+        return isinstance(where, (MetadataFilters, _models().Filter))
+
+    def _pages(self, *conditions: Any) -> Iterator[list[StoredChunk]]:
         offset = None
         # The wrapper makes the collection when the first node is added.
         if not self._store.client.collection_exists(self._store.collection_name):
             return
         while True:
-            points, offset = self._store.client.scroll(**self._asked(wanted, offset))
+            points, offset = self._store.client.scroll(
+                **self._asked(conditions, offset)
+            )
             yield self._chunks(points)
             if offset is None:
                 return
 
-    def _asked(self, wanted: Any, offset: Any) -> dict[str, Any]:
+    def _asked(self, conditions: Sequence[Any], offset: Any) -> dict[str, Any]:
+        must = [*conditions, *map(self._as_condition, self.filters)]
         return {
             "collection_name": self._store.collection_name,
-            "scroll_filter": wanted,
+            "scroll_filter": _models().Filter(must=must) if must else None,
             "limit": _PAGE,
             "offset": offset,
             "with_payload": True,
             "with_vectors": False,
         }
 
+    def _as_condition(self, filters: Any) -> Any:
+        """What the store itself makes of a filter in a search."""
+        if not isinstance(filters, MetadataFilters):
+            return filters
+        return self._store._build_subfilter(filters)  # noqa: SLF001 -- nothing public does it
+
     def _chunks(self, points: Any) -> list[StoredChunk]:
         return [_chunk(point, self._store.text_key) for point in points]
 
 
 def _of(doc_key: str) -> Any:
-    models = importlib.import_module("qdrant_client.models")
-    match = models.MatchValue(value=doc_key)
-    return models.Filter(must=[models.FieldCondition(key=DOC_KEY, match=match)])
+    match = _models().MatchValue(value=doc_key)
+    return _models().FieldCondition(key=DOC_KEY, match=match)
+
+
+def _models() -> Any:
+    return importlib.import_module("qdrant_client.models")
 
 
 def _chunk(point: Any, text_key: str | None) -> StoredChunk:

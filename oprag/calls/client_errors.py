@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from oprag.calls.secrets import secrets_of, without_secrets
 
 _MOST = 200
 """Characters shown of what a client says."""
@@ -14,10 +16,6 @@ _PASSING = (408, 409, 425, 429)
 _SERVER = 500
 _NO_QUOTA = "insufficient_quota"
 """How OpenAI says that an account is empty; its status is that of a rate limit."""
-_ADDRESS = re.compile(r"//[^/@\s]+@")
-_HIDDEN = "***"
-_SHORTEST = 6
-"""Characters of the shortest text that is taken for a key; `none` is no secret."""
 
 
 def status_of(error: BaseException) -> int | None:
@@ -63,21 +61,34 @@ def retry_after(error: BaseException) -> float | None:
 def said_by(error: BaseException, secrets: Iterable[str] = ()) -> str:
     """Return what a client says, in one short sentence.
 
+    Servers repeat keys. They are told as `***`: those of the environment, those that
+    were sent (clients keep the request with their error), and what is one by its form.
+
     Args:
         error: What the client raised.
-        secrets: Keys: servers repeat them. They, and a name and password in an
-            address, are told as `***`.
+        secrets: Others, as `secrets_of` finds them in a client.
     """
     body = getattr(error, "body", None)
     told = body.get("message") if isinstance(body, dict) else None
     said = " ".join(str(told or error).split()) or type(error).__name__
-    for secret in secrets:
-        if len(secret) >= _SHORTEST:
-            said = said.replace(secret, _HIDDEN)
-    said = _ADDRESS.sub(f"//{_HIDDEN}@", said)
+    said = without_secrets(said, [*secrets, *secrets_of(*_requests(error))])
     if len(said) > _MOST:
         said = f"{said[:_MOST].rstrip()} …"
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
+
+
+def _requests(error: BaseException) -> Iterator[object]:
+    """The requests that an error, and those it came of, have with them."""
+    seen: list[BaseException] = []
+    raised: BaseException | None = error
+    while raised is not None and raised not in seen:
+        seen.append(raised)
+        for holder in (raised, getattr(raised, "response", None)):
+            try:
+                yield getattr(holder, "request", None)
+            except RuntimeError:  # as httpx says that there is none
+                continue
+        raised = raised.__cause__ or raised.__context__
 
 
 def hint_of(error: BaseException) -> str:
@@ -88,8 +99,7 @@ def hint_of(error: BaseException) -> str:
     if status == 404:  # noqa: PLR2004 -- as HTTP has it
         return "Check the model's name, and the server's address."
     if status is None and _is_of_connection(error):
-        address = os.environ.get("OPENAI_BASE_URL", "")
-        address = _ADDRESS.sub(f"//{_HIDDEN}@", address)
+        address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""), ())
         where = f" OPENAI_BASE_URL is {address}." if address else ""
         return f"Check that its server runs and can be reached.{where}"
     return ""

@@ -8,7 +8,7 @@ each framework has one driver, for all methods ::
     request = advance(dialogue)
     while not isinstance(request, Finished):
         if isinstance(request, ReadDocuments):
-            answer = [source.get(name) for name in request.names]
+            answer = [source.read(name) for name in request.names]
         else:
             answer = ...  # a `Reply`
         request = advance(dialogue, answer)  # or error=, what was raised instead
@@ -21,8 +21,9 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from oprag.calls.client_errors import is_window_overflow
+from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungEntry, TokenUsage
+from oprag.calls.secrets import secrets_of
 from oprag.calls.window import fit_window
 from oprag.errors import ContextWindowError, OpragError
 
@@ -35,7 +36,10 @@ declines; `"draft"`: the answer is made of it by another call."""
 
 @dataclass(frozen=True, slots=True)
 class ReadDocuments:
-    """A request for full texts. What comes of it is a list of them, in this order."""
+    """A request for full texts.
+
+    What comes of it is a list of `oprag.documents.FullText`, in this order.
+    """
 
     names: tuple[str, ...]
 
@@ -134,6 +138,9 @@ class PromptedModel(Protocol):
     def model(self, prompt: str) -> str | None:
         """Name the model that a prompt is for; None when unknown."""
 
+    def llm(self, prompt: str) -> object:
+        """Return its client; the secrets that it holds are told in no error."""
+
 
 def ask(
     call: CallModel,
@@ -169,7 +176,8 @@ def ask(
         ledger.record(entry)
         if isinstance(error, OpragError):
             raise
-        failure = failed(f"{type(error).__name__}: {error}")
+        said = said_by(error, secrets_of(model.llm(name)))
+        failure = failed(f"{type(error).__name__}: {said}".removesuffix("."))
         if not is_window_overflow(error):
             raise failure from error
         failure.__cause__ = error

@@ -120,7 +120,8 @@ class RungEntry:
     seconds: float = 0.0
     """Time from sending to the end of the reply."""
     note: str | None = None
-    """Why it was skipped, how it was cut, or that the window is unknown."""
+    """Why it was skipped, how it was cut, that the window is unknown, or which full
+    documents are not the exact text."""
     whole: bool = False
     """Whether it sent the whole documents."""
 

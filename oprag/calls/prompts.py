@@ -33,7 +33,7 @@ Use only what this text says, not what you know from elsewhere."""
 _QA = """
 If the text does not hold the answer to the question, write the following and \
 nothing more: SENTINEL
-Otherwise write the answer alone, in as few words as it takes.
+Otherwise answer the question, at the length and in the form that it asks for.
 
 Question: {question}
 Answer:"""
@@ -49,7 +49,7 @@ Answer:"""
 
 
 def qa_prompt(sentinel: str = SENTINEL) -> str:
-    """Return the prompt for open questions.
+    """Return the prompt of Self-Route; it asks for an answer of the usual length.
 
     Args:
         sentinel: What the model is to write if it refuses.
@@ -61,10 +61,25 @@ def qa_prompt(sentinel: str = SENTINEL) -> str:
     return CONTEXT_PART + _QA.replace("SENTINEL", escaped)
 
 
-QA_PROMPT = qa_prompt()
-"""`qa_prompt` with the sentinel "unanswerable"."""
 CHOICE_PROMPT = CONTEXT_PART + _CHOICE.replace("SENTINEL", SENTINEL)
 """For multiple-choice questions, with `{options}` too (see `format_options`)."""
+
+REPLY_FIELDS = {
+    "answerable": "Whether the text holds the answer to the question.",
+    "answer": "The answer to the question; empty if the text does not hold it.",
+}
+"""What a model fills in with `structured_output=True`: each field and what it is."""
+
+
+def filled_reply(sentinel: str, *, answerable: bool, answer: str) -> str:
+    """Return a reply that was filled in as the one that would have been written.
+
+    Args:
+        sentinel: What stands for a refusal, whatever else was filled in.
+        answerable: As it was filled in.
+        answer: As it was filled in.
+    """
+    return answer if answerable else sentinel
 
 
 def check_prompt(

@@ -118,6 +118,18 @@ def check_count(option: str, value: Any, least: int = 1) -> None:
         raise invalid_option(option, value, f"It takes a number from {least} on.")
 
 
+def frame_tokens(messages: int) -> int:
+    """Return the tokens that chat formats put around a prompt, at most.
+
+    Args:
+        messages: Of the prompt; 0 where it is sent as a text.
+
+    Returns:
+        4 for each message, and 3 with which the reply begins, in the common formats.
+    """
+    return 4 * messages + 3 if messages else 0
+
+
 def default_answer_tokens(window: int | None) -> int:
     """Tokens to keep free for the answer where nobody says how long it may be.
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 
 __all__ = ["main"]
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
 
 
 def main() -> None:
@@ -14,8 +18,16 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    # What packages log speaks to programmers, and may hold what a server repeats.
+    logging.getLogger().addHandler(logging.NullHandler())
+    sys.unraisablehook = lambda _: None  # the same, as of Ctrl-C in a destructor
     try:
         from oprag.cli.app import app
+
+        app(prog_name="oprag")
+    except KeyboardInterrupt:  # while packages are imported, and commands are made
+        sys.stderr.write("Error: Stopped.\n")
+        sys.exit(INTERRUPTED)
     except ModuleNotFoundError as error:
         if error.name != "typer":
             raise
@@ -23,4 +35,3 @@ def main() -> None:
             "The command line of oprag needs the package 'typer'. "
             'Install it with: pip install "oprag[cli]"'
         )
-    app(prog_name="oprag")

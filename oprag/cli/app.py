@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperArgument, TyperGroup
 
+from oprag.cli import INTERRUPTED
 from oprag.cli.ask import ask
 from oprag.cli.context import context
 from oprag.cli.demo import demo
@@ -28,23 +31,21 @@ class _OneLineErrors(TyperGroup):
         """Run the command.
 
         Raises:
-            typer.Exit: With code 1, after an error was told on stderr.
+            typer.Exit: With code 1, after an error was told on stderr; with 130 after
+                Ctrl-C.
         """
         try:
             with _one_line_warnings():
                 return super().invoke(ctx)
-        except BrokenPipeError:  # the reader had enough: no error
-            raise
-        except ModuleNotFoundError as error:
-            raise told(_install_hint(error, ctx.invoked_subcommand)) from error
+        except KeyboardInterrupt as interrupt:
+            raise told("Stopped.", INTERRUPTED) from interrupt
         except typer.BadParameter as error:
             raise _in_plain_words(error) from error.__cause__
-        except BudgetTooSmallError as error:
-            raise told(_larger_budget(error)) from error
-        except OpragError as error:
-            raise told(str(error)) from error
-        except OSError as error:
-            raise told(str(error).removeprefix(f"[Errno {error.errno}] ")) from error
+        except Exception as error:  # a stack trace helps nobody who types a command
+            ends = isinstance(error, (BrokenPipeError, typer.Abort))
+            if ends or hasattr(error, "exit_code"):  # the reader had enough, or Typer
+                raise
+            raise told(_message(error, ctx.invoked_subcommand)) from error
 
 
 _PYDANTIC = "Value error, "
@@ -60,6 +61,27 @@ def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
     return (
         f"This command needs the package {package!r}, which is not installed. "
         f'Install it with: pip install "oprag[{extras}]"'
+    )
+
+
+def _message(error: Exception, command: str | None) -> str:
+    """What is told of an error, the one nobody thought of included."""
+    if isinstance(error, ModuleNotFoundError):
+        return _install_hint(error, command)
+    if isinstance(error, BudgetTooSmallError):
+        return _larger_budget(error)
+    if isinstance(error, OpragError):
+        return error.message
+    if isinstance(error, OSError):
+        return str(error).removeprefix(f"[Errno {error.errno}] ")
+
+    from oprag.calls import said_by
+
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"This should not happen: {type(error).__name__} in "
+        f"{Path(place.filename).name}, line {place.lineno}: {said_by(error)} Please "
+        "report it, with the command."
     )
 
 

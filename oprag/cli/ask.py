@@ -165,6 +165,10 @@ def _check_model(model: str) -> None:
         raise told(message, code=2)
 
 
+_UNSEEN = dict.fromkeys({*range(32), *range(127, 160)} - {9, 10, 13}, "\ufffd")
+"""Control characters, but tabs and line breaks: a terminal would obey them."""
+
+
 class _Pen:
     """Writes an answer to stdout piece by piece, its last line ended."""
 
@@ -175,7 +179,7 @@ class _Pen:
     def write(self, piece: str) -> None:
         """Write a piece at once."""
         if not self._silent:
-            typer.echo(piece, nl=False)
+            typer.echo(piece.translate(_UNSEEN), nl=False)
             self._last = piece[-1]
 
     def end_line(self) -> None:

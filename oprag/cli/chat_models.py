@@ -10,7 +10,16 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
-from oprag.calls import TokenUsage, hint_of, is_window_overflow, said_by, text_of
+from oprag.calls import (
+    ReplyFilter,
+    StreamEnd,
+    TokenUsage,
+    hint_of,
+    is_window_overflow,
+    said_by,
+    secrets_of,
+    text_of,
+)
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.readers.chat import is_cut, usage_of
 from oprag.tokens import resolve_token_counter
@@ -26,6 +35,34 @@ class Answer(NamedTuple):
     """As the provider reported it; else counted here and marked as estimated."""
     cut: bool
     """Whether it ends where the longest answer was reached."""
+
+
+class Shown:
+    """Hands on what a model writes, as `oprag.calls.ReplyFilter` lets it be shown.
+
+    Args:
+        model: The client, which holds the key.
+        write: Called with each piece.
+    """
+
+    def __init__(self, model: BaseChatModel, write: Callable[[str], None]) -> None:
+        self._filter = ReplyFilter(secrets_of(model))
+        self._write = write
+        self.text = ""
+        """All that was handed on."""
+
+    def take(self, piece: str) -> None:
+        """Take the next piece."""
+        self._hand_on(self._filter.feed(piece))
+
+    def end(self) -> None:
+        """Hand on what was held back."""
+        self._hand_on(self._filter.finish())
+
+    def _hand_on(self, text: str) -> None:
+        if text:
+            self.text += text
+            self._write(text)
 
 
 def load_chat_model(name: str, **options: Any) -> BaseChatModel:
@@ -62,27 +99,28 @@ def stream_answer(
     Raises:
         ChatModelError: It cannot be reached, refuses, or breaks off.
     """
-    pieces: list[str] = []
+    shown = Shown(model, write)
     reported: UsageMetadata | None = None
     cut = False
+    end = StreamEnd()
     stream = model.stream([HumanMessage(prompt)])
     while True:
         try:
             piece = next(stream, None)
+            if piece is None:
+                end.check()
+                break
         except Exception as error:  # the clients have no error in common
-            raise model_failure(name, error, begun=bool(pieces)) from error
-        if piece is None:
-            break
+            raise model_failure(name, model, error, begun=bool(shown.text)) from error
         # The pieces of a stream add up to the whole call.
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)
         cut = cut or is_cut(piece)
-        if text := text_of(piece):
-            pieces.append(text)
-            write(text)
-    answer = "".join(pieces)
-    usage = usage_of(reported, prompt, answer, resolve_token_counter())
-    return Answer(answer, usage, cut)
+        end.see(piece)
+        shown.take(text_of(piece))
+    shown.end()
+    usage = usage_of(reported, prompt, shown.text, resolve_token_counter())
+    return Answer(shown.text, usage, cut)
 
 
 def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
@@ -103,6 +141,7 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
 
 def model_failure(
     name: str,
+    model: BaseChatModel,
     error: Exception,
     *,
     begun: bool,
@@ -112,11 +151,14 @@ def model_failure(
 
     Args:
         name: The model as the user named it.
+        model: Its client, which holds the key.
         error: What its client raised.
         begun: Whether the model had begun its answer.
         overflow_hint: What to do where the prompt was too long for the model.
     """
     what = "broke off" if begun else "did not answer"
     hint = overflow_hint if is_window_overflow(error) else hint_of(error)
-    message = f"The chat model {name!r} {what}: {said_by(error)} {hint}"
+    message = (
+        f"The chat model {name!r} {what}: {said_by(error, secrets_of(model))} {hint}"
+    )
     return ChatModelError(message.strip(), model=name)

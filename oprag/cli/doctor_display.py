@@ -12,6 +12,7 @@ _COLOURS = {
     "ordered": "bold green",
     "ordered with options": "bold yellow",
     "not ordered": "bold red",
+    "damaged": "bold red",
 }
 _SHOWN = 3
 """Examples shown of each problem; `--json` has five, and all chunks of a plan."""
@@ -122,11 +123,27 @@ _REPAIRED = frozenset(
     {
         *("missing_position", "unscoped_position", "ambiguous_position"),
         *("conflicting_text", "invalid_span", "order_mismatch", "incomplete"),
-        *("wrong_position", "unrecorded_position"),
+        *("wrong_position", "unrecorded_position", "unstamped"),
     }
 )
-_ANOTHER_FOLDER = frozenset({"no_source", "other_source"})
-_INDEXED_AGAIN = frozenset({"duplicate", "incomplete", "ambiguous_place", "not_found"})
+_OTHERWISE = (
+    (
+        {"other_source"},
+        "give the folder that holds the texts that were indexed: --documents FOLDER",
+    ),
+    (
+        {
+            *("duplicate", "incomplete", "ambiguous_place", "not_found"),
+            *("cut_text", "altered_text", "gap", "unproved_text"),
+        },
+        "index the documents again, where a repair does not help",
+    ),
+    (
+        {"foreign_chunks", "several_versions", "indexed_twice"},
+        "index the documents again, and replace all: index_documents(…, replace='all')",
+    ),
+)
+"""Problems, and what helps against any of them."""
 
 
 def advice(diagnosis: Diagnosis, *, repairing: bool) -> Iterator[str]:
@@ -136,7 +153,9 @@ def advice(diagnosis: Diagnosis, *, repairing: bool) -> Iterator[str]:
         diagnosis: What was found.
         repairing: Whether a repair was asked for; it is not advised again.
     """
-    kinds = {problem.kind for problem in diagnosis.problems if problem.serious}
+    found = {problem.kind: problem for problem in diagnosis.problems}
+    kinds = {kind for kind, problem in found.items() if problem.serious}
+    kinds |= {"unstamped"} & {*found}
     if "missing_document" in kinds:
         yield "name the key that says the document: --document-key KEY"
     if kinds & _REPAIRED and not repairing:
@@ -146,7 +165,7 @@ def advice(diagnosis: Diagnosis, *, repairing: bool) -> Iterator[str]:
             yield "see what a repair would write: --repair"
     if "missing_position" in kinds:
         yield "or name the key that holds the position, if one does: --position-key KEY"
-    if kinds & _ANOTHER_FOLDER:
-        yield "give the folder that holds what was indexed: --documents FOLDER"
-    if kinds & _INDEXED_AGAIN:
-        yield "index the documents again, where a repair does not help"
+    if "no_source" in kinds:
+        sought = found["no_source"].examples[0].detail
+        yield f"give the folder that holds the files: --documents FOLDER ({sought})"
+    yield from (sentence for those, sentence in _OTHERWISE if kinds & those)

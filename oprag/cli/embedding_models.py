@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 from rich.console import Console
 
+from oprag.calls import well_formed
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
 from oprag.cli.progress import working
 from oprag.errors import OpragError
@@ -56,13 +57,15 @@ class SentenceTransformerEmbeddings(Embeddings):
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One vector per text, in the order of the texts."""
-        vectors = self._model.encode_document(texts, show_progress_bar=False)
+        vectors = self._model.encode_document(
+            [well_formed(text) for text in texts], show_progress_bar=False
+        )
         return [vector.tolist() for vector in vectors]
 
     def embed_query(self, text: str) -> list[float]:
         """The vector to search with."""
         vector: list[float] = self._model.encode_query(
-            text, show_progress_bar=False
+            well_formed(text), show_progress_bar=False
         ).tolist()
         return vector
 

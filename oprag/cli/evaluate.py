@@ -89,8 +89,9 @@ def evaluate(
       oprag evaluate --data quality=QuALITY/ --dry-run --model openai:gpt-4o-mini
       oprag evaluate --questions q.csv --documents notes/ --out runs/notes
 
-    Exit codes: 0 when every answer is there, 3 when some failed, 4 when a cap stopped
-    it, 130 after Ctrl-C.
+    Exit codes: 0 when every answer is there, 1 when it cannot begin, as where another
+    command writes to the folder, 3 when some answers failed, 4 when a cap stopped it,
+    130 after Ctrl-C.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     if show_list:
         from oprag.cli.evaluation_display import listing

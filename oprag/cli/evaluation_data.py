@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -79,7 +80,7 @@ def check_out(paths: Sequence[Path], out: Path | None) -> None:
         InvalidOptionError: `out` is one of the folders, or one holds a run.
     """
     for path in paths:
-        if out is not None and out.resolve() == path.resolve():
+        if out is not None and _real(out) == _real(path):
             message = (
                 f"--out {str(out)!r} is where the documents are: the files of the run "
                 "would come among them. Give a folder of its own."
@@ -91,6 +92,11 @@ def check_out(paths: Sequence[Path], out: Path | None) -> None:
                 "move them elsewhere, they are no documents."
             )
             raise InvalidOptionError(message, option="documents", value=str(path))
+
+
+def _real(path: Path) -> Path:
+    """Where it really is; a loop of links stays as it is (`resolve` raises for it)."""
+    return Path(os.path.realpath(path))
 
 
 def own_documents(
@@ -135,11 +141,11 @@ def _left_out(
 ) -> dict[str, str]:
     """Why a file is no document, by its name; those that are one are not there."""
     found = {}
-    runs = {} if out is None else {out.resolve(): True}
-    roots = {path.resolve() for path in paths}
-    asked = questions.resolve()
+    runs = {} if out is None else {_real(out): True}
+    roots = {_real(path) for path in paths}
+    asked = _real(questions)
     for source in sources:
-        file = Path(source).resolve()
+        file = _real(Path(source))
         if file == asked:
             found[source] = f"{str(questions)!r}, the questions"
             continue

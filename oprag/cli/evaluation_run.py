@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from oprag.calls import TokenUsage
+from oprag.cli import INTERRUPTED
+from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
 from oprag.cli.evaluation_options import RunOptions
@@ -37,8 +38,6 @@ FAILED = 3
 """Exit code where some questions could not be answered."""
 CAPPED = 4
 """Exit code where a cap stopped the run."""
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it."""
 
 _NAMED = 5
 """Questions that a note names at most."""
@@ -62,13 +61,14 @@ def perform(
 
     Raises:
         MissingDependencyError: The report could not be written.
+        RunInUseError: Another process carries out a run in that folder.
         typer.Exit: See `carry_out`.
     """
     if out is not None:
         require_libraries()
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if out is None:
@@ -76,11 +76,12 @@ def perform(
         return
     _tell_without_answers(dataset)
     directory = RunDirectory(out)
-    directory.begin(evaluation.settings)
-    if not options.offline:
-        _show_estimate(evaluation, options)
-        typer.echo("")
-    carry_out(evaluation, options, embeddings, directory, **more)
+    with directory.alone():
+        directory.begin(evaluation.settings)
+        if not options.offline:
+            _show_estimate(evaluation, options)
+            typer.echo("")
+        carry_out(evaluation, options, embeddings, directory, **more)
 
 
 def _tell_without_answers(dataset: Dataset) -> None:
@@ -144,7 +145,7 @@ def carry_out(
     """
     out = directory.path
     spending = _account(options, directory)
-    console = Console(stderr=True)
+    console = make_console(stderr=True)
     try:
         with answering(console, len(evaluation.plan), spending, embeddings) as answered:
             # In one event loop: clients keep their connections from call to call.

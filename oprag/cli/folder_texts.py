@@ -100,7 +100,7 @@ def _raw(document_id: str, path: Path) -> str:
     """Every character of a file as it is, a byte order mark included."""
     try:
         return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
+    except (UnicodeDecodeError, OSError) as error:  # or a link that leads nowhere
         raise _no_text(document_id, error) from error
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import shutil
 import tempfile
 import time
@@ -23,6 +22,7 @@ from langchain_oprag import OffsetSentenceSplitter
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.cli.progress import progress_bar, working
 from oprag.evaluation.files import FileText
+from oprag.evaluation.safe_files import write_whole
 
 _FORMAT = 1
 """Raised when the way an index is made changes, so that old ones are made anew."""
@@ -93,7 +93,7 @@ def open_index(
     try:
         store = _build(path, chunks, embeddings, on_progress)
         facts = {"fingerprint": fingerprint, "probe": probe, "store": path.name}
-        _write_at_once(manifest, facts)
+        write_whole(manifest, json.dumps(facts).encode("ascii"), shared=True)
     except ChromaError as error:
         shutil.rmtree(path, ignore_errors=True)
         message = f"The index cannot be written to {folder}: {error}"
@@ -166,13 +166,6 @@ def _chroma(
         client_settings=Settings(anonymized_telemetry=False),
         **how,
     )
-
-
-def _write_at_once(path: Path, facts: dict[str, Any]) -> None:
-    """Write a file so that others see the old one or the new one, never a part."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_text(json.dumps(facts), "utf-8")
-    draft.replace(path)
 
 
 def _remove_abandoned(folder: Path) -> None:

@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.cli.chat_models import model_failure
+from oprag.cli.chat_models import Shown, model_failure
 from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
 from oprag.context import Order
@@ -70,17 +70,18 @@ def stream_routed_answer(
     ends = _Ends()
     output = AddableDict()
     question = found.retrieved.question
+    shown = Shown(model, write)
     try:
         for piece in chain.stream(question, {"callbacks": [ends]}):
             output += AddableDict(piece)
-            if text := piece.get("answer"):
-                write(text)
+            shown.take(piece.get("answer") or "")
     except (RungFailedError, ContextWindowError) as error:
-        failure = _failure(name, error, begun=bool(output.get("answer")))
+        failure = _failure(name, model, error, begun=bool(shown.text))
         raise failure from error
+    shown.end()
     read = ordered_passages(output["context"], order=order, merge=order == "document")
     return RoutedAnswer(
-        output["answer"],
+        shown.text,
         ends.cut,
         [passage.citation for passage in read],
         output["route"],
@@ -134,12 +135,14 @@ def _chain(
     )
 
 
-def _failure(name: str, error: Exception, *, begun: bool) -> Exception:
+def _failure(
+    name: str, model: BaseChatModel, error: Exception, *, begun: bool
+) -> Exception:
     """The same in terms of the command line."""
     failed = error if isinstance(error, RungFailedError) else error.__cause__
     if isinstance(failed, RungFailedError) and isinstance(failed.__cause__, Exception):
         return model_failure(
-            name, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
+            name, model, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
         )
     if isinstance(error, ContextWindowError):
         message = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,6 +110,6 @@ def search_values(found: Search) -> dict[str, Any]:
 
 def _label(paths: Sequence[Path], embedding_model: str) -> str:
     """The same for the same files and model, whatever the files hold today."""
-    named = [embedding_model, *sorted(str(path.resolve()) for path in paths)]
+    named = [embedding_model, *sorted(map(os.path.realpath, paths))]
     joined = "\0".join(named).encode("utf-8", "surrogateescape")
     return f"files-{hashlib.sha256(joined).hexdigest()[:16]}"

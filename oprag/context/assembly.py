@@ -35,6 +35,7 @@ from oprag.positions import (
     check_positions,
     read_chunks,
     read_documents,
+    within_one_version,
     without_duplicates,
 )
 
@@ -232,7 +233,7 @@ def _rebuilt(
 
 
 def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
-    """Read where hits stand and check it; drop what came twice.
+    """Read where hits stand and check it; drop what came twice, or in two versions.
 
     Args:
         hits: Best first.
@@ -259,7 +260,8 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         missing_position=options.missing_position,
     )
     return check_positions(
-        without_duplicates(chunks), missing_position=options.missing_position
+        within_one_version(without_duplicates(chunks)),
+        missing_position=options.missing_position,
     )
 
 

@@ -1,38 +1,45 @@
-"""Full texts that have to be awaited, for what only asks for them."""
+"""Full texts that have to be awaited, and work that has to be: for async callers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from oprag.context.options import ContextOptions
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, OpragError
+from oprag.tokens import in_thread_if_long
 
 _T = TypeVar("_T")
 
 
 async def with_texts(
-    options: ContextOptions, work: Callable[[ContextOptions], _T]
+    options: ContextOptions, work: Callable[[ContextOptions], _T], characters: int
 ) -> _T:
     """Do what may need full texts, and again once those that it asked for are here.
 
-    What is needed is known only when chunks are selected and in order.
+    What is needed is known only when chunks are selected and in order. Work on long
+    texts is done in a thread (`oprag.tokens.in_thread_if_long`).
 
     Args:
         options: Their `documents` are awaited, never asked from sync code.
         work: Has no effect but its result; it may be done several times.
+        characters: Of the chunks that it looks at.
 
     Raises:
         OpragError: As `work` raises it with all texts at hand, or `documents`.
     """
     if not isinstance(options.documents, DocumentSource):
-        return work(options)
+        return await in_thread_if_long(characters, partial(work, options))
     texts = _Texts(options.documents)
     while True:
         try:
-            result = work(replace(options, documents=texts.at_hand))
+            result = await in_thread_if_long(
+                characters + texts.characters,
+                partial(work, replace(options, documents=texts.at_hand)),
+            )
         except OpragError:
             if not texts.asked:
                 raise
@@ -49,6 +56,10 @@ class _Texts:
         self.asked: dict[str, None] = {}
         """Names of texts that are not here yet."""
 
+    @property
+    def characters(self) -> int:
+        return sum(len(text) for text in self._texts.values() if text)
+
     def at_hand(self, name: str) -> str | None:
         if name not in self._texts:
             self.asked[name] = None
@@ -57,7 +68,9 @@ class _Texts:
     async def fetch(self) -> None:
         for name in self.asked:
             try:
-                self._texts[name] = await self._source.aget(name)
+                found = await self._source.aread(name)
             except DocumentNotFoundError:
                 self._texts[name] = None
+            else:
+                self._texts[name] = found.text if found.exact else None
         self.asked = {}

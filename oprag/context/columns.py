@@ -22,9 +22,11 @@ from oprag.metadata import (
     CHAR_SPANS,
     CHAR_START,
     DOC_KEY,
+    DOC_VERSION,
     PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
+    version_text,
 )
 from oprag.tokens import (
     SPACE_JOINT,
@@ -33,6 +35,8 @@ from oprag.tokens import (
     joint_counter,
     resolve_token_counter,
 )
+
+_VERSION = itemgetter(DOC_VERSION)
 
 HEAD_JOINT = "\n\n"
 """Between what is sent before a text, and the text."""
@@ -127,6 +131,8 @@ class _Line(NamedTuple):
     """Where on the line each chunk begins, by rank."""
     ends: Sequence[int]
     """Where it ends, by rank."""
+    documents: Sequence[str]
+    """Of which document it is, by rank."""
 
 
 def arranged(
@@ -149,6 +155,8 @@ def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
         return None
     kept = len(texts) if options.top_n is None else min(options.top_n, len(texts))
     if options.token_budget is None:
+        if _mixed(columns, line, kept):
+            return None
         return _joined(texts, line, kept, options)
     counter = resolve_token_counter(options.token_counter)
     counts = _stored_counts(columns.metadatas[:kept], counter)
@@ -158,7 +166,7 @@ def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
         counts, options.token_budget, joint_counter(counter, options.separator).tokens
     )
     heads = [] if columns.heads is None else columns.heads(min(kept + 1, len(counts)))
-    if heads is None:
+    if heads is None or _mixed(columns, line, kept):
         return None
     return _within_budget(texts, line, counts, heads, options, counter=counter)
 
@@ -224,6 +232,9 @@ def _usual(options: ContextOptions) -> bool:
 def _laid_out(columns: Columns, options: ContextOptions) -> _Line | None:
     """All documents on one line, if nothing about the places is doubtful."""
     metadatas = columns.metadatas
+    # What else may be a mapping may make up values, or keep them.
+    if set(map(type, metadatas)) != {dict}:
+        return None
     found = _values(metadatas, DOC_KEY, CHAR_START, CHAR_END)
     if found is None:
         return None
@@ -250,7 +261,23 @@ def _laid_out(columns: Columns, options: ContextOptions) -> _Line | None:
         ends = list(map(add, ends, offsets))
     order = sorted(range(len(starts)), key=starts.__getitem__)
     gaps = _gaps(order, starts, ends)
-    return None if min(gaps, default=0) < 0 else _Line(order, gaps, starts, ends)
+    if min(gaps, default=0) < 0:
+        return None
+    return _Line(order, gaps, starts, ends, documents)
+
+
+def _mixed(columns: Columns, line: _Line, kept: int) -> bool:
+    """Whether the best are of several texts of a document, as their versions say."""
+    metadatas, documents = columns.metadatas[:kept], line.documents[:kept]
+    try:
+        versions = list(map(_VERSION, metadatas))
+    except KeyError:
+        return any(map(contains, metadatas, repeat(DOC_VERSION)))
+    of_each = dict(zip(documents, versions, strict=False))
+    if list(map(of_each.__getitem__, documents)) == versions:
+        return False
+    texts = {*zip(documents, map(version_text, versions), strict=True)}
+    return len(texts) > len(of_each)
 
 
 def _gaps(
@@ -265,9 +292,6 @@ def _values(
     metadatas: Sequence[Mapping[str, Any]], *keys: str
 ) -> list[list[Any]] | None:
     """The values of some keys; None where one is missing."""
-    # What else may be a mapping may make up values, or keep them.
-    if set(map(type, metadatas)) != {dict}:
-        return None
     try:
         return [list(map(itemgetter(key), metadatas)) for key in keys]
     except KeyError:

@@ -21,7 +21,7 @@ from oprag.errors import (
     invalid_option,
 )
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec
 
 Order: TypeAlias = Literal["document", "score"]
 
@@ -67,7 +67,8 @@ class ContextOptions:
             budget.
         documents: Full texts by document name, to fill the gaps of merged chunks from:
             anything that `document_source` takes, such as a mapping, a function, a
-            folder, a store or a list of documents; None for none.
+            folder, a store or a list of documents; None for none. A store is read
+            through the filter of the search; other texts are given to whoever asks.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot
@@ -130,28 +131,21 @@ class ContextOptions:
             self, selection=selection, order="score", merge=False, gap_mark=None
         )
 
-    def counting_once(self) -> ContextOptions:
-        """Return the same options with the counter of a tokenizer object made.
-
-        Making it copies the tokenizer, which takes longer than everything else that
-        is done for a query. Names are made into a counter only once anyway.
-        """
-        spec = self.token_counter
-        if spec is None or isinstance(spec, (str, NamedTokenCounter)):
-            return self
-        return replace(self, token_counter=resolve_token_counter(spec))
-
     def source_text(self) -> SourceText | None:
-        """The full texts as a function of the document's name; None without."""
+        """The full texts as a function of the document's name; None without.
+
+        A text that is not exact is none: offsets are offsets in the exact one.
+        """
         if not isinstance(self.documents, DocumentSource):
             return None
-        get = self.documents.get
+        read = self.documents.read
 
         def text(name: str) -> str | None:
             try:
-                return get(name)
+                found = read(name)
             except DocumentNotFoundError:
                 return None
+            return found.text if found.exact else None
 
         return text
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
 from oprag.errors import InvalidSpanError
-from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
+from oprag.metadata import OF_ONE_TEXT
 
 
 @dataclass(slots=True)
@@ -163,11 +163,9 @@ def _from_source(before: Chunk, source: str, start: int, end: int) -> Chunk:
 
 
 def _part_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
-    # Stored counts are of the whole chunk.
+    # Stored counts are of the whole chunk, and a stamp is of what it begins.
     metadata = {
-        key: value
-        for key, value in chunk.metadata.items()
-        if key not in {TOKEN_COUNT, TOKEN_COUNTER}
+        key: value for key, value in chunk.metadata.items() if key not in OF_ONE_TEXT
     }
     return chunk._replace(
         text=text,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from oprag.chunk import Passage
-from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER, joined_id, place_metadata
+from oprag.metadata import OF_ONE_TEXT, joined_id, place_metadata
 
 Rescore: TypeAlias = Callable[..., Any]
 """Makes a retrieved object anew: from it, a score, and, where these are not what its
@@ -72,9 +72,9 @@ class Rebuilt:
     def metadata(self, of_first: Mapping[str, Any]) -> dict[str, Any]:
         """Return the metadata of the first object, with the place of the passage."""
         metadata = dict(of_first)
-        # They counted the text that is replaced.
-        metadata.pop(TOKEN_COUNT, None)
-        metadata.pop(TOKEN_COUNTER, None)
+        # They said something about the text that is replaced.
+        for key in OF_ONE_TEXT:
+            metadata.pop(key, None)
         metadata.update(place_metadata(self.spans, self.part))
         return metadata
 

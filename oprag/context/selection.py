@@ -8,10 +8,10 @@ adapters do the asking, sync or async.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
-from oprag.chunk import Chunk
+from oprag.chunk import Chunk, Hit
 from oprag.errors import BudgetTooSmallError
 
 Overflow: TypeAlias = Literal["stop", "skip"]
@@ -122,11 +122,12 @@ class FetchPlan:
         >>> plan = FetchPlan(token_budget=8_192)
         >>> plan.k
         128
-        >>> plan.wants_more(returned=128, used_all=True)
+        >>> hits = [Hit(str(number), {"source": "a"}) for number in range(150)]
+        >>> plan.wants_more(lambda: hits[:128], returned=128, used_all=True)
         True
         >>> plan.k
         256
-        >>> plan.wants_more(returned=150, used_all=True)  # the store has no more
+        >>> plan.wants_more(lambda: hits, returned=150, used_all=True)  # no more there
         False
     """
 
@@ -134,7 +135,9 @@ class FetchPlan:
         self.k = max(_LEAST, -(-token_budget // _SHORT_CHUNK), candidates or 0)
         """Chunks to ask for next."""
         self.exhausted = False
-        """Whether the store gave fewer chunks than it was asked for."""
+        """Whether the store gave fewer chunks than it was asked for, or only such as
+        it had given before."""
+        self._distinct = 0
 
     @classmethod
     def beginning_with(cls, k: int) -> FetchPlan:
@@ -143,16 +146,27 @@ class FetchPlan:
         plan.k = k
         return plan
 
-    def wants_more(self, *, returned: int, used_all: bool) -> bool:
+    def wants_more(
+        self, hits: Callable[[], Iterable[Hit]], *, returned: int, used_all: bool
+    ) -> bool:
         """Whether to ask again, now for `k` chunks (which this doubles).
 
         Args:
-            returned: Chunks that the store gave for the last `k`.
+            hits: Makes what the store gave for the last `k`; called only where that
+                matters. Some stores give the same again, as often as they are asked.
+            returned: How many these are.
             used_all: Whether all of them fitted the budget.
         """
         self.exhausted = returned < self.k
         if self.exhausted or not used_all:
             return False
+        distinct = len(
+            {(h.text, h.document, repr(h.metadata), h.offsets) for h in hits()}
+        )
+        self.exhausted = distinct <= self._distinct
+        if self.exhausted:
+            return False
+        self._distinct = distinct
         self.k *= _GROWTH
         return True
 

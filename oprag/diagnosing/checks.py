@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit
 from oprag.diagnosing.report import Findings
-from oprag.documents import StoredChunk
+from oprag.documents import StoredChunk, stored_hit
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -18,7 +18,15 @@ from oprag.errors import (
     PositionError,
     UnscopedPositionError,
 )
-from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_VERSION, N_CHUNKS, PART_INDEX
+from oprag.metadata import (
+    CHAR_SPANS,
+    CHUNK_INDEX,
+    DOC_VERSION,
+    N_CHUNKS,
+    PART_INDEX,
+    TOKEN_COUNTER,
+    version_text,
+)
 from oprag.positions import (
     DocumentKey,
     PositionKeys,
@@ -52,16 +60,8 @@ def examine(chunk: StoredChunk | Hit) -> Examined:
     if isinstance(chunk, Hit):
         return Examined(_id_of(chunk.subject), chunk, chunk.metadata)
     node = read_node(chunk.metadata)
-    if node is None:
-        return Examined(chunk.id, Hit(chunk.text, chunk.metadata), chunk.metadata)
-    hit = Hit(
-        chunk.text,
-        node.metadata,
-        document=node.document,
-        offsets=node.offsets,
-        frame=node.frame,
-    )
-    return Examined(chunk.id, hit, chunk.metadata, node.next_id)
+    next_id = None if node is None else node.next_id
+    return Examined(chunk.id, stored_hit(chunk), chunk.metadata, next_id)
 
 
 def _id_of(subject: Any) -> str:
@@ -101,7 +101,12 @@ def read_group(
     documents = [(name, name)] * len(hits)
     try:
         chunks = read_chunks(hits, documents, position_keys=position_keys)
-        check_positions(without_duplicates(chunks))
+        texts: dict[str, list[Chunk]] = {}
+        for chunk in chunks:  # retrieval stays within one text
+            version = version_text(chunk.metadata.get(DOC_VERSION))
+            texts.setdefault(version, []).append(chunk)
+        for of_one_text in texts.values():
+            check_positions(without_duplicates(of_one_text))
     except PositionError as error:
         return error
     return chunks
@@ -195,7 +200,9 @@ def _check_spans(
         if chunk.span and not chunk.exact and not merged and index not in held:
             start, end = chunk.span
             detail = f"{_at(chunk)}: {end - start} characters, text {len(chunk.text)}"
-            findings.add("length_mismatch", index, group.name, detail)
+            ours = TOKEN_COUNTER in chunk.metadata
+            kind = "cut_text" if ours else "length_mismatch"
+            findings.add(kind, index, group.name, detail)
     _check_order(chunks, group, findings)
 
 

@@ -20,6 +20,7 @@ from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change, changes_of
 from oprag.diagnosing.proving import ProvedDocument, prove
 from oprag.diagnosing.report import (
+    DAMAGE,
     Diagnosis,
     DocumentProof,
     Example,
@@ -29,8 +30,10 @@ from oprag.diagnosing.report import (
     Verdict,
 )
 from oprag.diagnosing.suggesting import suggest
+from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
 from oprag.errors import invalid_option
+from oprag.metadata import DOC_VERSION
 from oprag.positions import DocumentKey, PositionKeys
 
 _PROBLEMS = {
@@ -102,7 +105,10 @@ def plan_repair(
 
     Nothing is written. Chunks that have no proved place keep what they have, but for
     a position that the source disproves; they get the name of their document. Where
-    the source holds not one chunk of a document, that stays as it is altogether. Once
+    the source holds not one chunk of a document, that stays as it is altogether; so do
+    chunks of others beside those that oprag indexed, as the document is there twice.
+    Where all chunks of a document are proved, the first of each part gets the length
+    and hash of the part's text (`oprag.metadata.text_stamp`), if it has none. Once
     the changes are written, a second plan is empty; so is that of an index whose
     repair was broken off and done again.
 
@@ -117,9 +123,16 @@ def plan_repair(
     """
     examined = [examine(chunk) for chunk in chunks]
     examination = _Examination(examined, documents, position_keys, document_key)
+    versioned = {
+        document.name
+        for document in examination.proved
+        if DOC_VERSION in examined[document.members[0]].hit.metadata
+    }
     changes = tuple(
         change
         for document in examination.proved
+        if DOC_VERSION in examined[document.members[0]].hit.metadata
+        or document.name not in versioned
         for change in changes_of(examined, document)
     )
     return RepairPlan(changes, examination.unproved(), examination.diagnosis())
@@ -169,8 +182,11 @@ class _Examination:
         named = sum(
             bool(group.key) for group in group_chunks(self._chunks, self._document_key)
         )
+        check_documents(self._chunks, findings, sampled=self._sampled)
         self._compare(findings)
         verdict, options = self._verdict(ordered=ordered)
+        if any(kind in findings for kind in DAMAGE):
+            verdict = "damaged"
         return Diagnosis(
             verdict,
             options,
@@ -235,13 +251,19 @@ class _Examination:
 
     def _compare(self, findings: Findings) -> None:
         for i in self._without_source:
-            findings.add("no_source", i, "")
+            findings.add("no_source", i, "", self._sought(i))
         for document in self.proved:
             if document.foreign:
                 for i in document.members:
                     findings.add("other_source", i, document.name)
             else:
                 _compare_document(document, findings)
+
+    def _sought(self, index: int) -> str:
+        """What names a chunk's source was looked for by, and what names there are."""
+        if self._sources is None:
+            return ""
+        return self._sources.sought(self._chunks[index].hit, self._document_key)
 
     def _verdict(self, *, ordered: bool) -> tuple[Verdict, Options]:
         given = self._keys is not None or self._document_key is not None

@@ -8,11 +8,15 @@ from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined
 from oprag.documents import SourceLike, document_source
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
-from oprag.locating import ABSENT, UNKNOWN, Seeds, squeeze
+from oprag.locating import held, squeeze
+from oprag.metadata import DOC_KEY
 from oprag.positions import DocumentKey, read_documents
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""
+
+_LISTED = 3
+"""Names of given documents that are shown."""
 
 
 class Sources:
@@ -55,6 +59,21 @@ class Sources:
                 groups.setdefault(name, []).append(i)
         return list(groups.items()), [i for i, name in enumerate(names) if name is None]
 
+    def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:
+        """Say by what names a chunk's source was looked for, and what names there are.
+
+        Where the documents cannot be listed only the first.
+        """
+        tried = dict.fromkeys(_names(hit, document_key))
+        tried.pop(str(hit.metadata.get(DOC_KEY)), None)  # says nothing to people
+        names = [repr(name) for name in tried]
+        wanted = f"looked for {' and '.join(names)}" if names else "names no document"
+        there = sorted(self._source.names())
+        if not there:
+            return wanted
+        more = f" and {len(there) - _LISTED:,} more" if len(there) > _LISTED else ""
+        return f"{wanted}; given are {', '.join(map(repr, there[:_LISTED]))}{more}"
+
     def _name(self, hit: Hit, document_key: DocumentKey | None) -> str | None:
         """Return the first of a chunk's names that the source knows."""
         for name in _names(hit, document_key):
@@ -83,23 +102,12 @@ class Sources:
         for name in sorted(self._source.names()) if any(pieces) else ():
             if name not in self._texts:
                 self._texts[name] = self._listed_texts(name)
-            held = [_held(squeeze(text), pieces) for text in self._texts[name]]
-            for i in set().union(*held):
+            holding = [held(squeeze(text), pieces) for text in self._texts[name]]
+            for i in set().union(*holding):
                 holders[i].append(name)
         for i, names in enumerate(holders):
             if len(names) == 1:
                 yield i, names[0]
-
-
-def _held(flat: str, pieces: Sequence[str]) -> set[int]:
-    """Numbers of the pieces that a text holds, both without white space."""
-    seeds = Seeds(flat, [piece for piece in pieces if piece])
-    held = set()
-    for i, piece in enumerate(pieces):
-        at = seeds.only(piece) if piece else ABSENT
-        if at >= 0 or (at == UNKNOWN and piece in flat):
-            held.add(i)
-    return held
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:

@@ -2,8 +2,8 @@
 
 Every chunk of a document that is known gets the document's key and name, so that a
 document stays one. `char_start` and `char_end` are written where the source proves
-them; `chunk_index` and `n_chunks` where the chunks cover the source without a gap, so
-that all are known to be there.
+them; `chunk_index`, `n_chunks` and the length and hash of the text where the chunks
+cover the source without a gap, so that all are known to be there.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from oprag.chunk import Hit
+from oprag.chunk import Hit, Span
 from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.proving import ProvedDocument
+from oprag.documents import StoredChunk, rebuild
+from oprag.errors import OpragError
 from oprag.locating import POSITION_KEYS, replaced
 from oprag.metadata import (
     CHAR_END,
@@ -23,8 +25,15 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    DOC_VERSION,
     N_CHUNKS,
+    PART_INDEX,
+    TEXT_HASH,
+    TEXT_LENGTH,
     document_key,
+    text_stamp,
+    version_of_hashes,
+    version_text,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, as_number, rewritten
 
@@ -56,22 +65,18 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
     if document.foreign:
         return []
     group = [chunks[i] for i in document.members]
+    stamped = _stamp_alone(group, document)
+    if stamped is not None:
+        return stamped
     hits = [chunk.hit for chunk in group]
     order = document.placement.order
-    numbers = {} if order is None else {i: at for at, i in enumerate(order)}
+    numbers = {i: number for number, i in enumerate(order or ())}
     keep = order is None and _numbers_agree(hits, document)
     one_source = len({hit.document for hit in hits}) == 1
     changes = []
     for i in order or range(len(group)):
-        entry: dict[str, str | int] = {
-            DOC_KEY: document_key(document.name),
-            DOC_URI: document.name,
-        }
-        if numbers:
-            entry[CHUNK_INDEX], entry[N_CHUNKS] = numbers[i], len(group)
         span = document.placement.locations[i].span
-        if span is not None:
-            entry[CHAR_START], entry[CHAR_END] = span
+        entry = _entry(group, document, i, numbers.get(i))
         gone = span is None and document.holds[i] is False
         offsets: tuple[int | None, int | None] | None = span if one_source else None
         if gone:
@@ -80,6 +85,92 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
         if update:
             change = Change(group[i].id, document.name, group[i].stored, update)
             changes.append(change)
+    return changes
+
+
+def _entry(
+    group: Sequence[Examined], document: ProvedDocument, i: int, number: int | None
+) -> dict[str, str | int]:
+    """What is proved of one chunk, the `number`th of all, where that is known."""
+    entry: dict[str, str | int] = {
+        DOC_KEY: document_key(document.name),
+        DOC_URI: document.name,
+    }
+    if number is not None:
+        entry[CHUNK_INDEX], entry[N_CHUNKS] = number, len(group)
+    if number == 0:
+        entry |= _stamp(group, document, document.placement.order or ())
+    span = document.placement.locations[i].span
+    if span is not None:
+        entry[CHAR_START], entry[CHAR_END] = span
+    return entry
+
+
+def _stamp(
+    group: Sequence[Examined], document: ProvedDocument, order: Sequence[int]
+) -> dict[str, str | int]:
+    """Length and hash of the source, if the first chunk does not have them already.
+
+    A version that was recorded has to be of that text.
+    """
+    spans = [document.placement.locations[i].span for i in order]
+    exact, reach = True, 0
+    for i, place in zip(order, spans, strict=True):
+        span = place or Span(0, 0)
+        text = document.source[span.start : span.end]
+        exact = exact and span.start <= reach and text == group[i].hit.text
+        reach = max(reach, span.end)
+    exact = exact and reach == len(document.source)
+    stamp = text_stamp(document.source, exact=exact)
+    first = group[order[0]].hit.metadata
+    recorded = version_text(first.get(DOC_VERSION))
+    if recorded not in ("", version_of_hashes([str(stamp[TEXT_HASH])])):
+        return {}
+    unmoved = tuple(map(first.get, (CHAR_START, CHAR_END))) == spans[0]
+    has_it = all(first.get(key) == stamp[key] for key in (TEXT_LENGTH, TEXT_HASH))
+    return {} if has_it and unmoved else stamp
+
+
+def _stamp_alone(
+    group: Sequence[Examined], document: ProvedDocument
+) -> list[Change] | None:
+    """Length and hash of each part's text, where nothing else of a version is wrong.
+
+    `doc_version` holds a hash of the texts, so they are known where the chunks give
+    them, whatever stood between the pages.
+
+    Returns:
+        None if something else is wrong, or nothing is.
+    """
+    metadatas = [chunk.hit.metadata for chunk in group]
+    versions = {version_text(metadata.get(DOC_VERSION)) for metadata in metadatas}
+    if (
+        len(versions) != 1
+        or "" in versions
+        or document.placement.order is None
+        or not {*document.verdicts} <= {"proved", "blank"}
+        or any(TEXT_HASH in metadata for metadata in metadatas)
+    ):
+        return None
+    stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
+    try:
+        parts = rebuild(document.name, stored, exact=False).parts
+    except OpragError:  # not whole, or not in the order that its numbers say
+        return None
+    stamps = [text_stamp(text) for text in parts]
+    if {version_of_hashes([str(stamp[TEXT_HASH]) for stamp in stamps])} != versions:
+        return None
+    first: dict[Any, int] = {}
+    numbered = sorted(
+        range(len(group)), key=lambda i: as_number(metadatas[i].get(CHUNK_INDEX)) or 0
+    )
+    for i in numbered:
+        first.setdefault(as_number(metadatas[i].get(PART_INDEX)), i)
+    changes = []
+    for i, stamp in zip(first.values(), stamps, strict=True):
+        update = _update(group[i], stamp, keep=False, gone=False, offsets=None)
+        change = Change(group[i].id, document.name, group[i].stored, update)
+        changes.append(change)
     return changes
 
 

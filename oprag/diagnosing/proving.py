@@ -10,7 +10,7 @@ from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.naming import Sources
 from oprag.locating import Location, Order, Placement, place, squeeze
-from oprag.metadata import CHUNK_INDEX, N_CHUNKS
+from oprag.metadata import CHUNK_INDEX, DOC_VERSION, N_CHUNKS
 from oprag.positions import DocumentKey, PositionKeys, as_number, read_chunks
 
 _ORDINALS = (CHUNK_INDEX, "split_id")
@@ -29,6 +29,8 @@ class ProvedDocument(NamedTuple):
     holds: list[bool | None]
     """Whether the recorded span holds the text, one per chunk; None where no span of
     the whole document is recorded."""
+    source: str
+    """The document's text."""
 
     @property
     def foreign(self) -> bool:
@@ -54,7 +56,8 @@ def prove(
     """
     groups, without = sources.group(chunks, document_key)
     documents = []
-    for name, members in groups:
+    versions = [(name, own) for name, all_ in groups for own in _versions(chunks, all_)]
+    for name, members in versions:
         group = [chunks[i] for i in members]
         recorded = _recorded([chunk.hit for chunk in group], name, position_keys)
         orders = list(_orders(group))
@@ -64,6 +67,15 @@ def prove(
         ]
         documents.append(max(read, key=_fit))  # the first of equals
     return documents, without
+
+
+def _versions(chunks: Sequence[Examined], members: Sequence[int]) -> list[list[int]]:
+    """The chunks of each version by themselves, as each covers the source alone."""
+    versions: dict[str, list[int]] = {}
+    for i in members:
+        version = str(chunks[i].hit.metadata.get(DOC_VERSION) or "")
+        versions.setdefault(version, []).append(i)
+    return list(versions.values())
 
 
 def _proved(
@@ -76,7 +88,7 @@ def _proved(
     placement = place(source, [chunk.text for chunk in recorded], orders)
     verdicts = _compared(source, recorded, placement.locations)
     holds = [_holds(source, chunk) for chunk in recorded]
-    return ProvedDocument(name, members, placement, verdicts, holds)
+    return ProvedDocument(name, members, placement, verdicts, holds, source)
 
 
 def _fit(document: ProvedDocument) -> tuple[bool, int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-Verdict = Literal["ordered", "ordered with options", "not ordered"]
+Verdict = Literal["ordered", "ordered with options", "not ordered", "damaged"]
 
 Framework = Literal["langchain", "llamaindex", "plain"]
 
@@ -51,8 +51,9 @@ class Problem:
     """At most five, in the order of the store."""
     serious: bool = True
     """Whether order, or a whole document, is impossible with it. A span that is not as
-    long as its text is not serious, as white space may differ; nor is one that the
-    source neither proves nor disproves."""
+    long as its text is not serious, as white space may differ (but for chunks of
+    oprag's own splitters); nor is one that the source neither proves nor disproves, nor
+    what only the exact text of a whole document lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,8 @@ class Diagnosis:
     verdict: Verdict
     """- `ordered`: as it is, without options.
     - `ordered with options`: with `options`, those that were given or others.
-    - `not ordered`: positions are missing, wrong, or contradict each other."""
+    - `not ordered`: positions are missing, wrong, or contradict each other.
+    - `damaged`: chunks of oprag's are missing, cut or altered, whatever the order."""
     options: Options
     chunks: int
     """Chunks examined."""
@@ -141,7 +143,7 @@ class Diagnosis:
     def healthy(self) -> bool:
         """Whether it is ordered with the options given, without a serious problem."""
         serious = any(problem.serious for problem in self.problems)
-        return self.verdict != "not ordered" and not serious
+        return self.verdict not in ("not ordered", "damaged") and not serious
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain JSON values, with the options as Python code."""
@@ -166,8 +168,25 @@ MESSAGES = {
     "length_mismatch": "The span is not as long as the text: its white space "
     "differs, or the text was replaced. Ordered all the same, and never joined.",
     "order_mismatch": "Offsets and chunk numbers contradict each other.",
+    "cut_text": "The text of a chunk is not as long as its span, as oprag's splitters "
+    "make it: it was cut or replaced.",
+    "altered_text": "The chunks of a document do not give the text that was indexed: "
+    "one was altered, or exchanged for that of another version.",
+    "gap": "Between the chunks of a document text is missing, though as many are there "
+    "as n_chunks says.",
+    "several_versions": "Chunks of several texts of one document are there: it was "
+    "indexed again, and what was there before was not removed.",
+    "foreign_chunks": "Chunks that something else than oprag wrote of a document that "
+    "oprag indexed too: its text is there twice.",
+    "indexed_twice": "The same text is there by two names of one file.",
     "duplicate": "The same text stands at the same position again: indexed twice.",
     "incomplete": "Fewer chunks are there than n_chunks says, or numbers repeat.",
+    "unstamped": "Indexed before the length and hash of a text were written: its order "
+    "is right, and nothing shows that it is whole.",
+    "inexact": "Another splitter dropped white space: the order is right, and full "
+    "documents need exact=False.",
+    "unproved_text": "Another splitter dropped more than white space, or a text was "
+    "altered: the order is right, and full documents are refused.",
     "no_source": "No source is known by a name that these chunks carry.",
     "wrong_position": "The recorded position is not where the source has the text.",
     "unrecorded_position": "The source proves a position that is not recorded.",
@@ -181,7 +200,9 @@ MESSAGES = {
 """What each kind of problem means, in the order in which they are reported."""
 
 
-_NOT_SERIOUS = ("length_mismatch", "unproved_position")
+_NOT_SERIOUS = ("length_mismatch", "unproved_position", "unstamped", "inexact")
+DAMAGE = frozenset({"cut_text", "altered_text", "gap", "incomplete"})
+"""What makes an index damaged."""
 
 
 class _Found(NamedTuple):
@@ -211,6 +232,10 @@ class Findings:
             detail: What is wrong with this chunk.
         """
         self._found.setdefault(kind, []).append(_Found(index, document, detail))
+
+    def __contains__(self, kind: str) -> bool:
+        """Whether a problem of this kind was found."""
+        return kind in self._found
 
     def problems(self) -> tuple[Problem, ...]:
         """Return all of them, by kind."""

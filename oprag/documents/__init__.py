@@ -1,27 +1,52 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
+from oprag.documents.copies import Copies, StoredCopies, is_own
 from oprag.documents.folders import read_folder
 from oprag.documents.rebuilding import StoreSource, rebuild
+from oprag.documents.search_filters import (
+    SearchFilter,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
 from oprag.documents.sources import (
     DocumentSource,
+    FullText,
     SourceLike,
     checked_text,
     document_source,
+    exact_text,
     given_documents,
     not_found,
 )
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+from oprag.documents.stored_chunks import (
+    ChunkStore,
+    StoredChunk,
+    qdrant_place,
+    stored_hit,
+)
 
 __all__ = [
     "ChunkStore",
+    "Copies",
     "DocumentSource",
+    "FullText",
+    "SearchFilter",
     "SourceLike",
     "StoreSource",
     "StoredChunk",
+    "StoredCopies",
     "checked_text",
     "document_source",
+    "exact_text",
     "given_documents",
+    "inner_retrievers",
+    "is_own",
+    "is_unchanged",
     "not_found",
+    "one_filter",
+    "qdrant_place",
     "read_folder",
     "rebuild",
+    "stored_hit",
 ]

@@ -1,74 +1,76 @@
-"""The full document out of a store's chunks, verified, or an error.
+"""The full document out of a store's chunks, whole and proved, or an error.
 
 Stores truncate, ignore filters, keep old versions, and return chunks in any order. So
 everything is checked: chunks of other documents are dropped, repeated ones counted
-once, every `chunk_index` must be there, and the texts are joined by their offsets.
-Text after the last chunk cannot be seen: oprag's splitters leave none, splitters that
-strip white space leave some.
+once, every `chunk_index` must be there, the texts are joined by their offsets, and what
+comes out must have the length and the hash that were written when the document was
+split (`oprag.metadata.text_stamp`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import copy
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby, pairwise
-from operator import itemgetter
-from typing import NamedTuple
+from operator import attrgetter, itemgetter
 
-from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks
-from oprag.documents.rejoining import join_pieces
-from oprag.documents.sources import PART_SEPARATOR, DocumentSource
-from oprag.documents.stored_chunks import ChunkStore, StoredChunk
-from oprag.documents.stored_pieces import Piece, read_pieces
+from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
+from oprag.documents.rejoining import join_part
+from oprag.documents.search_filters import (
+    SearchFilter,
+    contradicts,
+    filtered,
+    unseen_filter,
+)
+from oprag.documents.sources import PART_SEPARATOR, DocumentSource, FullText
+from oprag.documents.stored_chunks import ChunkStore, Piece, StoredChunk
+from oprag.documents.stored_pieces import read_pieces, read_stamps
+from oprag.errors import (
+    AmbiguousPositionError,
+    IncompleteDocumentError,
+    InconsistentChunksError,
+    MixedVersionsWarning,
+    PositionError,
+)
 from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
-    TOKEN_COUNTER,
     document_key,
+    version_of_hashes,
     version_text,
 )
 from oprag.positions import as_number
-
-
-class Rebuilt(NamedTuple):
-    """A document put back together."""
-
-    text: str
-    """All of it: the parts with a separator between them."""
-    exact: bool
-    """Whether every character comes from a chunk, each at its place: then the text is
-    the source, byte for byte. If not, white space between chunks was made up, and the
-    text is the source up to white space."""
-    parts: tuple[str, ...]
-    """The texts of its parts (pages, rows, sections) in reading order, without those
-    that have no chunk; one for a document that was one text."""
+from oprag.tokens import in_thread_if_long
 
 
 def rebuild(
     name: str,
     chunks: Iterable[StoredChunk],
     *,
-    max_gap: int = 8,
+    exact: bool = True,
     part_separator: str = PART_SEPARATOR,
     where: str = "the store",
-) -> Rebuilt:
+) -> FullText:
     """Put a document back together from its chunks.
 
-    Overlaps are resolved by arithmetic on `char_start` and `char_end`. Between chunks
-    that do not touch stands white space as long as the gap (one or two line breaks,
-    then blanks), so that every offset still points to its chunk.
+    Overlaps are resolved by arithmetic on `char_start` and `char_end`. Of chunks of
+    several versions only those of one are taken, of which all are there.
 
     Args:
         name: The document's name, its `doc_uri`.
         chunks: All its chunks, in any order. Repeated chunks and those of other
-            documents do no harm. Integers may have become floats. Of chunks of
-            several sizes those of one size are taken.
-        max_gap: Characters that may be missing between two chunks, and before the
-            first: splitters strip white space there. As many as the widest white
-            space inside the two chunks may be missing in any case, as texts that are
-            indented need it.
+            documents do no harm. Integers may have become floats.
+        exact: Whether only the exact text will do. If not, two others are given as
+            well, with `FullText.exact` False. Of chunks of another splitter, which
+            drops white space: the text of which all but white space is proved; in each
+            gap stands white space as long as it. Of chunks without the length and the
+            hash of their text, as written by earlier versions: what they are, where
+            they leave no gap.
         part_separator: Between parts (`part_index`), whose offsets begin anew. What
             stood between them is in no chunk.
         where: What the chunks come from, for messages.
@@ -78,77 +80,104 @@ def rebuild(
 
     Raises:
         DocumentNotFoundError: No chunk is of this document.
-        IncompleteDocumentError: Chunks are missing, or more than `max_gap`
-            characters between two chunks.
-        InconsistentChunksError: The chunks cannot all be of one text.
+        IncompleteDocumentError: Chunks are missing, or characters that no chunk holds,
+            or what would show that none are.
+        InconsistentChunksError: The chunks cannot all be of one text, or are not of the
+            text that was split.
         AmbiguousPositionError: Different texts have the same `chunk_index`.
         ConflictingTextError: Overlapping texts differ.
         MissingPositionError: A chunk lacks `chunk_index`, `n_chunks`, `char_start` or
             `char_end`, or one is no number.
         InvalidSpanError: A chunk ends before it begins.
+
+    Warns:
+        MixedVersionsWarning: Two versions with different texts are there, both whole,
+            as they are left by an interrupted indexing, or by one of only one size.
+            Which one is given is the same every time; it need not be the newer.
     """
-    own = list(chunks)
-    version: list[StoredChunk] | None = own
-    key = document_key(name)
-    if len({chunk.metadata.get(DOC_VERSION) for chunk in own}) > 1:
-        own = [chunk for chunk in own if chunk.metadata.get(DOC_KEY) == key]
-        version = _one_version(own)
-    pieces = read_pieces(name, own if version is None else version)
-    if not pieces:
+    versions = _by_version(document_key(name), chunks)
+    if not versions:
         raise no_chunks(name, where)
-    _require_all(name, pieces, where)
-    if version is None:
-        what = "its chunks are of several versions (doc_version)"
-        raise inconsistent(name, what, [piece[0] for piece in pieces])
-    rows = _in_parts(name, pieces)
-    gap = None if any(_is_ours(chunk, key) for chunk in version) else max_gap
-    joined = [join_pieces(name, row, max_gap=gap) for row in rows]
-    texts = tuple(text for text, _ in joined)
-    return Rebuilt(part_separator.join(texts), all(e for _, e in joined), texts)
+    if len(versions) > 1:
+        where += f", with chunks of {len(versions)} versions of it (doc_version),"
+    found: dict[str, FullText] = {}
+    failures: dict[str, Exception] = {}
+    for version in _whole_versions(name, versions):
+        try:
+            joined = _joined(name, versions[version], where, exact=exact)
+        except (IncompleteDocumentError, PositionError) as error:
+            failures[version] = error
+        else:
+            text = part_separator.join(joined.parts)
+            found[version] = joined._replace(text=text)
+    _tell_of_versions(name, found, failures)
+    return max(found.values(), key=attrgetter("exact"))  # the first of equals
 
 
-def _is_ours(chunk: StoredChunk, key: str) -> bool:
-    """Whether oprag's own splitters made it: they alone write `token_counter`."""
-    return TOKEN_COUNTER in chunk.metadata and chunk.metadata.get(DOC_KEY) == key
-
-
-def _one_version(chunks: Sequence[StoredChunk]) -> list[StoredChunk] | None:
-    """Return the chunks of one version of a document, and never of two.
-
-    Chunks of two sizes live side by side; an interrupted run may leave those of two
-    texts.
-
-    Args:
-        chunks: All of one document.
-
-    Returns:
-        All of them if they are of one version. Else those of the version that is
-        complete; of several complete ones of the same text one of oprag's own
-        splitters, with the fewest chunks. None where that does not settle it: none is
-        complete, two are of different texts, or another one has parts that it lacks.
-    """
+def _by_version(
+    key: str, chunks: Iterable[StoredChunk]
+) -> dict[str, list[StoredChunk]]:
     versions: dict[str, list[StoredChunk]] = {}
     for chunk in chunks:
-        version = str(chunk.metadata.get(DOC_VERSION) or "")
-        versions.setdefault(version, []).append(chunk)
-    if len(versions) <= 1:
-        return list(chunks)
-    complete = [version for version in versions if _is_complete(versions[version])]
-    if len({version_text(version) for version in complete}) != 1:
-        return None
-    # Those of oprag's own splitters first: they leave nothing out.
-    foreign = {v: TOKEN_COUNTER not in versions[v][0].metadata for v in complete}
-    best = min(complete, key=lambda v: (foreign[v], len(versions[v]), v))
-    parts = {chunk.metadata.get(PART_INDEX) for chunk in versions[best]}
-    if any(chunk.metadata.get(PART_INDEX) not in parts for chunk in chunks):
-        return None
-    return versions[best]
+        if chunk.metadata.get(DOC_KEY) == key:
+            version = str(chunk.metadata.get(DOC_VERSION) or "")
+            versions.setdefault(version, []).append(chunk)
+    return versions
+
+
+def _whole_versions(
+    name: str, versions: Mapping[str, Sequence[StoredChunk]]
+) -> list[str]:
+    """The versions of which all chunks are there, those of fewest chunks first.
+
+    Chunks of two sizes live side by side; an interrupted run may leave those of two
+    texts. If there is none, the one of most chunks, whose error says what is missing.
+    Pages that were indexed one by one are versions as well, and none is the document.
+    """
+    if len(versions) == 1:
+        return [*versions]
+    ordered = sorted(versions, key=lambda version: (len(versions[version]), version))
+    whole = [version for version in ordered if _is_complete(versions[version])]
+    parts = {v: {c.metadata.get(PART_INDEX) for c in versions[v]} for v in versions}
+    # A version that replaces another one may have more pages, or fewer.
+    eligible = [v for v in whole if all(parts[v] & other for other in parts.values())]
+    if whole and not eligible:
+        what = "its chunks are of several versions (doc_version), each of other parts"
+        found = [as_number(c.metadata.get(CHUNK_INDEX)) for c in versions[whole[0]]]
+        raise inconsistent(name, what, [n for n in found if n is not None])
+    return eligible or ordered[-1:]
 
 
 def _is_complete(chunks: Sequence[StoredChunk]) -> bool:
     totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
     indexes = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
     return totals == {len(indexes)} and indexes == set(range(len(indexes)))
+
+
+def _joined(
+    name: str, chunks: Sequence[StoredChunk], where: str, *, exact: bool
+) -> FullText:
+    """The parts of one version; see `rebuild`."""
+    pieces = read_pieces(name, chunks)
+    _require_all(name, pieces, where)
+    stamps = read_stamps(name, chunks)
+    rows = [(stamps.get(row[0][0]), row) for row in _in_parts(name, pieces)]
+    joined = [join_part(name, row, stamp, exact=exact) for stamp, row in rows]
+    recorded = version_text(chunks[0].metadata.get(DOC_VERSION))
+    hashes = [stamp.text_hash for stamp, _ in rows if stamp]
+    known = recorded and len(hashes) == len(rows)
+    if known and version_of_hashes(hashes) != recorded:
+        what = (
+            f"its {len(rows):,} parts are not those that were indexed, or not in their "
+            "order (doc_version)"
+        )
+        raise inconsistent(name, what, [row[0][0] for _, row in rows])
+    proved = all(proved for _, proved in joined)
+    if not recorded and pieces[0][4] is not None:
+        if exact:
+            raise unproved(name, pieces[0], parts=True)
+        proved = False
+    return FullText("", proved, tuple(text for text, _ in joined))
 
 
 def _require_all(name: str, pieces: Sequence[Piece], where: str) -> None:
@@ -178,6 +207,27 @@ def _in_parts(name: str, pieces: Sequence[Piece]) -> list[list[Piece]]:
     return rows
 
 
+def _tell_of_versions(
+    name: str, found: Mapping[str, FullText], failures: Mapping[str, Exception]
+) -> None:
+    """Refuse or warn, unless one text is all that the versions can be of."""
+    versions = [*found, *failures]
+    known = len({text.text for text in found.values()}) == 1 and not failures
+    if known or len({version_text(version) for version in versions}) == 1:
+        if not found:
+            raise next(iter(failures.values()))
+        return
+    for error in failures.values():
+        raise error
+    message = (
+        f"Document {name!r}: the store holds {len(versions)} versions of it with "
+        "different texts, each of them whole, as an interrupted indexing leaves them, "
+        "or one that was not repeated for every size. One is read, which need not be "
+        "the newer. Index the document again, in every size."
+    )
+    warnings.warn(message, MixedVersionsWarning, stacklevel=3)
+
+
 class StoreSource(DocumentSource):
     """Puts each document together from the chunks that a store holds of it.
 
@@ -185,20 +235,22 @@ class StoreSource(DocumentSource):
 
     Args:
         store: The store.
-        max_gap: See `oprag.documents.rebuild`.
-        part_separator: Likewise.
+        exact: See `oprag.documents.rebuild`. If not, `read` says of each text whether
+            it is exact.
+        part_separator: See `oprag.documents.rebuild`.
     """
 
     def __init__(
         self,
         store: ChunkStore,
         *,
-        max_gap: int = 8,
+        exact: bool = True,
         part_separator: str = PART_SEPARATOR,
     ) -> None:
         self._store = store
-        self._max_gap = max_gap
+        self._exact = exact
         self._part_separator = part_separator
+        self._ids: frozenset[str] | None = None
 
     def get(self, document_id: str) -> str:
         """Return the full text of one document.
@@ -208,31 +260,67 @@ class StoreSource(DocumentSource):
 
         Raises:
             DocumentNotFoundError: No chunk in the store is of this document.
-            IncompleteDocumentError: The store does not give all of it.
-            PositionError: Its chunks contradict each other, or lack positions; see
-                `oprag.documents.rebuild`.
+            FilteredDocumentError: A filter of the search hides chunks of it.
+            IncompleteDocumentError: The store does not give all of it, or nothing
+                shows that it does.
+            PositionError: Its chunks contradict each other or the text that was split,
+                or lack positions; see `oprag.documents.rebuild`.
         """
-        return self.rebuild(document_id).text
+        return self.read(document_id).text
 
     async def aget(self, document_id: str) -> str:
         """Async version of `get`, the way the store does it without blocking."""
-        return (await self.arebuild(document_id)).text
+        return (await self.aread(document_id)).text
 
-    def rebuild(self, document_id: str) -> Rebuilt:
-        """Return the text, its parts, and whether it is exact; else as `get`."""
+    def read(self, document_id: str) -> FullText:
+        """Return the text, whether it is exact, and its parts; else as `get`."""
         chunks = self._store.fetch(document_key(document_id))
         return self._rebuilt(document_id, chunks)
 
-    async def arebuild(self, document_id: str) -> Rebuilt:
-        """Async version of `rebuild`, the way the store does it without blocking."""
+    async def aread(self, document_id: str) -> FullText:
+        """Async version of `read`, the way the store does it without blocking."""
         chunks = await self._store.afetch(document_key(document_id))
-        return self._rebuilt(document_id, chunks)
+        characters = sum(len(chunk.text) for chunk in chunks)
+        work = partial(self._rebuilt, document_id, chunks)
+        return await in_thread_if_long(characters, work)
 
-    def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> Rebuilt:
-        return rebuild(
-            document_id,
-            chunks,
-            max_gap=self._max_gap,
-            part_separator=self._part_separator,
-            where=self._store.name,
-        )
+    def within(self, search: SearchFilter) -> StoreSource:
+        """Return a source that reads only the chunks that the search may find."""
+        if search.unseen is not None:
+            raise unseen_filter(search.unseen, self._store.name)
+        restricted = copy.copy(self)
+        if search.where is not None:
+            restricted._store = self._store.within(search.where)  # noqa: SLF001 -- our own copy
+        if search.ids is not None:
+            restricted._ids = search.ids  # noqa: SLF001 -- as above
+        return restricted
+
+    def _rebuilt(self, document_id: str, chunks: list[StoredChunk]) -> FullText:
+        filters, ids = self._store.filters, self._ids
+        where = self._store.name
+        if restricted := bool(filters) or ids is not None:
+            where += " within the search's filter"
+            chunks = [
+                chunk
+                for chunk in chunks
+                if not any(contradicts(each, chunk.metadata) for each in filters)
+                and (ids is None or chunk.id in ids)
+            ]
+        try:
+            return rebuild(
+                document_id,
+                chunks,
+                exact=self._exact,
+                part_separator=self._part_separator,
+                where=where,
+            )
+        except (
+            AmbiguousPositionError,
+            IncompleteDocumentError,
+            InconsistentChunksError,
+        ) as error:
+            # So do chunks look of which a filter hides some. It cannot open a gap, nor
+            # take a stamp away, where all of them are there.
+            if not restricted or not getattr(error, "missing", True):
+                raise
+            raise filtered(document_id) from error

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from oprag.documents.stored_chunks import PartStamp, Piece
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
@@ -14,6 +16,11 @@ REPAIR = (
     "in Chroma by `oprag doctor --repair`, elsewhere by `oprag.diagnosing.plan_repair`"
 )
 """How positions are repaired: the command line writes to Chroma only."""
+
+_WAYS_OUT = (
+    "Index it again with oprag's splitters, or give the full text with documents=."
+)
+_INEXACT = "document_source(store, exact=False), or StoreSource(…, exact=False)"
 
 _LISTED = 10
 """Ranges of missing chunks, and chunks, that an error names."""
@@ -68,40 +75,103 @@ def missing_chunks(
     )
 
 
-def gap_too_wide(
-    name: str,
-    gap: tuple[int, int],
-    chunks: tuple[int | None, int],
-    *,
-    total: int,
-    max_gap: int | None,
-) -> IncompleteDocumentError:
-    """All chunks are there, and between two of them, or before the first, is a gap.
+class Gap(NamedTuple):
+    """Characters of a part that no chunk holds."""
 
-    `max_gap` is None where there must be none at all.
-    """
-    before, after = chunks
-    place = (
-        f"before chunk {after}, the first"
-        if before is None
-        else f"between chunks {before} and {after}"
+    start: int
+    end: int
+    before: int | None
+    """`chunk_index` of the chunk before it; None at the start of the part."""
+    after: int | None
+    """Of the one behind it; None at the end."""
+
+    def __str__(self) -> str:
+        if self.before is None:
+            place = f"before chunk {self.after}, the first"
+        elif self.after is None:
+            place = f"behind chunk {self.before}, the last"
+        else:
+            place = f"between chunks {self.before} and {self.after}"
+        return f"no chunk holds characters {self.start:,}-{self.end:,}, {place}"
+
+
+def gap_in_text(name: str, gap: Gap, total: int) -> IncompleteDocumentError:
+    """All chunks are there, and they are to touch; but something is in none of them."""
+    return _incomplete(
+        name,
+        f"{gap}. The chunks of oprag's splitters touch, so these are of several "
+        f"versions of the document, or of parts of it. {_WAYS_OUT}",
+        total,
+        gap,
     )
-    advice = (
-        f"That is more than the white space that a splitter strips (up to {max_gap} "
-        "characters, or as much as is found inside these chunks). If white space is "
-        "all that is missing, rebuild with StoreSource(…, max_gap=…); if not, give the "
-        "full text with documents=, or index with oprag's splitters."
-        if max_gap is not None
-        else "The chunks of oprag's splitters touch, so these are of several versions "
-        "of the document, or of parts of it. Index it again, or give the full text "
-        "with documents=."
+
+
+def white_space_lacks(
+    name: str, pieces: Sequence[Piece], gap: Gap | None
+) -> IncompleteDocumentError:
+    """All is there but white space, and the text is to be exact."""
+    where = str(gap) if gap else f"as in chunks {pieces[0][0]}-{pieces[-1][0]}"
+    return _incomplete(
+        name,
+        f"its chunks do not hold all its white space ({where}): other splitters than "
+        f"oprag's drop some. {_WAYS_OUT} Or take the text as it is but for white "
+        f"space: {_INEXACT}.",
+        pieces[0][1],
+        gap,
     )
-    message = (
-        f"Document {name!r}: no chunk holds characters {gap[0]:,}-{gap[1]:,}, {place}. "
-        f"{advice}"
+
+
+def unproved(name: str, first: Piece, *, parts: bool = False) -> Exception:
+    """Nothing says how long the text was, or what it was; or which parts it had."""
+    what = "chunk {}, the first of its text, carries no length and hash of it "
+    keys = "(text_length, text_hash)"
+    if parts:
+        what, keys = "chunk {} does not say of which parts it is one ", "(doc_version)"
+    return _incomplete(
+        name,
+        f"{what.format(first[0])}{keys}, so nothing shows that all of it is there. It "
+        "was indexed before these were written, or the store lost them. Index it "
+        "again, have them written by `oprag doctor --repair` (Chroma, with the full "
+        f"texts), or take the text unproved: {_INEXACT}.",
+        first[1],
+        None,
     )
+
+
+def altered(
+    name: str, pieces: Sequence[Piece], stamp: PartStamp, gap: Gap | None
+) -> Exception:
+    """The text is not the one that was split."""
+    first, last = pieces[0][0], pieces[-1][0]
+    chunks = f"chunk {first}" if first == last else f"chunks {first}-{last}"
+    part = "" if pieces[0][4] is None else f" of part {pieces[0][4]}"
+    what = (
+        f"the text of {chunks} (characters 0-{stamp.length:,}{part}) is not the one "
+        "that was indexed (text_hash)"
+    )
+    if gap is not None:
+        what += f", and {gap}"
+        return _incomplete(
+            name,
+            f"{what}. Either the splitter dropped more than white space, or a text was "
+            f"altered. {_WAYS_OUT}",
+            pieces[0][1],
+            gap,
+        )
+    return inconsistent(name, what, [piece[0] for piece in pieces])
+
+
+def _incomplete(
+    name: str, what: str, total: int, gap: Gap | None
+) -> IncompleteDocumentError:
+    """All chunks are there, and yet not all of the text, or nobody knows."""
     return IncompleteDocumentError(
-        message, document=name, expected=total, found=total, missing=(), gap=gap
+        f"Document {name!r}: {what}",
+        document=name,
+        expected=total,
+        found=total,
+        missing=(),
+        gap=None if gap is None else (gap.start, gap.end),
     )
 
 
@@ -111,8 +181,9 @@ def inconsistent(
     """The chunks cannot all be of one text."""
     message = (
         f"Document {name!r}: {what}. The store holds chunks of several versions of the "
-        "document, or positions that are wrong. Delete the document's chunks and index "
-        f"it again, or repair the positions: {REPAIR}."
+        "document, texts that were cut or altered, or positions that are wrong. Delete "
+        "the document's chunks and index it again, or repair the positions: "
+        f"{REPAIR}."
     )
     return InconsistentChunksError(
         message, document=name, chunks=tuple(chunks[:_LISTED])

@@ -1,67 +1,113 @@
-"""The text of one part out of its pieces, by their offsets."""
+"""The text of one part out of its pieces, by their offsets, and the proof that it is.
+
+Of oprag's own splitters the pieces are slices that touch or overlap. Others drop white
+space; beside their chunks stands a hash of the text without it.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from oprag.documents.refusing import REPAIR, gap_too_wide, inconsistent
-from oprag.documents.stored_pieces import NO_PLACE, Piece
+from oprag.documents.refusing import (
+    REPAIR,
+    Gap,
+    altered,
+    gap_in_text,
+    inconsistent,
+    unproved,
+    white_space_lacks,
+)
+from oprag.documents.stored_chunks import PartStamp, Piece
+from oprag.documents.stored_pieces import NO_PLACE
 from oprag.errors import ConflictingTextError, InvalidSpanError
+from oprag.metadata import NONSPACE_HASH, TEXT_HASH, text_stamp
 
-_BLANKS = re.compile(r"\s+")
 
-
-def join_pieces(
-    name: str, pieces: Sequence[Piece], *, max_gap: int | None
+def join_part(
+    name: str, pieces: Sequence[Piece], stamp: PartStamp | None, *, exact: bool
 ) -> tuple[str, bool]:
-    """Join the pieces of one part.
+    """Join the pieces of one part, and prove the text.
 
     Args:
         name: The document's name.
         pieces: All of one part, in reading order. Not empty.
-        max_gap: See `oprag.documents.rebuild`, as for the errors. None for the chunks
-            of oprag's own splitters, which are slices that touch.
+        stamp: Of the text of the part; None where none was written.
+        exact: See `oprag.documents.rebuild`, as for the errors.
 
     Returns:
-        The text of the part, and whether nothing of it was made up.
+        The text of the part, and whether it is proved to be that.
     """
+    if stamp is None:
+        if exact:
+            raise unproved(name, pieces[0])
+        return _join(name, pieces, None)[0], False
+    text, gap = _join(name, pieces, stamp)
+    proof = text_stamp(text, exact=stamp.nonspace_hash is None)
+    if proof[TEXT_HASH] == stamp.text_hash:
+        return text, True
+    if proof.get(NONSPACE_HASH, "") != stamp.nonspace_hash:
+        raise altered(name, pieces, stamp, gap)
+    if exact:
+        raise white_space_lacks(name, pieces, gap)
+    return text, False
+
+
+def _join(
+    name: str, pieces: Sequence[Piece], stamp: PartStamp | None
+) -> tuple[str, Gap | None]:
+    """The text, and the widest gap that white space was put into."""
+    strict = stamp is None or stamp.nonspace_hash is None
+    if strict:
+        for piece in pieces:
+            if piece[3] - piece[2] != len(piece[5]):
+                raise _unlike_its_place(name, piece)
+    texts, gaps, reach = _laid_out(name, [p for p in pieces if p[2] != NO_PLACE])
+    length, last = reach if stamp is None else stamp.length, pieces[-1][0]
+    if reach > length:
+        what = f"chunk {last} ends at character {reach:,} of a text that had {length:,}"
+        raise inconsistent(name, what, (last,))
+    if reach < length:
+        gaps.append(Gap(reach, length, last, None))
+        texts.append(_white_space(length - reach))
+    gap = max(gaps, key=lambda gap: gap.end - gap.start, default=None)
+    if strict and gap is not None:
+        raise gap_in_text(name, gap, pieces[0][1])
+    return "".join(texts), gap
+
+
+def _laid_out(name: str, pieces: Sequence[Piece]) -> tuple[list[str], list[Gap], int]:
+    """What stands one behind another, white space in the gaps, and where it ends."""
     texts: list[str] = []
-    exact = True
-    reach = room = 0  # room: that of blanks whose place is not known
-    last = widest = None
+    gaps: list[Gap] = []
+    reach = 0
+    last: Piece | None = None
+    widest: Piece | None = None
     for piece in pieces:
-        _, _, start, end, _, text = piece
-        if start == NO_PLACE:
-            room += len(text)
-            exact = False
-            continue
-        if end - start != len(text):
-            _check_length(name, piece, ours=max_gap is None)
-            exact = False
+        index, _, start, end, _, text = piece
         if start != reach or end < start:
             if start > reach:
                 _check_order(name, last, piece)
-                _check_gap(name, widest, piece, max_gap, room)
+                before = None if widest is None else widest[0]
+                gaps.append(Gap(reach, start, before, index))
                 texts.append(_white_space(start - reach))
-                exact = False
             elif widest is not None:
                 text = _beyond(name, widest, last, piece)
         texts.append(text)
-        last, room = piece, 0
+        last = piece
         if end >= reach:
             reach, widest = end, piece
-    return "".join(texts), exact
+    return texts, gaps, reach
 
 
-def _check_length(name: str, piece: Piece, *, ours: bool) -> None:
+def _unlike_its_place(name: str, piece: Piece) -> Exception:
     index, _, start, end, _, text = piece
-    if ours and end >= start:
-        what = (
-            f"the text of chunk {index} has {len(text):,} characters, and its place "
-            f"{start}-{end} says {end - start:,}"
-        )
-        raise inconsistent(name, what, (index,))
+    if end < start:
+        _check_order(name, None, piece)
+    place = "has no place"
+    if start != NO_PLACE:
+        place = f"its place {start}-{end} says {end - start:,}"
+    what = f"the text of chunk {index} has {len(text):,} characters, and {place}"
+    return inconsistent(name, what, (index,))
 
 
 def _check_order(name: str, last: Piece | None, piece: Piece) -> None:
@@ -76,34 +122,6 @@ def _check_order(name: str, last: Piece | None, piece: Piece) -> None:
     if last is not None and start < last[2]:
         what = f"chunk {index} begins before chunk {last[0]}, which precedes it"
         raise inconsistent(name, what, (last[0], index))
-
-
-def _check_gap(
-    name: str, before: Piece | None, piece: Piece, max_gap: int | None, room: int
-) -> None:
-    reach = 0 if before is None else before[3]
-    gap = piece[2] - reach
-    if max_gap is None or (
-        gap > max_gap + room and gap > room + _widest_blank(before, piece)
-    ):
-        raise gap_too_wide(
-            name,
-            (reach, piece[2]),
-            (None if before is None else before[0], piece[0]),
-            total=piece[1],
-            max_gap=max_gap,
-        )
-
-
-def _widest_blank(before: Piece | None, piece: Piece) -> int:
-    """The most white space in one place of the chunks on both sides of a gap.
-
-    Between them may be as much: texts that are indented, or are tables, have more than
-    prose.
-    """
-    texts = [piece[5]] if before is None else [before[5], piece[5]]
-    blanks = [blank for text in texts for blank in _BLANKS.findall(text)]
-    return max(map(len, blanks), default=0)
 
 
 def _white_space(length: int) -> str:

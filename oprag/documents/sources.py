@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
+from oprag.documents.search_filters import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.positions import SourceText, group_parts
 
@@ -21,6 +22,20 @@ D = TypeVar("D")
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
+
+
+class FullText(NamedTuple):
+    """The full text of a document, and how sure it is."""
+
+    text: str
+    """All of it: the parts with a separator between them."""
+    exact: bool = True
+    """Whether it is the document's text, character for character. If not, it was put
+    together from chunks, and is the text up to white space, or is not proved to be."""
+    parts: tuple[str, ...] = ()
+    """The texts of its parts (pages, rows, sections) in reading order, without those
+    that have no chunk; one for a document that was one text. Only of what was put
+    together from chunks."""
 
 
 class DocumentSource(ABC):
@@ -44,9 +59,48 @@ class DocumentSource(ABC):
 
         return await to_thread(self.get, document_id)
 
+    def read(self, document_id: str) -> FullText:
+        """Return the text as `get` does, with whether it is exact."""
+        return FullText(self.get(document_id))
+
+    async def aread(self, document_id: str) -> FullText:
+        """Async version of `read`."""
+        return FullText(await self.aget(document_id))
+
     def names(self) -> Iterable[str]:
         """Return the names of the documents; none where they cannot be listed."""
         return ()
+
+    def within(self, search: SearchFilter) -> DocumentSource:  # noqa: ARG002 -- see Returns
+        """Return the texts that whoever searched may read.
+
+        Args:
+            search: What the search was filtered by.
+
+        Returns:
+            The source itself where the application gave the texts: what is in them
+            is its decision. A source that puts texts together from the chunks of a
+            store reads them through the filter.
+
+        Raises:
+            InvalidOptionError: The filter cannot be carried over to the store.
+        """
+        return self
+
+
+def exact_text(document_id: str, found: FullText) -> str:
+    """Return the text, for what counts characters in it.
+
+    Raises:
+        InvalidOptionError: It is not exact.
+    """
+    if found.exact:
+        return found.text
+    message = (
+        f"documents= does not give the exact text of {document_id!r} (exact=False), "
+        "and here characters are counted in it. Give the documents themselves."
+    )
+    raise InvalidOptionError(message, option="documents", value=document_id)
 
 
 SourceLike: TypeAlias = (
@@ -244,7 +298,8 @@ class _FolderSource(DocumentSource):
         try:
             path = (self._folder / document_id).resolve()
             inside = path.is_relative_to(self._folder) and path.is_file()
-        except (OSError, ValueError) as error:  # too long, or a NUL character
+        except (OSError, ValueError, RuntimeError) as error:
+            # Too long; a NUL character; before Python 3.13 a link to itself.
             raise not_found(document_id, f"the folder {self._folder}") from error
         if not inside:
             raise not_found(document_id, f"the folder {self._folder}")

@@ -6,9 +6,19 @@ Each framework's adapter says how its stores are read; what is done with the chu
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from oprag.documents.search_filters import unknown_filter
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+from oprag.chunk import Hit
+from oprag.positions import read_node
 
 
 class StoredChunk(NamedTuple):
@@ -22,6 +32,42 @@ class StoredChunk(NamedTuple):
     """The store's own id of the chunk; empty where it does not tell."""
 
 
+def stored_hit(chunk: StoredChunk) -> Hit:
+    """Return a stored chunk as retrieval would see it; the chunk is its `source`.
+
+    Where LlamaIndex keeps a node beside the metadata, that is read as it reads it.
+    """
+    node = read_node(chunk.metadata)
+    if node is None:
+        return Hit(chunk.text, chunk.metadata, chunk)
+    return Hit(
+        chunk.text,
+        node.metadata,
+        chunk,
+        document=node.document,
+        offsets=node.offsets,
+        frame=node.frame,
+    )
+
+
+Piece: TypeAlias = tuple[int, int, int, int, int | None, str]
+"""A chunk: its `chunk_index`, `n_chunks`, `char_start`, `char_end`, `part_index` (None
+for a document that is one text) and text. A bare tuple, because documents of tens of
+thousands of chunks are read within milliseconds."""
+
+
+class PartStamp(NamedTuple):
+    """What the first chunk of a part says of the part's text.
+
+    See `oprag.metadata.text_stamp`.
+    """
+
+    length: int
+    text_hash: str
+    nonspace_hash: str | None
+    """None beside the chunks of oprag's own splitters, which drop nothing."""
+
+
 class ChunkStore(ABC):
     """Gives the chunks of one vector store, unverified.
 
@@ -31,6 +77,13 @@ class ChunkStore(ABC):
 
     name: str
     """What the store is called in messages, such as `Chroma collection 'laws'`."""
+    filters: tuple[Any, ...] = ()
+    """Filters of a search, in the framework's own form: no chunk is read that one of
+    them excludes. Empty for all chunks."""
+
+    place: str = ""
+    """What tells the store from all others that processes of this machine write to,
+    the same in each of them; empty where that is not known, or there is one process."""
 
     @abstractmethod
     def fetch(self, doc_key: str) -> list[StoredChunk]:
@@ -54,3 +107,48 @@ class ChunkStore(ABC):
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
+
+    def some(self, number: int) -> list[StoredChunk]:
+        """Return some chunks of the store, at most so many, at the cost of so many."""
+        return list(islice(self.scan(), number))
+
+    def takes_filter(self, where: Any) -> bool:  # noqa: ARG002 -- see Returns
+        """Say whether `fetch` and `scan` keep to such a filter in `filters`.
+
+        Args:
+            where: A search's filter, as the framework's search takes it.
+
+        Returns:
+            False unless a store says otherwise: then no full text is put together
+            from its chunks for a search that has a filter.
+        """
+        return False
+
+    def within(self, where: Any) -> Self:
+        """Return the same store, of which only what a filter admits is read.
+
+        Args:
+            where: A search's filter; it comes on top of those in `filters`.
+
+        Raises:
+            InvalidOptionError: The store cannot be read through this filter.
+        """
+        if not self.takes_filter(where):
+            raise unknown_filter(where, self.name)
+        restricted = copy.copy(self)
+        restricted.filters = (*self.filters, where)
+        return restricted
+
+
+def qdrant_place(client: Any, collection: str) -> str:
+    """Return the `place` of a Qdrant collection, for both frameworks' wrappers.
+
+    Args:
+        client: Qdrant's client.
+        collection: The collection's name.
+    """
+    options = getattr(client, "init_options", None) or {}
+    where = [options.get(key) for key in ("location", "url", "host", "port", "path")]
+    if ":memory:" in where or not any(where):
+        return ""
+    return f"Qdrant {where} {collection}"

@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from operator import itemgetter
 from types import NoneType
-from typing import Any, TypeAlias
+from typing import Any
 
 from oprag.documents.refusing import REPAIR, inconsistent
-from oprag.documents.stored_chunks import StoredChunk
+from oprag.documents.stored_chunks import PartStamp, Piece, StoredChunk
 from oprag.errors import AmbiguousPositionError, MissingPositionError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
     CHUNK_INDEX,
-    DOC_KEY,
     N_CHUNKS,
+    NONSPACE_HASH,
     PART_INDEX,
-    document_key,
+    TEXT_HASH,
+    TEXT_LENGTH,
 )
 from oprag.positions import as_number
-
-Piece: TypeAlias = tuple[int, int, int, int, int | None, str]
-"""A chunk: its `chunk_index`, `n_chunks`, `char_start`, `char_end`, `part_index` (None
-for a document that is one text) and text. A bare tuple, because documents of tens of
-thousands of chunks are read within milliseconds."""
 
 NO_PLACE = -1
 """`char_start` and `char_end` of a blank chunk of which no place is known."""
@@ -33,14 +29,14 @@ _NAMES = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
 
 
 def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
-    """Read the positions of one document's chunks and drop all others.
+    """Read the positions of one document's chunks.
 
     Args:
         name: The document's name.
-        chunks: In any order.
+        chunks: All of it, in any order. Not empty.
 
     Returns:
-        One piece per `chunk_index`, ascending; empty if no chunk is of the document.
+        One piece per `chunk_index`, ascending.
 
     Raises:
         MissingPositionError: A chunk lacks a position, or it is no number. Only
@@ -48,7 +44,6 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
         AmbiguousPositionError: Two chunks have the same index and differ.
         InconsistentChunksError: As well in how many there are.
     """
-    key = document_key(name)
     pieces: list[Any] = [
         (
             metadata.get(CHUNK_INDEX),
@@ -59,10 +54,7 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
             text,
         )
         for text, metadata, _ in chunks
-        if metadata.get(DOC_KEY) == key
     ]
-    if not pieces:
-        return []
     columns = list(zip(*pieces, strict=True))
     if not _are_numbers(columns):
         pieces = [_with_numbers(name, rank, row) for rank, row in enumerate(pieces)]
@@ -71,6 +63,26 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
     if len(set(columns[0])) < len(pieces):
         return _once(name, pieces)
     return pieces
+
+
+def read_stamps(name: str, chunks: Iterable[StoredChunk]) -> dict[int, PartStamp]:
+    """Return what chunks say of the whole text of their part, by `chunk_index`.
+
+    Raises:
+        InconsistentChunksError: A chunk is there twice, and says two things.
+    """
+    stamps: dict[int, PartStamp] = {}
+    for metadata in [c.metadata for c in chunks if c.metadata.get(TEXT_HASH)]:
+        text_hash, nonspace = metadata[TEXT_HASH], metadata.get(NONSPACE_HASH)
+        length = as_number(metadata.get(TEXT_LENGTH))
+        index = as_number(metadata.get(CHUNK_INDEX))
+        if length is None or index is None:
+            continue
+        stamp = PartStamp(length, str(text_hash), str(nonspace) if nonspace else None)
+        if stamps.setdefault(index, stamp) != stamp:
+            what = f"chunk {index} is there twice, as the first of two different texts"
+            raise inconsistent(name, what, (index,))
+    return stamps
 
 
 def _are_numbers(columns: list[tuple[Any, ...]]) -> bool:
@@ -92,7 +104,9 @@ def _with_numbers(name: str, rank: int, row: tuple[Any, ...]) -> Piece:
             return index, total, NO_PLACE, NO_PLACE, part, text
     found = (index, total, start, end)
     lacking = [k for k, value in zip(_NAMES, found, strict=True) if value is None]
-    which = "a chunk" if index is None else f"chunk {index}"
+    which = f"chunk {index}"
+    if index is None:
+        which = f"a chunk ({len(text):,} characters, char_start {start})"
     message = (
         f"Document {name!r}: {which} has no usable {' and '.join(lacking)}, without "
         "which the text cannot be put together. Index the document again with oprag's "

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from oprag.errors import UnreadableFileError
+from oprag.evaluation.safe_files import write_whole
 
 Facts: TypeAlias = Mapping[str, Any]
 """JSON values by name."""
@@ -79,10 +79,7 @@ class Artifacts:
             self._held[key] = made
             return
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Of two processes that make the same thing, each writes a draft of its own.
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        draft.write_bytes(made)
-        draft.replace(path)
+        write_whole(path, made, shared=True)
 
 
 def _digest(facts: Facts) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from oprag.calls import (
     CHOICE_PROMPT,
     CONTEXT_PART,
-    QA_PROMPT,
     SENTINEL,
     fill_prompt,
     format_options,
@@ -17,7 +17,7 @@ from oprag.calls import (
 from oprag.evaluation.data import Question
 from oprag.evaluation.metrics import bracketed_option
 from oprag.evaluation.models import Call, CallKind
-from oprag.routing import DeclineDetector, DeclineRules
+from oprag.routing import DeclineRules, is_refusal
 
 AnswerStyle: TypeAlias = Literal["letter", "brackets"]
 """`"letter"`: multiple choice is answered with the option's letter alone, and an open
@@ -34,6 +34,20 @@ Source:
 ANSWER_STYLES: tuple[AnswerStyle, ...] = get_args(AnswerStyle)
 """The default first."""
 
+TERSE_PROMPT = (
+    CONTEXT_PART
+    + f"""
+If the text does not hold the answer to the question, write the following and \
+nothing more: {SENTINEL}
+Otherwise write the answer alone, in as few words as it takes."""
+    + """
+
+Question: {question}
+Answer:"""
+)
+"""Of open questions in the style `"letter"`; `{context}` and `{question}`. Measures
+compare words, so that each word beyond the answer would count against it."""
+
 BRIEF_PROMPT = (
     CONTEXT_PART
     + f"""
@@ -45,7 +59,7 @@ Otherwise write the answer in 1 to 20 words, and nothing beyond it."""
 Question: {question}
 Answer:"""
 )
-"""Of open questions in the style `"brackets"`; `{context}` and `{question}`."""
+"""Of open questions in the style `"brackets"`."""
 
 EXPLAINED_PROMPT = (
     CONTEXT_PART
@@ -62,27 +76,12 @@ Answer:"""
 )
 """Of multiple choice in that style; `{options}` as `number_options` writes them."""
 
-_STANDING_FIRST = DeclineRules(subjects=(), contractions=())
-"""Without the refusals that are sentences: see `decline_rules`."""
+_STANDING_FIRST = re.compile(rf"\W*(?:answer\W+)?{SENTINEL}\b", re.IGNORECASE)
 
 
 def number_options(options: Sequence[str]) -> str:
     """Write options one to a line, numbered from 1: `1. first`, `2. second`."""
     return "\n".join(f"{number}. {text}" for number, text in enumerate(options, 1))
-
-
-def decline_rules(reply: str) -> DeclineRules | None:
-    """Choose the rules by which a choice in the style `"brackets"` is read.
-
-    A reply that explains itself may say in one sentence that the question is
-    unanswerable from one part of the text, and go on to the option. So where an option
-    is named, only a refusal that stands first counts.
-
-    Returns:
-        None for the rules as they are.
-    """
-    said = without_reasoning(reply, _STANDING_FIRST.reasoning_tags)
-    return None if bracketed_option(said) is None else _STANDING_FIRST
 
 
 class Reading(NamedTuple):
@@ -106,7 +105,7 @@ def answer_call(
     """
     facts = {"question": question.question, "context": context}
     if not question.options:
-        template = BRIEF_PROMPT if style == "brackets" else QA_PROMPT
+        template = BRIEF_PROMPT if style == "brackets" else TERSE_PROMPT
         return Call("answer", fill_prompt(template, **facts), facts)
     options = _written(question.options, style)
     template = EXPLAINED_PROMPT if style == "brackets" else CHOICE_PROMPT
@@ -130,15 +129,16 @@ def read_reply(
     Args:
         reply: As the model wrote it; the prediction keeps its explanation.
         question: What was asked; None: an open question.
-        style: How the answer was asked for. A choice in the style `"brackets"` is
-            read by `decline_rules`.
+        style: How the answer was asked for. A reply in the style `"brackets"` may say
+            of one part of the text that the question is unanswerable from it, and go
+            on to an option. So where a choice names one, only a refusal that stands
+            first counts.
     """
+    said = without_reasoning(reply, DeclineRules().reasoning_tags)
     explained = style == "brackets" and question is not None and question.options
-    rules = decline_rules(reply) if explained else None
-    detector = DeclineDetector(rules=rules)
-    released = detector.feed(reply) + detector.finish()
-    answered = detector.decision != "declined"
-    return Reading(released.strip() if answered else "", answered)
+    chosen = bool(explained) and bracketed_option(said) is not None
+    answered = not is_refusal(reply) or (chosen and not _STANDING_FIRST.match(said))
+    return Reading(said.strip() if answered else "", answered)
 
 
 def _written(options: Sequence[str], style: AnswerStyle) -> str:

@@ -7,6 +7,7 @@
     ├── DatasetUnavailableError (LookupError) a set is not here and cannot be fetched
     ├── ChatModelError (RuntimeError)         a chat model cannot be reached or used
     ├── SpendingCapError (RuntimeError)       the next model call could pass a cap
+    ├── RunInUseError (RuntimeError)          another process writes to a run's folder
     ├── ChunkSetError (ValueError)            orders are compared of different chunks
     └── MetricUnavailableError (LookupError)  a measure lacks the data it needs
 
@@ -60,6 +61,15 @@ class SpendingCapError(OpragError, RuntimeError):
     """The cap that was given: tokens, or money."""
     spent: float
     """What was spent before, in the same unit."""
+
+
+class RunInUseError(OpragError, RuntimeError):
+    """Another process is writing to the folder of a run."""
+
+    folder: str
+    """The folder."""
+    process: int | None
+    """The id of that process; None where it did not say."""
 
 
 class ChunkSetError(OpragError, ValueError):

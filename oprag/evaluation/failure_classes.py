@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from oprag.evaluation.data import Dataset, Question
 from oprag.evaluation.models import Call, Model
 from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.safe_files import LineFile
 from oprag.evaluation.workers import map_concurrently
 
 FailureClass: TypeAlias = Literal[
@@ -91,16 +92,22 @@ async def label_declined(
     }
     waiting = [q for q in questions if q.question_id not in labels]
 
+    facts = {"model": model.name, "prompt": _DIGEST}
+
+    def line_of(name: str) -> dict[str, str]:
+        return {"question_id": name, "class": labels[name], **facts}
+
     async def label(question: Question) -> None:
-        labels[question.question_id] = await _label(question, model)
+        name = question.question_id
+        labels[name] = await _label(question, model)
+        file.add(line_of(name))
 
     try:
-        await map_concurrently(label, waiting, at_once=concurrency)
+        with LineFile(directory.path / _FILE) as file:
+            await map_concurrently(label, waiting, at_once=concurrency)
     finally:
         ids = [q.question_id for q in questions if q.question_id in labels]
-        facts = {"model": model.name, "prompt": _DIGEST}
-        lines = [{"question_id": name, "class": labels[name], **facts} for name in ids]
-        directory.write_lines(_FILE, lines)
+        directory.write_lines(_FILE, map(line_of, ids))
     return {name: labels[name] for name in ids}
 
 

@@ -13,10 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from langchain_core.embeddings import Embeddings
 
+from oprag.errors import UnreadableFileError
+
 Matrix = npt.NDArray[np.float32]
 
 _BATCH = 256
 """Texts that are embedded, and written, at a time."""
+_PATIENCE = 60.0
+"""Seconds to wait while another run writes to the same file."""
 
 
 class Vectors:
@@ -26,6 +30,9 @@ class Vectors:
         embeddings: The model.
         name: What tells it from other models: its vectors are kept under this name.
         folder: Where the file is kept; None: in memory.
+
+    Raises:
+        UnreadableFileError: The file is damaged, or cannot be opened.
     """
 
     def __init__(
@@ -36,11 +43,15 @@ class Vectors:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         path = ":memory:" if folder is None else str(folder / "vectors.sqlite")
-        self._file = sqlite3.connect(path, check_same_thread=False)
-        weakref.finalize(self, self._file.close)  # for those who forget
-        self._file.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)"
-        )
+        try:
+            self._file = sqlite3.connect(path, _PATIENCE, check_same_thread=False)
+            weakref.finalize(self, self._file.close)  # for those who forget
+            self._file.execute(
+                "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB)"
+            )
+        except sqlite3.Error as error:
+            message = f"{path} cannot be used: {error}. Remove it; it is made again."
+            raise UnreadableFileError(message, path=path, reason=str(error)) from error
 
     def of_texts(self, texts: Sequence[str]) -> Matrix:
         """One row per text, in the order of the texts, each of length 1."""

@@ -1,28 +1,34 @@
 """A vector store that holds documents as they are now."""
 
 from oprag.indexing.flat import UnsupportedMetadata
-from oprag.indexing.given import Documents, Framework, Piece, wanted_documents
-from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
-from oprag.indexing.updating import (
-    ChunkWriter,
-    IndexingReport,
-    Snapshot,
-    aupdate_index,
-    update_index,
+from oprag.indexing.given import (
+    Documents,
+    Framework,
+    Piece,
+    source_scope,
+    wanted_documents,
 )
+from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
+from oprag.indexing.reporting import FailedDocument, IndexingReport
+from oprag.indexing.updating import RemoveMissing, aupdate_index, update_index
+from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
 
 __all__ = [
     "ChunkWriter",
     "Documents",
+    "FailedDocument",
     "Framework",
     "IndexingReport",
     "Piece",
+    "RemoveMissing",
     "Replace",
     "Snapshot",
     "UnsupportedMetadata",
     "WantedChunk",
     "WantedDocument",
     "aupdate_index",
+    "in_thread",
+    "source_scope",
     "update_index",
     "wanted_documents",
 ]

@@ -19,6 +19,9 @@ UnsupportedMetadata: TypeAlias = Literal["error", "drop"]
 _INTEGERS = range(-(2**63), 2**63)
 """What a column of 64 bits holds."""
 
+_OF_STORES = frozenset({"chroma:document"})
+"""Keys that a store keeps for itself and refuses."""
+
 
 def flat_metadata(
     metadata: Mapping[Any, Any],
@@ -30,7 +33,8 @@ def flat_metadata(
     """A copy of metadata with nothing in it that a store rejects or changes.
 
     Strings, booleans, integers of 64 bits and finite floats are kept, as plain
-    Python values. None is left out: an absent key says the same in every store.
+    Python values; no strings with NUL characters or half surrogate pairs. None is
+    left out: an absent key says the same in every store.
 
     Args:
         metadata: Any metadata; not changed.
@@ -47,10 +51,12 @@ def flat_metadata(
         if value is None:
             continue
         plain = _plain(value)
-        if isinstance(key, str) and key not in reserved and plain is not None:
+        is_reserved = key in reserved or key in _OF_STORES
+        named = isinstance(key, str) and not unstorable(key)
+        if named and not is_reserved and plain is not None:
             flat[key] = plain
         elif unsupported_metadata == "error":
-            raise _unsupported(document, key, value, is_reserved=key in reserved)
+            raise _unsupported(document, key, value, is_reserved=is_reserved)
     return flat
 
 
@@ -59,7 +65,8 @@ def _plain(value: Any) -> str | int | float | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return str.__str__(value)  # an enumeration's value, not its name
+        text = str.__str__(value)  # an enumeration's value, not its name
+        return None if unstorable(text) else text
     if isinstance(value, numbers.Integral):
         return int(value) if int(value) in _INTEGERS else None
     if isinstance(value, float):
@@ -67,13 +74,27 @@ def _plain(value: Any) -> str | int | float | None:
     return None
 
 
+def unstorable(text: str) -> str:
+    """Say what is in a text that some stores reject, or fail on ever after; or ""."""
+    if "\0" in text:
+        return f"a NUL character (at {text.index(chr(0)):,})"
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"half a surrogate pair (at {error.start:,})"
+    return ""
+
+
 def _unsupported(
     document: str, key: Any, value: Any, *, is_reserved: bool
 ) -> UnsupportedMetadataError:
     found = type(value).__name__
+    text = next((t for t in (key, value) if isinstance(t, str) and unstorable(t)), "")
     what = (
-        "is a name that the framework or a store overwrites"
+        "is a name that the framework or a store overwrites or refuses"
         if is_reserved
+        else f"has {unstorable(text)}, which not every vector store keeps"
+        if text
         else f"is {value!r}"[:80] + f" ({found}), which not every vector store keeps"
     )
     message = (

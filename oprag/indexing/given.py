@@ -17,28 +17,33 @@ from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     MissingDocumentError,
+    OpragError,
     UnreadableFileError,
     UnscopedPositionError,
     invalid_option,
 )
-from oprag.indexing.flat import UnsupportedMetadata, flat_metadata
+from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
 from oprag.indexing.plan import WantedChunk, WantedDocument
+from oprag.indexing.reporting import REFUSALS, FailedDocument, SkippedFile
 from oprag.indexing.updating import Readable
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
+    DOC_SCOPE,
     DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
     OWN_KEYS,
     PART_INDEX,
+    STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
     chunk_id,
     document_key,
     document_version,
+    named_id,
 )
 from oprag.positions import (
     Part,
@@ -46,6 +51,7 @@ from oprag.positions import (
     group_parts,
     source_name,
     splitter_settings,
+    texts_in_chunks,
 )
 
 D = TypeVar("D")
@@ -53,7 +59,7 @@ D = TypeVar("D")
 Documents: TypeAlias = str | Path | Iterable[D]
 """A folder of text files, or documents."""
 
-_STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER)
+_STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS, DOC_SCOPE)
 """Own keys that say something about an earlier index only."""
 
 
@@ -102,10 +108,36 @@ class Framework(ABC, Generic[D]):
         return chunks
 
 
+def source_scope(documents: Documents[D], scope: str | None) -> str:
+    """Return the name of the source that a run keeps the store in step with.
+
+    Args:
+        documents: As `wanted_documents` takes them.
+        scope: The name that the user gave, or None.
+
+    Returns:
+        That name; without one, a folder's own name and a hash of its whole path, the
+        same from wherever it is called; for documents without a name an empty string.
+
+    Raises:
+        InvalidOptionError: The name is empty, or no store could hold it.
+    """
+    if scope is not None:
+        if not isinstance(scope, str) or not scope.strip("/ ") or unstorable(scope):
+            raise invalid_option("scope", scope, "It takes a name, such as 'handbook'.")
+        return scope
+    if not isinstance(documents, (str, Path)):
+        return ""
+    folder = Path(documents).resolve()
+    shown = folder.name.encode("utf-8", "replace").decode()
+    return f"{shown}#{document_key(folder.as_posix())[:8]}"
+
+
 def wanted_documents(
     documents: Documents[D],
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
+    scope: str | None = None,
 ) -> Iterator[Readable]:
     """Read, group and split documents, one at a time.
 
@@ -114,10 +146,12 @@ def wanted_documents(
             one name that follow one another are the parts of one document.
         framework: Whose documents they are.
         unsupported_metadata: See `flat_metadata`.
+        scope: The name that the user gave to where they come from. Names of files
+            begin with it.
 
     Returns:
-        Each document with all its chunks, or the reason why a file is passed over;
-        read one at a time.
+        Each document with all its chunks; or, with its name, the reason why a file is
+        no text, a document cannot be stored or was not split. Read one at a time.
 
     Raises:
         InvalidOptionError: An option has no such value, at once; later, that
@@ -125,7 +159,6 @@ def wanted_documents(
         MissingDocumentError: A document has no name that stays the same.
         DuplicateDocumentError: A document comes twice in a row.
         UnscopedPositionError: A document already is a chunk.
-        OpragError: As `group_parts` and `flat_metadata` raise it.
 
     Warns:
         UnlocatedChunksWarning: Chunks of another splitter were not found in their
@@ -135,38 +168,81 @@ def wanted_documents(
     if unsupported_metadata not in ("error", "drop"):
         takes = "It takes 'error' or 'drop'."
         raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
-    return _wanted(documents, framework, unsupported_metadata)
+    return _wanted(documents, framework, unsupported_metadata, scope)
 
 
 def _wanted(
     documents: Documents[D],
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
+    scope: str | None,
 ) -> Iterator[Readable]:
-    for given in _named_documents(documents, framework):
-        if isinstance(given, UnreadableFileError):
+    mark = source_scope(documents, scope)
+    for given in _named_documents(documents, framework, scope):
+        if isinstance(given, SkippedFile):
             yield given
             continue
         name, parts = given
-        texts = [framework.read(part) for part in parts]
-        chunks = []
-        if any(text.text.strip() for text in texts):
-            (grouped,) = group_parts(texts)
-            placed = _placed_chunks(grouped, parts, framework)
-            chunks = framework.finished(
-                [
-                    chunk._replace(
-                        metadata=flat_metadata(
-                            chunk.metadata,
-                            document=name,
-                            unsupported_metadata=unsupported_metadata,
-                            reserved=framework.reserved,
-                        )
-                    )
-                    for chunk in placed
-                ]
+        readable: Readable
+        try:
+            chunks = _chunks_of(name, parts, framework, unsupported_metadata, mark)
+            readable = WantedDocument(name, chunks)
+        except REFUSALS as error:
+            readable = FailedDocument(name, error)
+        except (OpragError, Warning):  # concern all documents
+            raise
+        except Exception as error:  # noqa: BLE001 -- splitters may ask any service
+            readable = FailedDocument(name, error)
+        yield readable
+
+
+def _chunks_of(
+    name: str,
+    parts: Sequence[D],
+    framework: Framework[D],
+    unsupported_metadata: UnsupportedMetadata,
+    mark: str,
+) -> list[WantedChunk]:
+    """All chunks of a document; none if it has no text."""
+    texts = [framework.read(part) for part in parts]
+    _refuse_unstorable(name, "a name", name)
+    for text in texts:
+        _refuse_unstorable(name, "a text", text.text)
+    if not any(text.text.strip() for text in texts):
+        return []
+    (grouped,) = group_parts(texts)
+    placed = _placed_chunks(grouped, parts, framework)
+    if placed and mark:
+        placed[0] = placed[0]._replace(metadata={**placed[0].metadata, DOC_SCOPE: mark})
+    flat = [
+        chunk._replace(
+            metadata=flat_metadata(
+                chunk.metadata,
+                document=name,
+                unsupported_metadata=unsupported_metadata,
+                reserved=framework.reserved,
             )
-        yield WantedDocument(name, chunks)
+        )
+        for chunk in placed
+    ]
+    return framework.finished([chunk._replace(id=_full_id(chunk)) for chunk in flat])
+
+
+def _full_id(chunk: WantedChunk) -> str:
+    """The chunk's id with its metadata in it.
+
+    Whatever of a chunk changes, what is written has an id that the store does not
+    have yet: the old chunk stays until the new one is there.
+    """
+    return named_id(f"{chunk.id}\n{sorted(chunk.metadata.items())!r}")
+
+
+def _refuse_unstorable(name: str, what: str, text: str) -> None:
+    found = unstorable(text)
+    if found:
+        reason = f"has {what} with {found}, which not every vector store keeps"
+        message = f"Document {name!r} {reason}. Take it out before indexing."
+        raise UnreadableFileError(message, path=name, reason=reason)
 
 
 def _check_documents(documents: object, document_type: type) -> None:
@@ -184,15 +260,16 @@ def _check_documents(documents: object, document_type: type) -> None:
 
 
 def _named_documents(
-    documents: Documents[D], framework: Framework[D]
-) -> Iterator[tuple[str, list[D]] | UnreadableFileError]:
+    documents: Documents[D], framework: Framework[D], scope: str | None
+) -> Iterator[tuple[str, list[D]] | SkippedFile]:
     """The parts of each document, which name it in their metadata."""
     if isinstance(documents, (str, Path)):
+        before = f"{scope.rstrip('/')}/" if scope else ""
         for file in read_folder(documents):
             if isinstance(file, UnreadableFileError):
-                yield file
+                yield SkippedFile(before + file.path, file)
             else:
-                name, text = file
+                name, text = before + file[0], file[1]
                 metadata = {"source": name, **_names_of(name)}
                 yield name, [framework.make(text, name, metadata, None)]
         return
@@ -299,13 +376,14 @@ def _located(
     """Chunks of a splitter that is not oprag's, found in their document."""
     name = parts[0].name
     settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))
-    version = document_version(settings, [part.source.text for part in parts])
+    version = document_version(settings, texts_in_chunks(parts, rows))
     written = annotate_chunks(
         name,
         [
             SourcePart(part.source.text, [piece.text for piece in row], part.number)
             for part, row in zip(parts, rows, strict=True)
         ],
+        just_split=True,
     )
     return [
         [

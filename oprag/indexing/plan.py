@@ -6,17 +6,24 @@ could say something else after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.documents import StoredChunk
-from oprag.errors import InvalidOptionError
-from oprag.metadata import DOC_KEY, DOC_URI, DOC_VERSION, version_settings
+from oprag.errors import DuplicateDocumentError, InvalidOptionError
+from oprag.metadata import (
+    DOC_KEY,
+    DOC_SCOPE,
+    DOC_URI,
+    DOC_VERSION,
+    PART_INDEX,
+    version_settings,
+)
 from oprag.positions import shared_key
 
-Replace: TypeAlias = Literal["document", "same_settings"]
-"""What is replaced by a document that is indexed: all that the store holds of it, or
-only its chunks of the same splitter and settings."""
+Replace: TypeAlias = Literal["document", "same_settings", "all"]
+"""What is replaced by a document that is indexed: all that oprag stored of it; only its
+chunks of the same splitter and settings; or all, whoever stored it."""
 
 _STORE_KEYS = frozenset({"doc_id", "document_id", "pk", "ref_doc_id"})
 """Keys that stores and frameworks add to what they are given; all others that they
@@ -27,7 +34,7 @@ class WantedChunk(NamedTuple):
     """One chunk as the store is to hold it."""
 
     id: str
-    """`oprag.metadata.chunk_id` of its document and index."""
+    """Of its document, version, index and metadata: another chunk has another id."""
     text: str
     """The chunk's text."""
     metadata: Mapping[str, str | int | float]
@@ -47,12 +54,14 @@ class WantedDocument(NamedTuple):
 
 
 class IndexingPlan(NamedTuple):
-    """What to do in a store for one document: first delete, then add."""
+    """What to do in a store for one document: first add, then delete."""
 
     add: tuple[WantedChunk, ...]
-    """Chunks that are missing or differ, in reading order."""
+    """Chunks whose ids are not there; in reading order, new pages last."""
+    rewrite: tuple[WantedChunk, ...]
+    """Chunks whose ids are there, but altered or several times."""
     delete: tuple[str, ...]
-    """Ids that go or are added anew, each once, in the order they were found."""
+    """Ids that go, each once; those of pages that are no more first."""
     unchanged: int
     """Chunks that stay as they are."""
 
@@ -61,7 +70,9 @@ def plan(
     doc_key: str,
     wanted: Sequence[WantedChunk],
     present: Sequence[StoredChunk],
+    *,
     replace: Replace = "document",
+    scope: str = "",
 ) -> IndexingPlan:
     """Compare the chunks that a store should hold of a document with those it does.
 
@@ -73,22 +84,25 @@ def plan(
         doc_key: `oprag.metadata.document_key` of the document's name.
         wanted: All chunks of the document as it is now; no id twice.
         present: What the store gave for it, in any order. Chunks of other documents
-            among it are passed over: some stores ignore filters. An id that is
-            there several times is deleted and added once.
+            among it are passed over: some stores ignore filters.
         replace: Which of the present chunks are replaced. A document without any
             text replaces all.
+        scope: Whose document it is; see `oprag.indexing.source_scope`.
 
     Returns:
         The plan. Carried out, and made anew, it is empty.
 
     Raises:
-        DuplicateDocumentError: Another document in the store has the same key.
+        DuplicateDocumentError: Another document in the store has the same key, or one
+            from another folder or source has the same name.
         InvalidOptionError: A chunk has to be deleted, and the store does not tell
             its id.
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if wanted:
         _refuse_shared_key(doc_key, wanted[0].metadata.get(DOC_URI), own)
+    if replace != "all":
+        _refuse_other_scope(scope, own)
     if wanted and replace == "same_settings":
         settings = version_settings(wanted[0].metadata.get(DOC_VERSION))
         own = [
@@ -99,21 +113,48 @@ def plan(
     by_id: dict[str, list[StoredChunk]] = {}
     for chunk in own:
         by_id.setdefault(chunk.id, []).append(chunk)
-    kept = {
-        chunk.id
-        for chunk in wanted
-        if len(found := by_id.get(chunk.id, [])) == 1 and _same(chunk, found[0])
-    }
-    delete = tuple(chunk_id for chunk_id in by_id if chunk_id not in kept)
-    if "" in delete:
+    found = [(chunk, by_id.pop(chunk.id, [])) for chunk in wanted]
+    rewrite = tuple(
+        chunk
+        for chunk, rows in found
+        if rows and not (len(rows) == 1 and _same(chunk, rows[0]))
+    )
+    add = [chunk for chunk, rows in found if not rows]
+    if "" in by_id:
         message = (
             f"The store holds chunks with {DOC_KEY} {doc_key} whose ids it does not "
             "tell, so they cannot be deleted. Delete them by other means, or take a "
             "store that gives back the ids of its chunks."
         )
         raise InvalidOptionError(message, option="store", value=doc_key)
-    add = tuple(chunk for chunk in wanted if chunk.id not in kept)
-    return IndexingPlan(add, delete, len(kept))
+    # Of two versions that are there in part, neither may be of pages that the other
+    # lacks: they would look like pages that were indexed one by one.
+    parts = {chunk.metadata.get(PART_INDEX) for chunk in wanted}
+    present_parts = {chunk.metadata.get(PART_INDEX) for chunk in own}
+    add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
+    # Without its scope, what an interrupted run leaves would be nobody's.
+    delete = sorted(by_id, key=lambda id_: _last(by_id[id_][0].metadata, parts))
+    unchanged = len(wanted) - len(add) - len(rewrite)
+    return IndexingPlan(tuple(add), rewrite, tuple(delete), unchanged)
+
+
+def _last(metadata: Mapping[str, Any], parts: Collection[Any]) -> tuple[bool, bool]:
+    """What sorts chunks in the order in which they are deleted."""
+    return metadata.get(PART_INDEX) in parts, DOC_SCOPE in metadata
+
+
+def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
+    for chunk in own:
+        other, name = chunk.metadata.get(DOC_SCOPE), chunk.metadata.get(DOC_URI)
+        if isinstance(other, str) and other != scope:
+            here = f"{scope!r}" if scope else "a list without scope="
+            message = (
+                f"Document {name!r} is in the store already, indexed from {other!r}; "
+                f"this run is of {here}, and does not replace it. Give each folder a "
+                "name of its own (scope='handbook'): its documents are named by it. "
+                'If this is the same source, in another place, pass replace="all" once.'
+            )
+            raise DuplicateDocumentError(message, document=str(name))
 
 
 def _refuse_shared_key(doc_key: str, name: Any, own: Sequence[StoredChunk]) -> None:

@@ -1,29 +1,50 @@
-"""Brings a vector store up to date with documents, so that it can be stopped anywhere.
+"""Brings a vector store up to date with documents, whatever fails on the way.
 
-For every document, what goes is deleted before anything is added. A run that is stopped
-in between leaves a document that lacks chunks; whoever reads it notices by `n_chunks`.
-Old and new are never mixed without a sign. The next run finds what is there and does
+Of every document the new chunks are embedded and added first; when all of them are in
+the store, the old ones are deleted. Their ids differ, so that both live side by side
+until then: whoever reads the document gets its old version or its new one. What fails
+concerns one document, and the others go on. The next run finds what is there and does
 the rest. A generator decides what is to be done; sync and async code carry it out.
 """
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, TypeVar
+import warnings
+from collections.abc import Generator, Iterable, Sequence
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+)
 
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import (
     DuplicateDocumentError,
+    IndexingError,
     InvalidOptionError,
+    OpragWarning,
     UnreadableFileError,
     invalid_option,
 )
+from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
-from oprag.metadata import DOC_KEY, DOC_URI, document_key
+from oprag.indexing.reporting import (
+    REFUSALS,
+    FailedDocument,
+    IndexingReport,
+    SkippedFile,
+    failures,
+    foreign_message,
+    too_many,
+)
+from oprag.indexing.stored import StoredBefore
+from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
+from oprag.metadata import document_key
 from oprag.positions import shared_key
 
 if TYPE_CHECKING:
@@ -31,94 +52,31 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Readable: TypeAlias = WantedDocument | UnreadableFileError
-"""A document, or a file that is passed over and why."""
+RemoveMissing: TypeAlias = bool | Literal["all"]
+"""Whether documents that are not given are deleted; all of them if need be."""
+
+_IN_A_ROW = 5
+"""Documents that may fail one after the other, of the same kind of error: what fails
+then is the store or the embedding, which is not asked for every other document too."""
+_STORED = ("added", "updated", "unchanged", "empty")
+"""What became of documents that did not fail."""
+_FOR_ALL = (IndexingError, InvalidOptionError, Warning)
+"""What concerns every document, and ends a run at once."""
 
 
-@dataclass(frozen=True)
-class IndexingReport:
-    """What was done. Documents by their names, in the order they were given."""
-
-    added: tuple[str, ...] = ()
-    """Documents that the store held nothing of."""
-    updated: tuple[str, ...] = ()
-    """Documents of which something changed, or that were left incomplete."""
-    unchanged: tuple[str, ...] = ()
-    """Documents that the store held as they are; none of their chunks was embedded."""
-    removed: tuple[str, ...] = ()
-    """Documents that were not given and are deleted, sorted by name."""
-    empty: tuple[str, ...] = ()
-    """Documents without any text. Nothing is stored of them, and what was is gone."""
-    skipped: tuple[UnreadableFileError, ...] = ()
-    """Files of a folder that are no text. What the store holds of them stays."""
-    chunks_added: int = 0
-    """Chunks that were embedded and written."""
-    chunks_deleted: int = 0
-    """Chunks that were deleted, those that were written anew among them."""
-    chunks_unchanged: int = 0
-    """Chunks that were left as they were."""
-
-
-class ChunkWriter(ABC):
-    """Writes to one vector store."""
-
-    @abstractmethod
-    def add(self, chunks: Sequence[WantedChunk]) -> None:
-        """Embed and write chunks, none of whose ids the store has."""
-
-    @abstractmethod
-    def delete(self, ids: Sequence[str]) -> None:
-        """Delete chunks that the store has."""
-
-    async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
-        """Async version of `add`."""
-        await asyncio.to_thread(self.add, chunks)
-
-    async def adelete(self, ids: Sequence[str]) -> None:
-        """Async version of `delete`."""
-        await asyncio.to_thread(self.delete, ids)
-
-
-class Snapshot(ChunkStore):
-    """Reads a store once, when first asked, and answers from that.
-
-    For stores that look at all their chunks to find those of one document. Valid for
-    one run, which asks for no document after writing it.
-
-    Args:
-        store: The store; it holds its chunks in memory anyway.
-        keep: Says which chunks count; None for all.
-    """
-
-    def __init__(
-        self, store: ChunkStore, keep: Callable[[StoredChunk], bool] | None = None
-    ) -> None:
-        self.name = store.name
-        self._store = store
-        self._keep = keep
-        self._chunks: dict[str, list[StoredChunk]] | None = None
-
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        """Chunks of one document, in the store's order."""
-        if self._chunks is None:
-            self._chunks = {}
-            for chunk in self.scan():
-                key = chunk.metadata.get(DOC_KEY)
-                if isinstance(key, str):
-                    self._chunks.setdefault(key, []).append(chunk)
-        return self._chunks.get(doc_key, [])
-
-    def scan(self) -> Iterator[StoredChunk]:
-        """All chunks that count, as they are now."""
-        return filter(self._keep or (lambda _: True), self._store.scan())
+Readable: TypeAlias = WantedDocument | SkippedFile | FailedDocument
+"""A document, or what was wrong with it."""
 
 
 class RunOptions(TypedDict, total=False):
     """How a store is brought up to date."""
 
-    remove_missing: bool
-    """Also delete what the store holds of documents that are not given. Only chunks
-    with oprag's `doc_key` and `doc_uri` are taken to be of a document."""
+    scope: str
+    """What `oprag.indexing.source_scope` says: whose documents are given."""
+    remove_missing: RemoveMissing
+    """Also delete what the store holds of documents of this scope that are not given.
+    Only chunks with oprag's `doc_key` and `doc_uri` are taken to be of a document.
+    More than half of them only with `"all"`."""
     replace: Replace
     """What is replaced of a document that is given."""
     batch_size: int
@@ -142,20 +100,29 @@ def update_index(
 
     Raises:
         DuplicateDocumentError: A name comes twice.
-        InvalidOptionError: `batch_size` is below 1, or with `remove_missing` no
-            document is given, which would delete all.
+        InvalidOptionError: `batch_size` is below 1, or `remove_missing` would delete
+            more than half of what is there, or all.
+        IndexingError: Another run is writing; or no document could be indexed, or five
+            in a row could not: its `report` says what was done.
+
+    Warns:
+        OpragWarning: Some documents could not be indexed, or the store holds other
+            chunks of them; see the report.
     """
-    steps = _indexing_steps(documents, store, **options)
-    request = _advance(steps)
-    while not isinstance(request, IndexingReport):
-        answer: Any = None
-        if isinstance(request, Fetch):
-            answer = store.fetch(request.doc_key)
-        elif isinstance(request, Delete):
-            writer.delete(request.ids)
-        else:
-            writer.add(request.chunks)
-        request = _advance(steps, answer)
+    with only_run(store, writer.written):
+        steps = _indexing_steps(documents, store, writer, **options)
+        try:
+            request = _advance(steps)
+            while not isinstance(request, IndexingReport):
+                answer = error = None
+                try:
+                    answer = _carry_out(request, store, writer)
+                except Exception as raised:  # noqa: BLE001 -- the run decides about it
+                    error = raised
+                request = _advance(steps, answer, error)
+        finally:
+            steps.close()
+    _warn(request)
     return request
 
 
@@ -169,18 +136,29 @@ async def aupdate_index(
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
-    steps = _indexing_steps(documents, store, **options)
-    request = await asyncio.to_thread(_advance, steps)
-    while not isinstance(request, IndexingReport):
-        answer: Any = None
-        if isinstance(request, Fetch):
-            answer = await store.afetch(request.doc_key)
-        elif isinstance(request, Delete):
-            await writer.adelete(request.ids)
-        else:
-            await writer.aadd(request.chunks)
-        request = await asyncio.to_thread(_advance, steps, answer)
+    async with aonly_run(store, writer.written):
+        steps = _indexing_steps(documents, store, writer, **options)
+        try:
+            request = await in_thread(_advance, steps)
+            while not isinstance(request, IndexingReport):
+                answer = error = None
+                try:
+                    answer = await _acarry_out(request, store, writer)
+                except Exception as raised:  # noqa: BLE001 -- the run decides about it
+                    error = raised
+                request = await in_thread(_advance, steps, answer, error)
+        finally:
+            steps.close()
+    _warn(request)
     return request
+
+
+def _warn(report: IndexingReport) -> None:
+    """Warn whoever called `index_documents`."""
+    if report.failed:
+        warnings.warn(failures(report.failed), OpragWarning, stacklevel=4)
+    if report.foreign:
+        warnings.warn(foreign_message(report), OpragWarning, stacklevel=4)
 
 
 class Fetch(NamedTuple):
@@ -189,26 +167,55 @@ class Fetch(NamedTuple):
     doc_key: str
 
 
-class Delete(NamedTuple):
-    """Asks for chunks to be deleted."""
-
-    ids: Sequence[str]
-
-
 class Add(NamedTuple):
     """Asks for chunks to be embedded and written."""
 
     chunks: Sequence[WantedChunk]
 
 
-Request: TypeAlias = Fetch | Delete | Add
+class Rewrite(NamedTuple):
+    """Asks for chunks to be written whose ids are there already."""
+
+    chunks: Sequence[WantedChunk]
+
+
+class Delete(NamedTuple):
+    """Asks for chunks to be deleted."""
+
+    ids: Sequence[str]
+
+
+Request: TypeAlias = Fetch | Add | Rewrite | Delete
+Requests: TypeAlias = Generator[Request, Any, None]
 Steps: TypeAlias = Generator[Request, Any, IndexingReport]
 
 
-def _advance(steps: Steps, answer: Any = None) -> Request | IndexingReport:
-    """Answer the last request; give the next one, or how it ended."""
+def _carry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
+    if isinstance(request, Fetch):
+        return store.fetch(request.doc_key)
+    if isinstance(request, Delete):
+        return writer.delete(request.ids)
+    if isinstance(request, Add):
+        return writer.add(request.chunks)
+    return writer.rewrite(request.chunks)
+
+
+async def _acarry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
+    if isinstance(request, Fetch):
+        return await store.afetch(request.doc_key)
+    if isinstance(request, Delete):
+        return await writer.adelete(request.ids)
+    if isinstance(request, Add):
+        return await writer.aadd(request.chunks)
+    return await writer.arewrite(request.chunks)
+
+
+def _advance(
+    steps: Steps, answer: Any = None, error: Exception | None = None
+) -> Request | IndexingReport:
+    """Answer the last request, or say how it failed; give the next one, or the end."""
     try:
-        return steps.send(answer)
+        return steps.send(answer) if error is None else steps.throw(error)
     except StopIteration as stop:
         report: IndexingReport = stop.value
         return report
@@ -217,116 +224,296 @@ def _advance(steps: Steps, answer: Any = None) -> Request | IndexingReport:
 def _indexing_steps(
     documents: Iterable[Readable],
     store: ChunkStore,
+    writer: ChunkWriter,
     *,
-    remove_missing: bool = False,
+    scope: str = "",
+    remove_missing: RemoveMissing = False,
     replace: Replace = "document",
     batch_size: int = 256,
 ) -> Steps:
-    """`Fetch` is answered with the stored chunks, the others with None."""
+    """`Fetch` is answered with the stored chunks, the others with None.
+
+    A request that fails is answered by its exception.
+    """
     if batch_size < 1:
         raise invalid_option("batch_size", batch_size, "1 or more")
-    if replace not in {"document", "same_settings"}:
-        takes = "It takes 'document' or 'same_settings'."
+    if replace not in {"document", "same_settings", "all"}:
+        takes = "It takes 'document', 'same_settings' or 'all'."
         raise invalid_option("replace", replace, takes)
-    run = _Run(batch_size, replace)
+    if remove_missing not in {True, False, "all"}:
+        takes = "It takes True, False or 'all'."
+        raise invalid_option("remove_missing", remove_missing, takes)
+    run = _Run(
+        store,
+        writer,
+        scope=scope,
+        remove_missing=remove_missing,
+        replace=replace,
+        batch_size=batch_size,
+    )
     for document in documents:
         yield from run.take(document)
     yield from run.flush()
-    if remove_missing:
-        yield from run.remove_missing(store)
+    yield from run.end()
     return run.report()
+
+
+class _Pending(NamedTuple):
+    """A document that is to be written."""
+
+    document: WantedDocument
+    todo: IndexingPlan
+    outcome: str
+    """Which list of the report it belongs to when it is."""
 
 
 class _Run:
     """The state of one run."""
 
-    def __init__(self, batch_size: int, replace: Replace) -> None:
-        self._batch_size = batch_size
+    def __init__(
+        self,
+        store: ChunkStore,
+        writer: ChunkWriter,
+        *,
+        scope: str,
+        remove_missing: RemoveMissing,
+        replace: Replace,
+        batch_size: int,
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._scope = scope
+        self._remove_missing = remove_missing
         self._replace: Replace = replace
+        self._batch_size = batch_size
+        whole = bool(remove_missing) or replace == "all"
+        self._before = StoredBefore(store, scope, whole=whole)
         self._names: dict[str, list[str]] = {
             key: [] for key in ("added", "updated", "unchanged", "removed", "empty")
         }
         self._skipped: list[UnreadableFileError] = []
+        self._failed: list[FailedDocument] = []
+        self._in_a_row: list[Exception] = []
         self._given: dict[str, str] = {}
-        self._pending: list[IndexingPlan] = []
+        self._emptied: dict[str, str] = {}
+        self._pending: list[_Pending] = []
         self._pending_size = 0
         self._counts = {"added": 0, "deleted": 0, "unchanged": 0}
 
-    def take(self, document: Readable) -> Generator[Request, Any, None]:
+    def take(self, given: Readable) -> Requests:
         """Compare one document with the store, and write when there is enough."""
-        if isinstance(document, UnreadableFileError):
-            self._skipped.append(document)
-            self._given[document_key(document.path)] = document.path
+        self._note(given.name)
+        if isinstance(given, SkippedFile):
+            self._skipped.append(given.error)
+        elif isinstance(given, FailedDocument):
+            self._fail(given.name, given.error)
+        elif not given.chunks and self._remove_missing:
+            # It goes with those that are missing, if it goes.
+            self._emptied[document_key(given.name)] = given.name
+            self._names["empty"].append(given.name)
+        else:
+            yield from self._take_document(given)
+
+    def _take_document(self, document: WantedDocument) -> Requests:
+        try:
+            pending = yield from self._compared(document)
+        except (*_FOR_ALL, *REFUSALS) as error:
+            if isinstance(error, _FOR_ALL):
+                raise
+            self._fail(document.name, error)
             return
-        name, chunks = document
+        except Exception:  # noqa: BLE001 -- any store's; it is asked once more
+            yield from self.flush()
+            yield from self._alone(document)
+            return
+        todo = pending.todo
+        if not (todo.add or todo.rewrite or todo.delete):
+            self._done(pending)
+            return
+        self._pending.append(pending)
+        self._pending_size += max(len(todo.add) + len(todo.rewrite), len(todo.delete))
+        if self._pending_size >= self._batch_size:
+            yield from self.flush()
+
+    def flush(self) -> Requests:
+        """Write what is pending; one by one if that fails."""
+        pending, self._pending, self._pending_size = self._pending, [], 0
+        try:
+            yield from self._write([one.todo for one in pending])
+        except _FOR_ALL:
+            raise
+        except Exception:  # noqa: BLE001 -- any store's; it is asked for each again
+            if isinstance(self._store, Snapshot):
+                self._store.forget()
+            for one in pending:
+                yield from self._alone(one.document, one.outcome)
+        else:
+            for one in pending:
+                self._done(one)
+
+    def end(self) -> Requests:
+        """Delete what is missing or there twice, if asked."""
+        if self._failed and not any(map(self._names.get, _STORED)):
+            raise self._error("No document could be indexed. ")
+        if self._remove_missing:
+            yield from self._remove()
+        if self._replace == "all":
+            yield from self._replace_copies()
+
+    def report(self) -> IndexingReport:
+        """Say what was done."""
+        foreign = self._foreign()
+        return IndexingReport(
+            **{key: tuple(names) for key, names in self._names.items()},
+            skipped=tuple(self._skipped),
+            failed=tuple(self._failed),
+            foreign=tuple(foreign),
+            chunks_foreign=sum(foreign.values()),
+            chunks_added=self._counts["added"],
+            chunks_deleted=self._counts["deleted"],
+            chunks_unchanged=self._counts["unchanged"],
+        )
+
+    def _note(self, name: str) -> None:
         key = document_key(name)
         if key in self._given:
             other = self._given[key]
             raise _duplicate(name) if other == name else shared_key(key, other, name)
         self._given[key] = name
-        present: list[StoredChunk] = yield Fetch(key)
-        todo = plan(key, chunks, present, self._replace)
-        self._names[_outcome(todo, chunks)].append(name)
-        self._counts["unchanged"] += todo.unchanged
-        if todo.add or todo.delete:
-            self._pending.append(todo)
-            self._pending_size += max(len(todo.add), len(todo.delete))
-        if self._pending_size >= self._batch_size:
-            yield from self.flush()
 
-    def flush(self) -> Generator[Request, Any, None]:
-        """Write what is pending: all that is deleted, then all that is added."""
-        pending, self._pending, self._pending_size = self._pending, [], 0
-        yield from self._delete([id_ for todo in pending for id_ in todo.delete])
-        for chunks in self._batches([chunk for todo in pending for chunk in todo.add]):
+    def _compared(self, document: WantedDocument) -> Generator[Request, Any, _Pending]:
+        key = document_key(document.name)
+        present: list[StoredChunk] = yield Fetch(key)
+        todo = plan(
+            key, document.chunks, present, replace=self._replace, scope=self._scope
+        )
+        if todo.delete or todo.rewrite:
+            self._require_delete()
+        return _Pending(document, todo, _outcome(todo, document.chunks))
+
+    def _require_delete(self) -> None:
+        if self._writer.cannot_delete:
+            raise IndexingError(self._writer.cannot_delete, store=self._store.name)
+
+    def _alone(self, document: WantedDocument, outcome: str = "") -> Requests:
+        """Compare and write one document, and say so if that fails."""
+        try:
+            pending = yield from self._compared(document)
+            yield from self._write([pending.todo])
+        except _FOR_ALL:
+            raise
+        except Exception as error:  # noqa: BLE001 -- any store's, and is reported
+            self._fail(document.name, error)
+        else:
+            self._done(pending._replace(outcome=outcome or pending.outcome))
+
+    def _write(self, todo: Sequence[IndexingPlan]) -> Requests:
+        """All that is added, of all documents, then all that is deleted."""
+        for chunks in self._batches([c for one in todo for c in one.add]):
             yield Add(chunks)
             self._counts["added"] += len(chunks)
-
-    def remove_missing(self, store: ChunkStore) -> Generator[Request, Any, None]:
-        """Delete the documents that the store holds and that were not given."""
-        if not self._given:
-            message = (
-                "There is no document to index, and remove_missing=True would delete "
-                "everything that the store holds. If that is meant, delete the "
-                "store's content yourself; otherwise see whether the documents are "
-                "where they are read from."
-            )
-            raise InvalidOptionError(message, option="remove_missing", value=True)
-        stored = _stored_documents(store)
-        for key, name in sorted(stored.items(), key=lambda item: item[1]):
-            if key in self._given:
-                continue
-            present: list[StoredChunk] = yield Fetch(key)
-            yield from self._delete(plan(key, (), present).delete)
-            self._names["removed"].append(name)
-
-    def _delete(self, ids: Sequence[str]) -> Generator[Request, Any, None]:
-        for batch in self._batches(ids):
-            yield Delete(batch)
-            self._counts["deleted"] += len(batch)
+        for chunks in self._batches([c for one in todo for c in one.rewrite]):
+            yield Rewrite(chunks)
+            self._counts["added"] += len(chunks)
+            self._counts["deleted"] += len(chunks)
+        for ids in self._batches([id_ for one in todo for id_ in one.delete]):
+            yield Delete(ids)
+            self._counts["deleted"] += len(ids)
 
     def _batches(self, items: Sequence[T]) -> Iterable[Sequence[T]]:
         rest = iter(items)
         while batch := list(itertools.islice(rest, self._batch_size)):
             yield batch
 
-    def report(self) -> IndexingReport:
-        """Say what was done."""
-        return IndexingReport(
-            **{key: tuple(names) for key, names in self._names.items()},
-            skipped=tuple(self._skipped),
-            chunks_added=self._counts["added"],
-            chunks_deleted=self._counts["deleted"],
-            chunks_unchanged=self._counts["unchanged"],
-        )
+    def _done(self, written: _Pending) -> None:
+        document, todo, outcome = written
+        self._names[outcome].append(document.name)
+        self._counts["unchanged"] += todo.unchanged
+        self._before.look_for(document)
+        if outcome != "unchanged":
+            self._in_a_row = []
+
+    def _fail(self, name: str, error: Exception) -> None:
+        self._failed.append(FailedDocument(name, error))
+        if isinstance(error, REFUSALS):
+            return
+        same = self._in_a_row and type(error) is type(self._in_a_row[-1])
+        self._in_a_row = [*self._in_a_row, error] if same else [error]
+        if len(self._in_a_row) == _IN_A_ROW:
+            what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
+            raise self._error(what)
+
+    def _error(self, what: str) -> IndexingError:
+        message = what + failures(self._failed)
+        error = IndexingError(message, store=self._store.name, report=self.report())
+        error.__cause__ = self._failed[-1].error
+        return error
+
+    def _remove(self) -> Requests:
+        """Delete the documents of this scope that are stored and were not given."""
+        everything = self._remove_missing == "all"
+        if not (self._given or everything):
+            message = (
+                "There is no document to index, and remove_missing=True would delete "
+                "everything that was indexed from here. If that is meant, pass "
+                'remove_missing="all"; otherwise see whether the documents are where '
+                "they are read from."
+            )
+            raise InvalidOptionError(message, option="remove_missing", value=True)
+        before = self._before.documents()
+        going = {
+            key: name
+            for key, name in before.items()
+            if key not in self._given or key in self._emptied
+        }
+        if 2 * len(going) > len(before) and not everything:
+            if self._failed:  # there will be no report
+                warnings.warn(failures(self._failed), OpragWarning, stacklevel=2)
+            raise too_many(sorted(going.values()), len(before))
+        for key, name in sorted(going.items(), key=lambda item: item[1]):
+            yield from self._delete_document(name, emptied=key in self._emptied)
+
+    def _delete_document(self, name: str, *, emptied: bool = False) -> Requests:
+        try:
+            pending = yield from self._compared(WantedDocument(name, ()))
+            yield from self._write([pending.todo])
+        except _FOR_ALL:
+            raise
+        except Exception as error:  # noqa: BLE001 -- any store's, and is reported
+            self._fail(name, error)
+        else:
+            self._names["removed"] += [] if emptied else [name]
+
+    def _foreign(self) -> dict[str, int]:
+        """How many other chunks are left, by document."""
+        if self._replace == "all":
+            return {}
+        counts = {name: len(ids) for name, ids in self._before.foreign().items()}
+        for name, others in self._before.renamed(self._given.values()).items():
+            sizes = sum(map(self._before.size, others))
+            counts[name] = counts.get(name, 0) + sizes
+        return counts
+
+    def _replace_copies(self) -> Requests:
+        for name, ids in self._before.foreign().items():
+            self._require_delete()
+            try:
+                yield from self._write([IndexingPlan((), (), tuple(ids), 0)])
+            except _FOR_ALL:
+                raise
+            except Exception as error:  # noqa: BLE001 -- as above
+                self._fail(name, error)
+        renamed = self._before.renamed(self._given.values()).values()
+        for name in sorted({other for others in renamed for other in others}):
+            yield from self._delete_document(name)
 
 
 def _outcome(todo: IndexingPlan, chunks: Sequence[WantedChunk]) -> str:
     if not chunks:
         return "empty"
-    if not todo.add and not todo.delete:
+    if not (todo.add or todo.rewrite or todo.delete):
         return "unchanged"
-    return "updated" if todo.delete or todo.unchanged else "added"
+    return "updated" if todo.delete or todo.rewrite or todo.unchanged else "added"
 
 
 def _duplicate(name: str) -> DuplicateDocumentError:
@@ -336,16 +523,3 @@ def _duplicate(name: str) -> DuplicateDocumentError:
         "two different documents need two names."
     )
     return DuplicateDocumentError(message, document=name)
-
-
-def _stored_documents(store: ChunkStore) -> dict[str, str]:
-    """Names of all documents of a store by their keys, as far as they are oprag's."""
-    names: dict[str, str] = {}
-    for chunk in store.scan():
-        key, name = chunk.metadata.get(DOC_KEY), chunk.metadata.get(DOC_URI)
-        if key in names or not isinstance(key, str) or not isinstance(name, str):
-            continue
-        # Another application may use these names for something else.
-        if document_key(name) == key:
-            names[key] = name
-    return names

@@ -8,19 +8,17 @@ from oprag.locating.annotating import (
 )
 from oprag.locating.chunks_in_any_order import Order, Placement, place
 from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.seeding import ABSENT, UNKNOWN, Seeds
+from oprag.locating.seeding import held
 from oprag.locating.squeezing import squeeze
 
 __all__ = [
-    "ABSENT",
     "POSITION_KEYS",
-    "UNKNOWN",
     "Location",
     "Order",
     "Placement",
-    "Seeds",
     "SourcePart",
     "annotate_chunks",
+    "held",
     "locate",
     "place",
     "replaced",

@@ -7,19 +7,29 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from oprag.errors import UnlocatedChunksWarning
+from oprag.errors import (
+    AmbiguousPositionError,
+    InconsistentChunksError,
+    UnlocatedChunksWarning,
+)
 from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.given_order import given_order
+from oprag.locating.squeezing import squeeze
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
+    STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
     document_key,
+    document_version,
+    text_stamp,
 )
 
 POSITION_KEYS = (
@@ -29,6 +39,8 @@ POSITION_KEYS = (
 """Keys whose old values a repair replaces or takes away."""
 
 _PROVED = ("exact", "whitespace")
+_LISTED = 10
+"""Chunks that an error names."""
 
 
 class SourcePart(NamedTuple):
@@ -43,40 +55,69 @@ class SourcePart(NamedTuple):
 
 
 def annotate_chunks(
-    name: str, parts: Sequence[SourcePart], *, stacklevel: int = 1
+    name: str,
+    parts: Sequence[SourcePart],
+    *,
+    just_split: bool = False,
+    stacklevel: int = 1,
 ) -> list[list[dict[str, str | int]]]:
     """Locate the chunks of one document, and return the metadata that says where.
 
     Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
     of the list is known even where a place is not. `char_start` and `char_end` are
-    written only where the place is proved.
+    written only where the place is proved. The first chunk of each part gets the
+    stamp of its text (`oprag.metadata.text_stamp`); where there are parts, every chunk
+    gets a `doc_version`, which says which ones belong together.
+
+    Splitters applied one after another may step back a little; then `chunk_index`
+    follows the places.
 
     Args:
         name: The document's own name.
         parts: Its parts in reading order; one for a document that is one text.
+        just_split: Whether the caller split the text, so that the order is certain.
+            If not, it is compared with the places of the chunks.
         stacklevel: Whom the warning concerns, as in `warnings.warn`; 1: the caller.
 
     Returns:
         Metadata to write, nested like the chunks.
 
+    Raises:
+        InconsistentChunksError: The chunks are not in the order of their text.
+        AmbiguousPositionError: The text repeats itself, so that its chunks fit it in
+            more than one order.
+
     Warns:
         UnlocatedChunksWarning: Some chunks' places could not be proved.
     """
-    located = [locate(part.text, part.chunks) for part in parts]
+    orders = [
+        list(range(len(part.chunks))) if just_split else _order(name, part)
+        for part in parts
+    ]
+    located = [_located(part, order) for part, order in zip(parts, orders, strict=True)]
+    for part, locations in zip(parts, () if just_split else located, strict=False):
+        _refuse_likeness(name, part, locations)
     everywhere = list(itertools.chain(*located))
     _warn_of_unlocated(name, everywhere, stacklevel + 2)
     own: dict[str, str | int] = {DOC_KEY: document_key(name), DOC_URI: name}
-    numbers = itertools.count()
+    if any(part.number is not None for part in parts):
+        texts = [part.text for part in parts if part.chunks or part.text.strip()]
+        own[DOC_VERSION] = document_version("located", texts)
+    before = 0
     written = []
-    for part, locations in zip(parts, located, strict=True):
+    for part, order, locations in zip(parts, orders, located, strict=True):
+        numbers = {i: number for number, i in enumerate(order, before)}
+        before += len(order)
         entries = []
-        for location in locations:
-            entry = {**own, CHUNK_INDEX: next(numbers), N_CHUNKS: len(everywhere)}
+        for i, location in enumerate(locations):
+            entry = {**own, CHUNK_INDEX: numbers[i], N_CHUNKS: len(everywhere)}
             if part.number is not None:
                 entry[PART_INDEX] = part.number
             if location.span is not None and location.status in _PROVED:
                 entry[CHAR_START], entry[CHAR_END] = location.span
             entries.append(entry)
+        if entries:
+            entries[order[0]].update(text_stamp(part.text, exact=False))
         written.append(entries)
     return written
 
@@ -87,16 +128,72 @@ def replaced(
     """Return a copy of the metadata with the positions of `entry` in it.
 
     Every old position goes; LangChain's `start_index` stays, corrected, where the
-    place is proved. A token count goes with another span: it was of another text.
+    place is proved. A token count and the stamp of a text go with another span: they
+    were of another text.
     """
     stale = {*POSITION_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
-        stale |= {TOKEN_COUNT, TOKEN_COUNTER}
+        stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
     kept = {key: value for key, value in metadata.items() if key not in stale}
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
         kept["start_index"] = entry[CHAR_START]
     return kept
+
+
+def _order(name: str, part: SourcePart) -> list[int]:
+    """Numbers of the chunks in reading order, which has to be the one given."""
+    pieces = [squeeze(chunk) for chunk in part.chunks]
+    found = given_order(squeeze(part.text), pieces)
+    if found.order is not None:
+        return found.order
+    if found.contradicted:
+        of_part = "" if part.number is None else f" of part {part.number}"
+        early, late = numbers = tuple(found.doubtful)
+        message = (
+            f"Document {name!r}: the chunks{of_part} are not in the order of the text: "
+            f"chunk {late} of the list should stand before chunk {early}. Give all "
+            "chunks of the document in the order in which the splitter made them."
+        )
+        raise InconsistentChunksError(message, document=name, chunks=numbers)
+    raise _several_orders(name, part, found.doubtful)
+
+
+def _refuse_likeness(
+    name: str, part: SourcePart, locations: Sequence[Location]
+) -> None:
+    """Chunks that differ in white space alone must stand where theirs is."""
+    alike: dict[str, dict[str, list[int]]] = {}
+    for i, chunk in enumerate(part.chunks):
+        alike.setdefault(squeeze(chunk), {}).setdefault(chunk.strip(), []).append(i)
+    for bodies in alike.values():
+        elsewhere = (
+            any(locations[i].status != "exact" for i in numbers) and body in part.text
+            for body, numbers in bodies.items()
+        )
+        if len(bodies) > 1 and any(elsewhere):
+            raise _several_orders(name, part, sorted(itertools.chain(*bodies.values())))
+
+
+def _several_orders(
+    name: str, part: SourcePart, doubtful: Sequence[int]
+) -> AmbiguousPositionError:
+    of_part = "" if part.number is None else f" of part {part.number}"
+    numbers = tuple(doubtful[:_LISTED])
+    listed = ", ".join(map(str, numbers))
+    more = ", …" if len(doubtful) > _LISTED else ""
+    message = (
+        f"Document {name!r}: the text{of_part} repeats itself, so that its chunks fit "
+        f"it in more than one order (in doubt: {listed}{more} of the list). Index the "
+        "document with index_documents, which splits it and so knows the order, or "
+        "split it with oprag's splitters."
+    )
+    return AmbiguousPositionError(message, document=name, position=(), ranks=numbers)
+
+
+def _located(part: SourcePart, order: Sequence[int]) -> list[Location]:
+    found = locate(part.text, [part.chunks[i] for i in order])
+    return [location for _, location in sorted(zip(order, found, strict=True))]
 
 
 def _warn_of_unlocated(

@@ -3,8 +3,9 @@
 A store keeps no order that can be relied upon, and may lack chunks. So a place is
 taken for proved only
 
-- where the chunks, in some order, cover the whole source without a gap: then all
-  are there, and `oprag.locating.chunks_in_order` proves the places by contiguity;
+- where the chunks, in the order that is recorded or in the only one that they fit in,
+  cover the whole source without a gap: then all are there, and
+  `oprag.locating.chunks_in_order` proves the places by contiguity;
 - where a text occurs once in the source, whatever the order;
 - where the order is recorded (a chunk number, LlamaIndex's NEXT) and leaves one
   place;
@@ -26,12 +27,9 @@ from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.given_order import WITNESSES, given_order
 from oprag.locating.seeding import UNKNOWN, Seeds
 from oprag.locating.squeezing import SqueezedText, squeeze
-
-_WITNESSES = 8
-"""Chunks that must occur once for the order of the store to be believed. Shuffled, so
-many stand in order once in 40,320 times."""
 
 
 class Order(NamedTuple):
@@ -65,6 +63,10 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
             of the store.
     """
     for order in orders:
+        if not order.recorded and not _is_only(
+            source, [texts[i] for i in order.indexes]
+        ):
+            continue
         found = _in_order(source, texts, order.indexes)
         if _covers(source, [found[i] for i in order.indexes]):
             return Placement(found, list(order.indexes))
@@ -79,6 +81,12 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
         found = _alone(source, texts)
         _between(source, texts, found, best.indexes)
     return Placement(found, _sorted_cover(source, found))
+
+
+def _is_only(source: str, texts: Sequence[str]) -> bool:
+    """Whether the chunks fit in no other order than this one."""
+    order = given_order(squeeze(source), [squeeze(text) for text in texts]).order
+    return order == list(range(len(texts)))
 
 
 def _in_order(
@@ -128,12 +136,14 @@ def _between(
 ) -> None:
     """Place runs of doubtful chunks that cover what lies between two sure ones."""
     sure = [span for i in indexes if (span := found[i].span) is not None]
-    if len(sure) < _WITNESSES or any(a > b for a, b in pairwise(sure)):
+    if len(sure) < WITNESSES or any(a > b for a, b in pairwise(sure)):
         return
     for run, low, high in _runs(found, indexes, len(source)):
         slice_ = source[low:high]
         located = locate(slice_, [texts[i] for i in run])
-        if not _covers(slice_, located):
+        if not _covers(slice_, located) or not _is_only(
+            slice_, [texts[i] for i in run]
+        ):
             continue
         for i, location in zip(run, _needed(slice_, located), strict=True):
             if location is not None and found[i].span is None:

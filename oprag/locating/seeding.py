@@ -61,6 +61,25 @@ class Seeds:
         return UNKNOWN
 
 
+def held(flat: str, pieces: Sequence[str]) -> set[int]:
+    """Return the numbers of the pieces that a text holds.
+
+    Args:
+        flat: The text, without white space.
+        pieces: The pieces, without white space. Empty ones are passed over.
+    """
+    solid = [piece for piece in pieces if piece]
+    if not solid:
+        return set()
+    seeds = Seeds(flat, solid)
+    found = set()
+    for number, piece in enumerate(pieces):
+        at = seeds.only(piece) if piece else ABSENT
+        if at >= 0 or (at == UNKNOWN and piece in flat):
+            found.add(number)
+    return found
+
+
 def _choose_mark(text: str, spacing: int) -> str:
     """Return the shortest string that marks a text often enough but not too often.
 

@@ -28,8 +28,13 @@ from oprag.positions.stamping import (
     qualified_name,
     splitter_settings,
     stamp_chunks,
+    texts_in_chunks,
 )
-from oprag.positions.validity import check_positions, without_duplicates
+from oprag.positions.validity import (
+    check_positions,
+    within_one_version,
+    without_duplicates,
+)
 
 __all__ = [
     "NODE_CONTENT",
@@ -58,5 +63,7 @@ __all__ = [
     "source_name",
     "splitter_settings",
     "stamp_chunks",
+    "texts_in_chunks",
+    "within_one_version",
     "without_duplicates",
 ]

@@ -58,6 +58,8 @@ _ID_KEYS = (
 _SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
 _NO_NAME = ("", "None")
 """LlamaIndex writes the string "None" where a node has no source."""
+HIGHEST = 2**63 - 1
+"""The highest number that a store's column of 64 bits holds."""
 _LONGEST_NUMBER = 15
 """Digits a string may have and be a position; longer ones are hashes or ids."""
 
@@ -93,14 +95,14 @@ fits, the part alone (page, row, record) orders the chunks."""
 def as_number(value: Any) -> int | None:
     """The position that a metadata value gives, or None when it is not one.
 
-    Non-negative integers, floats without a fraction (stores turn integers into
-    floats) and strings of up to 15 ASCII digits are positions. Booleans, -1,
-    NaN, roman numerals and hashes are not.
+    Non-negative integers of 63 bits, floats without a fraction (stores turn integers
+    into floats) and strings of up to 15 ASCII digits are positions. Booleans, -1,
+    NaN, infinities, roman numerals and hashes are not.
     """
     if type(value) is int:
-        return value if value >= 0 else None
+        return value if 0 <= value <= HIGHEST else None
     if isinstance(value, float):
-        return int(value) if value.is_integer() and value >= 0 else None
+        return int(value) if value.is_integer() and 0 <= value <= HIGHEST else None
     if isinstance(value, str):
         digits = value.strip()
         fits = len(digits) <= _LONGEST_NUMBER and digits.isascii()
@@ -111,7 +113,7 @@ def as_number(value: Any) -> int | None:
         number = operator.index(value)
     except TypeError:
         return None
-    return number if number >= 0 else None
+    return number if 0 <= number <= HIGHEST else None
 
 
 def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
@@ -166,7 +168,7 @@ def read_documents(
 
     Returns:
         One `(key, name)` per hit. The name is `doc_uri` where the metadata has
-        it, else the key.
+        it as a string, else the key.
 
     Raises:
         MissingDocumentError: A hit has no identity and `missing_document` is
@@ -185,7 +187,8 @@ def read_documents(
             if missing_document == "error":
                 raise _missing(hit, rank, document_key)
             key = ""
-        documents.append((key, hit.metadata.get(DOC_URI) or key))
+        uri = hit.metadata.get(DOC_URI)
+        documents.append((key, uri if uri and isinstance(uri, str) else key))
     return documents
 
 

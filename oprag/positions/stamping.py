@@ -8,10 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 from oprag.metadata import (
     DOC_VERSION,
+    STAMP_KEYS,
     CountedSpan,
     chunk_id,
     chunk_metadata,
     document_version,
+    text_stamp,
     version_text,
 )
 from oprag.positions.parts import Part, are_own_chunks
@@ -56,7 +58,7 @@ def stamp_chunks(
     """
     name = parts[0].name
     version = _version(
-        parts, splitter_settings(*settings, counter.name or counter.count)
+        parts, rows, splitter_settings(*settings, counter.name or counter.count)
     )
     placed = [
         _moved(row, part.offset) if part.offset else row
@@ -66,6 +68,10 @@ def stamp_chunks(
     written = chunk_metadata(
         name, placed, counter.name, numbers=numbers, version=version
     )
+    again = are_own_chunks([part.source for part in parts])
+    for part, row in zip(parts, written, strict=True):
+        if row and not part.offset:
+            row[0].update(_text_stamp(part, again=again))
     return [
         [
             Stamp(
@@ -125,9 +131,33 @@ def _fact(value: object) -> str:
     return qualified_name(value)
 
 
-def _version(parts: Sequence[Part], settings: str) -> str:
+def _text_stamp(part: Part, *, again: bool) -> dict[str, str | int]:
+    """That of the whole part, which a chunk that is cut again may have with it."""
+    if not again:
+        return text_stamp(part.source.text)
+    metadata = part.source.metadata
+    return {key: metadata[key] for key in STAMP_KEYS if key in metadata}
+
+
+def _version(
+    parts: Sequence[Part], rows: Sequence[Sequence[CountedSpan]], settings: str
+) -> str:
     known = {version_text(part.source.metadata.get(DOC_VERSION)) for part in parts}
     if are_own_chunks([part.source for part in parts]) and len(known) == 1:
         # Chunks that are cut again are still of the text that they were cut out of.
         return f"{document_version(settings, '').partition('-')[0]}-{known.pop()}"
-    return document_version(settings, [part.source.text for part in parts])
+    return document_version(settings, texts_in_chunks(parts, rows))
+
+
+def texts_in_chunks(
+    parts: Sequence[Part], rows: Sequence[Sequence[object]]
+) -> list[str]:
+    """Return the texts of the parts, without those that are blank and have no chunk.
+
+    Whoever has only the chunks knows of no others.
+    """
+    return [
+        part.source.text
+        for part, row in zip(parts, rows, strict=True)
+        if row or part.source.text.strip()
+    ]

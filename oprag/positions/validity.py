@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -12,10 +13,13 @@ from oprag.errors import (
     ConflictingTextError,
     InvalidSpanError,
     MissingPositionError,
+    MixedVersionsWarning,
     PositionError,
     UnscopedPositionError,
 )
+from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.positions.keys import (
+    HIGHEST,
     PART_KEYS,
     SCHEMES,
     SECTION_KEYS,
@@ -32,9 +36,12 @@ _WAYS_OUT = (
 
 
 def refuse_negative(values: Sequence[Any], document: str) -> None:
-    """Say so when a start is negative; -1 alone means "not found" and is missing."""
+    """Say so when a start is negative; -1 alone means "not found" and is missing.
+
+    So is what no column of 64 bits holds, such as minus infinity.
+    """
     for value in values:
-        if type(value) in (int, float) and value < 0 and value != -1:
+        if type(value) in (int, float) and -HIGHEST <= value < 0 and value != -1:
             raise invalid_span(document, int(value), None)
 
 
@@ -182,6 +189,43 @@ def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
         if known is None or chunk.rank < known.rank:
             best[key] = chunk
     return list(best.values())
+
+
+def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """Keep the chunks of one text where those of several versions were retrieved.
+
+    An interrupted indexing leaves chunks of two texts of a document, which have no
+    common order. Chunks of several sizes of one text stay together (`doc_version`), and
+    so do pages, which may have been split one by one: each is looked at by itself.
+
+    Args:
+        chunks: Best first.
+
+    Returns:
+        For each text that of its best chunk, in the order of the input.
+
+    Warns:
+        MixedVersionsWarning: Some were left out.
+    """
+    best: dict[tuple[Any, int | None], str] = {}
+    kept = []
+    for chunk in chunks:
+        written = chunk.metadata.get(DOC_VERSION)
+        version = version_text(written) if written else ""
+        scope = chunk.metadata.get(DOC_KEY), chunk.part
+        if not version or best.setdefault(scope, version) == version:
+            kept.append(chunk)
+    if len(kept) < len(chunks):
+        left_out = len(chunks) - len(kept)
+        names = dict.fromkeys(c.name or c.document for c in chunks if c not in kept)
+        message = (
+            f"{left_out} retrieved chunks of {', '.join(map(repr, names))} were left "
+            "out: they are of another version of the text (doc_version) than the best "
+            "chunk. An interrupted indexing leaves such chunks: index these documents "
+            "again."
+        )
+        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
+    return kept
 
 
 def check_positions(

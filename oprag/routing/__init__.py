@@ -5,6 +5,7 @@ from oprag.routing.declining import DeclineDetector
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.options import (
     DEFAULT_RUNGS,
+    FIRST_TOKENS,
     ROUTE_DESCRIPTIONS,
     ROUTE_OPTIONS,
     SET_ELSEWHERE,
@@ -13,16 +14,19 @@ from oprag.routing.options import (
     as_rungs,
     check_route,
     check_route_option,
+    tokens_to_retrieve,
 )
 from oprag.routing.refusals import DeclineRules, as_decline_rules, is_refusal
 from oprag.routing.rung_context import (
     RungContext,
     chunks_of_documents,
     context_of_documents,
+    is_enough,
 )
 
 __all__ = [
     "DEFAULT_RUNGS",
+    "FIRST_TOKENS",
     "ROUTE_DESCRIPTIONS",
     "ROUTE_OPTIONS",
     "SET_ELSEWHERE",
@@ -40,6 +44,8 @@ __all__ = [
     "check_route_option",
     "chunks_of_documents",
     "context_of_documents",
+    "is_enough",
     "is_refusal",
     "route",
+    "tokens_to_retrieve",
 ]

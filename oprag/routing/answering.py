@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from oprag.calls import (
     CallModel,
@@ -18,7 +19,8 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import Hit
-from oprag.errors import RungFailedError
+from oprag.documents import FullText
+from oprag.errors import BudgetTooSmallError, FilteredDocumentError, RungFailedError
 from oprag.routing.excerpts import FullDocument
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
@@ -54,6 +56,20 @@ class Routed:
     context: RungContext
     """What the model had read when it gave the final reply; empty without one."""
 
+    def described(self) -> dict[str, Any]:
+        """Say how it ended, as applications get it.
+
+        Returns:
+            `rung` (its name, or None) and `answered`; and `exact`, False, where the
+            answer is out of documents whose text is not proved to be theirs.
+        """
+        rung = self.outcome.rung
+        return {
+            "rung": rung.name if rung else None,
+            "answered": self.outcome.answered,
+            **({} if self.context.exact else {"exact": False}),
+        }
+
 
 def route(
     hits: Sequence[Hit], options: RouteOptions, model: PromptedModel, *, ledger: Ledger
@@ -64,7 +80,8 @@ def route(
     reply is final whatever it says. A step without context (nothing was retrieved),
     or with one that was sent before, is skipped without a call; if that leaves no
     step after one that refused, its reply is the final one. Full documents are
-    asked for at the step that sends them, and never before.
+    asked for at the step that sends them, and never before. Those of which the
+    search's filter hides chunks are left out, whole, and named in the step's note.
 
     Args:
         hits: What was retrieved for it, best first.
@@ -92,12 +109,15 @@ def route(
     sent: list[str] = []
     for rung in options.rungs:
         context = yield from _context(rung, hits, options, model)
-        repeated = context.text in sent
+        texts = [excerpt.text for excerpt in context.excerpts]  # not their names
+        bare = options.context.separator.join(texts) or context.text
+        repeated = bare in sent
         if repeated or not context.text.strip():
-            note = "the same context as before" if repeated else "nothing to read"
+            nothing = context.note or "nothing to read"
+            note = "the same context as before" if repeated else nothing
             ledger.record(RungEntry(rung.name, "skipped", note=note))
             continue
-        sent.append(context.text)
+        sent.append(bare)
         purpose: Purpose = "answer" if rung is options.rungs[-1] else "attempt"
         reply = yield from ask(
             CallModel(rung.name, {"context": context.text}, purpose, context),
@@ -120,19 +140,50 @@ def _context(
     """What a step gives to read; asks for documents if it needs them."""
     size = model.size(rung.name)
     if not rung.full:
-        context = replace(options.context, token_budget=rung.token_budget)
-        return context_of_chunks(hits, context, size, sent_text=options.sent_text)
+        tokens = rung.token_budget or options.retrieved_tokens
+        budgeted = replace(options.context, token_budget=tokens)
+        try:
+            return context_of_chunks(hits, budgeted, size, sent_text=options.sent_text)
+        except BudgetTooSmallError:
+            if rung.token_budget or not tokens:
+                raise
+        # The best chunk alone is longer, and nobody asked for fewer tokens.
+        budgeted = replace(budgeted, token_budget=None)
+        return context_of_chunks(hits[:1], budgeted, size, sent_text=options.sent_text)
     chunks = chunks_of_documents(hits, options.context, options.max_documents)
     found = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
     names = tuple(found) or options.default_documents
-    texts = (yield ReadDocuments(names)) if names else []
-    return context_of_documents(
-        [FullDocument(*pair) for pair in zip(names, texts, strict=True)],
-        chunks,
+    documents, hidden = yield from _read(names)
+    context = context_of_documents(
+        documents,
+        [chunk for chunk in chunks if (chunk.name or chunk.document) not in hidden],
         options.context,
         size,
         window_overflow=options.window_overflow,
+        named=options.named,
     )
+    if not hidden:
+        return context
+    left_out = f"not read, a filter hides chunks: {', '.join(map(repr, hidden))}"
+    notes = filter(None, (context.note, left_out))
+    return replace(context, note="; ".join(notes), whole=False)
+
+
+def _read(names: tuple[str, ...]) -> Dialogue[tuple[list[FullDocument], list[str]]]:
+    """The documents that may be read, and the names of those that may not."""
+    hidden: dict[str, None] = {}
+    texts: list[FullText] = []
+    while left := tuple(name for name in names if name not in hidden):
+        try:
+            texts = yield ReadDocuments(left)
+            break
+        except FilteredDocumentError as error:
+            hidden[error.document] = None
+    documents = [
+        FullDocument(name, found.text, found.exact)
+        for name, found in zip(left, texts, strict=True)
+    ]
+    return documents, list(hidden)
 
 
 def _entry(

@@ -1,23 +1,20 @@
 """Tells from a stream, as early as can be, whether the model declines to answer.
 
-There is one set of rules, `refusals.is_refusal`, and no second grammar here: a
-text may still become a refusal when one of a few shortest endings makes it one.
+There is one set of rules, `refusals.judge`, and none of its own here.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
 
 from oprag.calls import ReasoningFilter
-from oprag.routing.refusals import DeclineRules, as_decline_rules, declines, shortened
-
-Decision: TypeAlias = Literal["undecided", "answering", "declined"]
-
-_ANYTHING_ELSE = "\ua66e. \ua66e"
-"""Prolongs the last word by a letter in no rule and begins a new sentence: only a
-text that is a refusal whatever follows is one with this behind it."""
+from oprag.routing.refusals import (
+    LONGEST_OPENING,
+    Decision,
+    DeclineRules,
+    as_decline_rules,
+    judge,
+)
 
 
 class DeclineDetector:
@@ -25,17 +22,19 @@ class DeclineDetector:
 
     No character of an answer is lost or reordered: what `feed` and `finish` return,
     joined, is the reply (without its reasoning block). Nothing of a refusal is
-    returned. Text is held back only while some continuation
-    could make it a refusal. Pieces may be cut anywhere; the decision depends on
-    the whole text alone and equals `is_refusal`.
+    returned. Text is held back only while it may become a refusal: of a reply that
+    does not begin like one no more than that shows; of any other at most its first
+    two sentences, or 300 characters from the first that is no blank. Pieces may be
+    cut anywhere; the decision depends on the whole text alone and equals
+    `is_refusal`.
 
-    An empty, blank or missing reply is no answer: it counts as declined (see
-    `empty`). A reply that breaks off inside the sentinel ("unanswer") answers.
+    An empty, blank or missing reply is no answer: it counts as declined. A reply that
+    breaks off inside the sentinel ("unanswer") answers.
 
     Args:
         sentinel: What the model was told to write when it declines; several are
             possible. None: the sentinels of `rules`.
-        rules: Words and marks of refusals; None: English.
+        rules: How a refusal is recognised; None for the default.
         final: For the last step, whose reply stands whatever it says: nothing is
             held back, and the decision is made all the same.
     """
@@ -53,10 +52,8 @@ class DeclineDetector:
         self._decision: Decision = "undecided"
         self._pieces: list[str] = []
         self._released = 0
-        self._judged = ""
-        """The text as far as it was judged, shortened."""
-        self._open: set[str] = set()
-        """What was found to be undecided; in a long run the same comes again."""
+        self._opening = ""
+        """What is judged: no blanks before it, and no more than decides."""
 
     @property
     def decision(self) -> Decision:
@@ -68,11 +65,6 @@ class DeclineDetector:
         """All text so far, the held-back or swallowed included, without reasoning."""
         return "".join(self._pieces)
 
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing in the text so far but blanks and marks."""
-        return not self.rules.fold(self.text)
-
     def feed(self, delta: str) -> str:
         """Take the next piece of the reply.
 
@@ -82,7 +74,7 @@ class DeclineDetector:
         Returns:
             The text to hand on now. After "declined" always empty.
         """
-        return self._take(self._reasoning.feed(delta))
+        return self._take(self._reasoning.feed(delta), ended=False)
 
     def finish(self) -> str:
         """End the reply, which decides it. A second call changes nothing.
@@ -90,106 +82,16 @@ class DeclineDetector:
         Returns:
             The rest of the text to hand on: empty when the reply declines.
         """
-        released = self._take(self._reasoning.finish())
-        if self._decision == "undecided":
-            refused = declines(self._judged, self.rules)
-            self._decision = "declined" if refused else "answering"
-            released += self._release()
-        return released
+        return self._take(self._reasoning.finish(), ended=True)
 
-    def _take(self, text: str) -> str:
+    def _take(self, text: str, *, ended: bool) -> str:
         if text:
             self._pieces.append(text)
-            if self._decision == "undecided":
-                self._judge(text)
-        return self._release()
-
-    def _judge(self, text: str) -> None:
-        self._judged = shortened(self._judged + text, self.rules)
-        if self._judged not in self._open:
-            self._decision = decision_so_far(self._judged, self.rules)
-            self._open.add(self._judged)
-
-    def _release(self) -> str:
+        if self._decision == "undecided" and (text or ended):
+            self._opening = (self._opening + text).lstrip()[: LONGEST_OPENING + 1]
+            self._decision = judge(self._opening, self.rules, ended=ended)
         if not self._final and self._decision != "answering":
             return ""
         fresh = "".join(self._pieces[self._released :])
         self._released = len(self._pieces)
         return fresh
-
-
-def decision_so_far(text: str, rules: DeclineRules | None = None) -> Decision:
-    """Say what the beginning of a reply allows, its reasoning block taken off.
-
-    Args:
-        text: The reply up to now, from its first character.
-        rules: Words and marks; None: English.
-
-    Returns:
-        "declined" when every continuation, none included, is a refusal;
-        "answering" when no continuation is one; else "undecided".
-    """
-    rules = rules or DeclineRules()
-    text = shortened(text, rules)
-    if _would_decline(text, _ANYTHING_ELSE, rules):
-        return "declined"
-    if any(_would_decline(text, ending, rules) for ending in _endings(text, rules)):
-        return "undecided"
-    return "answering"
-
-
-def _would_decline(text: str, ending: str, rules: DeclineRules) -> bool:
-    return declines(shortened(text + ending, rules), rules)
-
-
-def _endings(folded: str, rules: DeclineRules) -> Iterator[str]:
-    """Return endings of which one makes a refusal if any ending does.
-
-    The last word or phrase may be unfinished: each word of the rules that begins
-    with it finishes it. Then comes the shortest way on from each place in a
-    sentence.
-    """
-    vocabulary = _vocabulary(rules)
-    rests = [""]
-    for start in range(max(0, len(folded) - vocabulary.longest), len(folded)):
-        if start == 0 or not folded[start - 1].isalnum():
-            begun = folded[start:].replace("\n", " ")
-            rests.extend(vocabulary.rests.get(begun, ()))
-    for rest in rests:
-        for way in vocabulary.ways:
-            yield rest + way
-
-
-class _Vocabulary:
-    """The rests of all words of the rules, and the shortest ways to a sentinel."""
-
-    def __init__(self, rules: DeclineRules) -> None:
-        sentinels = rules.folded(rules.sentinels)
-        subject, predicate, contraction = (
-            min(rules.folded(words), key=_length, default="")
-            for words in (rules.subjects, rules.predicates, rules.contractions)
-        )
-        self.ways = [
-            "",
-            *(
-                f"{before} {sentinel}"
-                for before in ("", ":", f" {predicate}", f" {subject} {predicate}")
-                for sentinel in sentinels
-            ),
-            *(f" {contraction} {sentinel}" for sentinel in sentinels),
-        ]
-        words = rules.words
-        self.longest = max(map(len, words))
-        self.rests: dict[str, list[str]] = {}
-        for word in words:
-            for cut in range(1, len(word)):
-                self.rests.setdefault(word[:cut], []).append(word[cut:])
-
-
-def _length(phrase: str) -> tuple[int, int]:
-    return len(phrase.split()), len(phrase)
-
-
-@functools.lru_cache(maxsize=64)
-def _vocabulary(rules: DeclineRules) -> _Vocabulary:
-    return _Vocabulary(rules)

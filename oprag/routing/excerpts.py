@@ -7,12 +7,13 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
 from oprag.locating import locate
 from oprag.splitting import split_tokens
-from oprag.tokens import NamedTokenCounter
+from oprag.tokens import Kept, NamedTokenCounter
 
 _LARGEST_PIECE = 128
 _SMALLEST_PIECE = 8
@@ -20,6 +21,8 @@ _PIECES_PER_ROOM = 64
 """Less than one piece of the room is left empty: a sixty-fourth of it or less."""
 _WORD_END = re.compile(r"\s+")
 _LONGEST_WORD = 40
+_cuts: Kept[list[tuple[int, int, int]]] = Kept(32)
+"""The small pieces of documents, which are the same for every question."""
 
 
 class FullDocument(NamedTuple):
@@ -29,6 +32,8 @@ class FullDocument(NamedTuple):
     """The name that chunks carry."""
     text: str
     """All of it."""
+    exact: bool = True
+    """See `oprag.documents.FullText`."""
 
 
 class Excerpt(NamedTuple):
@@ -52,6 +57,13 @@ class Layout(NamedTuple):
     """Between two documents."""
     gap: str
     """Where something of a document was left out."""
+    named: bool = True
+    """Whether the name of each document stands before what is read of it."""
+
+    def heading(self, document: FullDocument) -> str:
+        """Return what stands before a document."""
+        name = " ".join(document.name.split())
+        return f"Document: {name}{self.separator}" if self.named else ""
 
 
 class _Piece(NamedTuple):
@@ -63,16 +75,27 @@ class _Piece(NamedTuple):
     """Counted alone."""
 
 
-def joined(excerpts: Sequence[Excerpt], layout: Layout) -> str:
-    """Write excerpts one behind another, as they are sent."""
+def joined(
+    excerpts: Sequence[Excerpt], layout: Layout, *, cut: int | None = None
+) -> str:
+    """Write excerpts one behind another, as they are sent.
+
+    Args:
+        excerpts: In reading order.
+        layout: What stands between them.
+        cut: Index of one before which something was left out, even where it is of
+            another document than the one before it; None for no such place.
+    """
     texts: list[str] = []
-    before: Excerpt | None = None
-    for excerpt in excerpts:
-        if before is not None:
-            same = before.document is excerpt.document
-            texts.append(layout.gap if same else layout.separator)
+    before: FullDocument | None = None
+    for place, excerpt in enumerate(excerpts):
+        same = before is excerpt.document
+        if before is not None or place == cut:
+            texts.append(layout.gap if same or place == cut else layout.separator)
+        if not same:
+            texts.append(layout.heading(excerpt.document))
         texts.append(excerpt.text)
-        before = excerpt
+        before = excerpt.document
     return "".join(texts)
 
 
@@ -92,8 +115,9 @@ def largest_selection(
 
     Returns:
         Excerpts in document order that neither touch nor overlap. What they leave
-        of the room is less than a piece: 1/64 of the room, but at least 8 and at
-        most 128 tokens. None at all where not even a piece fits.
+        of the room is less than a piece (1/64 of the room, but at least 8 and at
+        most 128 tokens), and the name of its document. None at all where not even a
+        piece fits.
     """
     found = _retrieved(layout.documents, chunks, counter)
     kept = _as_many_as_fit([], found, layout, room, counter)
@@ -143,9 +167,13 @@ def _rest(
     """The documents in small pieces: chunks that were too long, then by nearness."""
     size = min(max(room // _PIECES_PER_ROOM, _SMALLEST_PIECE), _LARGEST_PIECE)
     pieces = [
-        piece
+        _Piece(place, *piece)
         for place, document in enumerate(documents)
-        for piece in _small_pieces(place, document.text, size, counter)
+        for piece in _cuts.get(
+            document.text,
+            (size, counter),
+            partial(_small_pieces, document.text, size, counter),
+        )
     ]
     too_long = found[len(kept) :]
 
@@ -165,14 +193,17 @@ def _apart(piece: _Piece, other: _Piece) -> float:
 
 
 def _small_pieces(
-    place: int, text: str, size: int, counter: NamedTokenCounter
-) -> Iterable[_Piece]:
+    text: str, size: int, counter: NamedTokenCounter
+) -> list[tuple[int, int, int]]:
+    """Start, end and tokens of each."""
+    pieces = []
     start = 0
     for window in split_tokens(text, chunk_size=size, tokenizer=counter):
         end = _end_of_word(text, window.end)
         if start < end:
-            yield _Piece(place, start, end, window.token_count)
+            pieces.append((start, end, window.token_count))
             start = end
+    return pieces
 
 
 def _end_of_word(text: str, place: int) -> int:

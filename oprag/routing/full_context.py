@@ -48,6 +48,7 @@ def full_context(
     token_counter: NamedTokenCounter,
     separator: str = "\n\n",
     gap_mark: str | None = None,
+    named: bool = True,
 ) -> FullContext:
     """Return the documents whole, or as much of them as the window takes.
 
@@ -63,6 +64,8 @@ def full_context(
         token_counter: Counts tokens.
         separator: Between two documents, and where text was left out.
         gap_mark: Put there as well, between two separators; None for nothing.
+        named: Whether the name of each document stands before what is read of it,
+            and is counted.
 
     Returns:
         The context. With a known window the whole prompt takes at most
@@ -73,12 +76,10 @@ def full_context(
         InvalidOptionError: See `fit_window`.
     """
     gap = separator if gap_mark is None else f"{separator}{gap_mark}{separator}"
-    layout = Layout(documents, separator, gap)
-    whole = FullContext(
-        separator.join(document.text for document in documents),
-        tuple(Excerpt(d, Span(0, len(d.text))) for d in documents if d.text),
-        "whole",
-    )
+    written = [document for document in documents if document.text.strip()]
+    layout = Layout(written, separator, gap, named)
+    all_of_it = tuple(Excerpt(each, Span(0, len(each.text))) for each in written)
+    whole = FullContext(joined(all_of_it, layout), all_of_it, "whole")
     known = size.window is not None
     overhead = size.with_context("") if known else 0
     fit = fit_window(
@@ -125,13 +126,18 @@ def _truncated(
     if room <= counter(layout.gap):
         return None
     text = layout.separator.join(document.text for document in layout.documents)
-    result, head, tail = truncate_middle(text, room, counter, gap_mark=layout.gap)
-    excerpts = []
+    _, head, tail = truncate_middle(text, room, counter, gap_mark=layout.gap)
+    first: list[Excerpt] = []
+    last: list[Excerpt] = []
     begin = 0
     for document in layout.documents:
         end = begin + len(document.text)
-        for first, last in ((begin, min(end, head)), (max(begin, tail), end)):
-            if first < last:
-                excerpts.append(Excerpt(document, Span(first - begin, last - begin)))
+        for part, start, stop in (
+            (first, begin, min(end, head)),
+            (last, max(begin, tail), end),
+        ):
+            if start < stop:
+                part.append(Excerpt(document, Span(start - begin, stop - begin)))
         begin = end + len(layout.separator)
-    return FullContext(result, tuple(excerpts), "truncate_middle")
+    kept = (*first, *last)
+    return FullContext(joined(kept, layout, cut=len(first)), kept, "truncate_middle")

@@ -20,6 +20,10 @@ from oprag.errors import InvalidOptionError, invalid_option
 DEFAULT_RUNGS = ("retrieved", "full")
 """The two steps of the paper."""
 
+FIRST_TOKENS = 2_000
+"""Tokens that a step reads where nobody says how much: the paper has 5 chunks of 300
+words, which are about as many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rung:
@@ -85,6 +89,12 @@ def _height(rung: Rung) -> float:
     return float("inf") if rung.full else rung.token_budget or 0
 
 
+def tokens_to_retrieve(rungs: Sequence[Rung]) -> int | None:
+    """Return the tokens of chunks that the largest step reads; None if none does."""
+    read = [rung.token_budget or FIRST_TOKENS for rung in rungs if not rung.full]
+    return max(read, default=None)
+
+
 ROUTE_OPTIONS = (
     *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
     "prices",
@@ -93,16 +103,20 @@ ROUTE_OPTIONS = (
 
 ROUTE_DESCRIPTIONS = {
     "documents": "Full texts by document name: anything that `document_source` takes. "
-    'Needed where a rung is `"full"`. If one alone is known to be there, it is read '
-    "even where nothing was retrieved.",
+    'Needed where a rung is `"full"`. A store is read through the filter of the '
+    "search, other texts are given to whoever asks. If one alone is known to be there, "
+    "it is read even where nothing was retrieved.",
     "rungs": "What the model is given to read, in turn, until it answers: "
-    '`"retrieved"`, numbers of tokens, `"full"`; see `oprag.routing.as_rungs`.',
+    '`"retrieved"` (as many chunks as the retriever was told to return, by a count or '
+    "a budget of its own; else about 2,000 tokens of them), numbers of tokens, "
+    '`"full"`; see `oprag.routing.as_rungs`.',
     "rung_llms": 'Other models, by the rung\'s name: `{"full": long_context_model}`.',
     "sentinel": "What the model is told to write if it refuses, or several such "
     "words, of which the first stands in the prompts; None for those of "
     "`decline_rules`.",
-    "decline_rules": "How a refusal is recognised, for other languages; None for "
-    "English.",
+    "decline_rules": 'How a refusal is recognised. `"lenient"`: a reply of at most two '
+    "sentences that only says that nothing was found is one, also without the "
+    "sentinel. Or `oprag.routing.DeclineRules`.",
     "structured_output": "Have the model fill in `answerable` and `answer` instead of "
     "writing a sentinel. A streamed answer then comes in one piece.",
     "window_overflow": "When the full documents do not fit the window: "
@@ -140,6 +154,11 @@ class RouteOptions:
     """Names of the documents that are read in full if nothing was retrieved."""
     window_overflow: WindowOverflow = "order_preserving"
     """What to do with documents that do not fit the window."""
+    retrieved_tokens: int | None = None
+    """Tokens that a rung without a budget reads, but one chunk at least; None: all
+    that was retrieved, because its number was chosen by someone."""
+    named: bool = True
+    """Whether each full document is named in the prompt."""
 
 
 def check_route_option(option: str, value: Any) -> None:

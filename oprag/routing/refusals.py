@@ -1,99 +1,59 @@
-"""What counts as a refusal: the rules, and the verdict on a whole reply.
+"""What counts as a refusal: the rules, and the verdict on a reply or its beginning.
 
 Self-Route (arXiv 2407.16833) lets the model decline with one word, and models
-wrap that word: quoted, bold, followed by a reason, inside a short sentence. The
-paper does not say how such replies are read; these rules do.
+wrap that word: quoted, bold, with a reason before or behind it, inside a sentence.
+The paper does not say how such replies are read; these rules do.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from typing import Literal, TypeAlias
 
 from oprag.calls import SENTINEL, without_reasoning
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, invalid_option
+from oprag.routing.refusal_words import ABBREVIATED, grammar_of, nothing_found
 
-_GAP = r"[\s,:;\u2014\u2013-]+"
-"""Between two words of a sentence."""
-_SEVERAL = re.compile(r"[.!…]\s\S")
-"""A sentence and the beginning of another."""
-_PARTING = re.compile(r"[\s,:;\u2014\u2013]")
-"""Between two words; a hyphen may stand inside one."""
-_WORD = re.compile(r"\w[^\s,:;\u2014\u2013]*")
-_RUN = r"[\s,.!…:;\u2014\u2013-]"
-"""What runs of any length may consist of in a refusal."""
-_BETWEEN = 10
-"""More than a run has between its ends after it was shortened."""
+Decision: TypeAlias = Literal["undecided", "answering", "declined"]
 
+LONGEST_OPENING = 300
+"""Characters, from the first that is no blank, within which a refusal shows."""
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
+_TAGS = re.compile(r"<[/|a-z][^<>\s]{0,20}(?:>|\Z)", re.IGNORECASE)
+"""End tokens (`</s>`, `<|im_end|>`) and tags around an answer, the last perhaps cut."""
+_FENCE = re.compile(r"\A```\w+[^\S\n]*\n")
+_OPEN_FENCE = re.compile(r"```\w*\s*\Z")
+_QUOTED_END = re.compile(r"[?.!](?=[\"'”’»]+(?:\s+[a-z]|\s*\Z))")
+"""The end of a quoted sentence inside another one."""
+_MARKS = str.maketrans(
+    dict.fromkeys("([{)]}", ",")
+    | dict.fromkeys("\"'`´“”‘’„‚«»‹›「」『』*_~#<>|\u200b\ufeff", "")
+)
+_SENTENCE_END = re.compile(
+    rf"(?<=[.!?…]){ABBREVIATED}\s+"
+    r"|(?<=[。！？])|(?<![,:;\u2013\u2014-])\n\n"
+)
 
 
 @dataclass(frozen=True)
 class DeclineRules:
-    """The words and marks by which a refusal is recognised; English by default.
+    """How a refusal is recognised.
 
-    Everything is compared without case, blanks beyond one, and `marks`. Replace
-    the word lists for another language; an empty list switches its form off.
-    Words may be phrases ("based on").
+    The sentences around a sentinel are read in English. A sentinel of another
+    language is recognised where it stands alone.
     """
 
     sentinels: tuple[str, ...] = (SENTINEL,)
     """What the model was told to write when it declines; at least one."""
-    marks: str = "\"'`´“”‘’„‚«»‹›「」『』*_~#>[]()\u200b\ufeff"
-    """Quotes and Markdown marks: removed wherever they stand."""
-    bullets: str = "-+•"
-    """Removed at the start only, with blanks."""
-    labels: tuple[str, ...] = ("answer", "final answer", "short answer", "response")
-    """Echoes of the prompt's last line, removed at the start before a colon."""
-    followers: str = ".,:;\u2014\u2013-"
-    """Right after the sentinel they make it a refusal, as a line break does,
-    whatever comes then."""
-    continuations: tuple[str, ...] = (
-        *("based on", "given", "from", "according to", "because", "since", "as"),
-        *("in", "with"),
+    lenient: bool = False
+    """Whether a reply of at most two sentences without a sentinel, which says nothing
+    but that nothing was found ("The text does not say."), is a refusal as well."""
+    reasoning_tags: tuple[tuple[str, str], ...] = (
+        ("<think>", "</think>"),
+        ("<thinking>", "</thinking>"),
     )
-    """After the sentinel and a blank they do the same."""
-    introductions: tuple[str, ...] = _words(
-        "based on only solely purely strictly according to given from in with by "
-        "using the this that these those provided supplied retrieved available above "
-        "text texts context passage passages document documents excerpt excerpts "
-        "article story book information content source sources alone "
-        "unfortunately regrettably sorry i i'm am but so thus therefore hence however"
-    )
-    """Only these words may stand before the subject."""
-    qualifiers: tuple[str, ...] = _words(
-        "the this that your our user's given provided above following original final "
-        "only possible correct posed asked being user you to for"
-    )
-    """Words that may stand about the subject ("the answer to the question")."""
-    subjects: tuple[str, ...] = _words("question query answer request it this that")
-    """What a refusal says it of, if it is a sentence."""
-    predicates: tuple[str, ...] = _words(
-        "is was remains seems appears must should would"
-    )
-    """The verb between subject and sentinel."""
-    contractions: tuple[str, ...] = ("it's", "that's")
-    """Subject and verb in one word."""
-    adverbs: tuple[str, ...] = _words(
-        "therefore thus hence so then also still just simply clearly currently indeed "
-        "probably likely essentially effectively entirely completely strictly "
-        "technically unfortunately to be considered deemed regarded treated marked "
-        "labeled labelled classified as left"
-    )
-    """Words that may stand between the verb and the sentinel; no negation."""
-    reasons: tuple[str, ...] = _words(
-        "by using within without due under on at for here so unless when if through "
-        "solely only purely strictly alone the no there it nothing neither none sorry"
-    )
-    """As `continuations`, after the sentinel inside a sentence only."""
-    max_words: int = 15
-    """The longest sentence, in words, that can be a refusal."""
-    reasoning_tags: tuple[tuple[str, str], ...] = (("<think>", "</think>"),)
     """Opening and closing mark of reasoning that some servers send as text before
     the reply. It is skipped; empty: such a block is text as any other."""
 
@@ -102,7 +62,7 @@ class DeclineRules:
 
         Raises:
             InvalidOptionError: There is no sentinel or nothing but marks in one,
-                or a list of words was given as one string.
+                or one string was given for several.
         """
         for field in fields(self):
             value = getattr(self, field.name)
@@ -112,185 +72,126 @@ class DeclineRules:
                     option=field.name,
                     value=value,
                 )
-        if not self.sentinels or not all(map(self.fold, self.sentinels)):
+        if not self.sentinels or not all(self.folded_sentinels):
             raise InvalidOptionError(
                 f"every sentinel needs at least one letter; given: {self.sentinels!r}",
                 option="sentinels",
                 value=self.sentinels,
             )
 
-    def fold(self, text: str) -> str:
-        """Take off case, marks and bullets; make each run of blanks one character.
-
-        A run with a line break in it becomes a line break, any other a space.
-        Leading blanks go; one trailing blank stays.
-        """
-        bare = text.translate(_deleting(self.marks)).casefold()
-        return re.sub(r"\s+", _one_blank, bare).lstrip(self.bullets + " \n")
-
-    def folded(self, words: Iterable[str]) -> list[str]:
-        """Fold words; leave out the empty and all but the first of equals."""
-        folded = dict.fromkeys(self.fold(word).strip() for word in words)
-        return [word for word in folded if word]
-
     @property
-    def words(self) -> list[str]:
-        """All words and phrases of the rules, folded."""
-        return self.folded(
-            [
-                *self.sentinels,
-                *self.labels,
-                *self.continuations,
-                *self.introductions,
-                *self.qualifiers,
-                *self.subjects,
-                *self.predicates,
-                *self.contractions,
-                *self.adverbs,
-                *self.reasons,
-            ]
-        )
-
-
-@functools.lru_cache(maxsize=64)
-def _deleting(marks: str) -> dict[int, None]:
-    return dict.fromkeys(map(ord, marks))
+    def folded_sentinels(self) -> tuple[str, ...]:
+        """The sentinels as they are looked for."""
+        return tuple(fold(sentinel).strip(" ,.:;!?\n") for sentinel in self.sentinels)
 
 
 def as_decline_rules(
-    sentinel: str | Sequence[str] | None, rules: DeclineRules | None
+    sentinel: str | Sequence[str] | None,
+    rules: DeclineRules | Literal["lenient"] | None,
 ) -> DeclineRules:
     """Return the rules with other sentinels.
 
     Args:
         sentinel: What the model was told to write when it declines; several are
             possible. None: the sentinels of `rules`.
-        rules: Words and marks; None: English.
+        rules: `"lenient"` for `DeclineRules(lenient=True)`; None for the default.
 
     Raises:
-        InvalidOptionError: As `DeclineRules` raises it.
+        InvalidOptionError: As `DeclineRules` raises it; or these are no rules.
     """
-    rules = rules or DeclineRules()
+    if rules is None or rules == "lenient":
+        rules = DeclineRules(lenient=rules == "lenient")
+    elif not isinstance(rules, DeclineRules):
+        takes = 'It takes DeclineRules, "lenient" or None.'
+        raise invalid_option("decline_rules", rules, takes)
     if sentinel is None:
         return rules
     several = (sentinel,) if isinstance(sentinel, str) else tuple(sentinel)
     return replace(rules, sentinels=several)
 
 
+def fold(text: str) -> str:
+    """Take off case, quotes, brackets, Markdown marks, tags and what leads a list.
+
+    A run of blanks becomes a space, or a line break, or two where a line is empty.
+    """
+    bare = _QUOTED_END.sub("", _TAGS.sub("", _FENCE.sub("", text)))
+    bare = bare.translate(_MARKS).casefold()
+    return re.sub(r"\s+", _one_blank, bare).lstrip("-+•,.:;!?… \n")
+
+
 def _one_blank(run: re.Match[str]) -> str:
-    return "\n" if {"\n", "\r"} & set(run[0]) else " "
+    return "\n" * min(run[0].count("\n"), 2) or " "
 
 
 def is_refusal(text: str | None, rules: DeclineRules | None = None) -> bool:
     """Say whether a whole reply declines to answer.
 
-    After reasoning blocks, case, marks, bullets and a label ("Answer:") are taken
-    off, a reply is a refusal when
+    Reasoning blocks, end tokens, case, quotes, brackets and Markdown marks do not
+    count. A reply is a refusal when nothing is left of it; or when
 
-    1. nothing is left: an empty reply answers nothing;
-    2. it is a sentinel alone, with or without an exclamation mark;
-    3. it begins with a sentinel, and one of the `followers`, a line break or one
-       of the `continuations` comes next, whatever comes then;
-    4. it is one sentence of at most `max_words` words: perhaps an introduction
-       ("Based on the text,"), a subject, a predicate, a sentinel, and then the
-       end, a colon, semicolon or dash, or one of the `continuations` or `reasons`.
+    1. it begins like one: with the sentinel; with *the question*, *the answer*, *it*,
+       *this*, *that*, *therefore*, *so*; or with words like *the text does not*,
+       *there is no*, *no information*, *I cannot*, *based on*, *sorry*; and
+    2. within its first two sentences and 300 characters the sentinel stands alone
+       as a sentence or clause, or is said of the question, the answer or *it*; and
+    3. what else these say is why, or that nothing was found.
 
-    Anything else is an answer, whatever words it holds.
+    Anything else is an answer, whatever words it holds. Lenient rules count besides
+    a whole reply of at most two sentences that begins like a refusal and only says
+    that nothing was found.
 
     Args:
         text: The reply. None counts as empty.
-        rules: Words and marks; None: English, with the sentinel "unanswerable".
+        rules: None for the sentinel "unanswerable".
 
     Returns:
         True for a refusal.
     """
     rules = rules or DeclineRules()
     bare = without_reasoning(text or "", rules.reasoning_tags)
-    return declines(shortened(bare, rules), rules)
+    return judge(bare, rules, ended=True) == "declined"
 
 
-def shortened(text: str, rules: DeclineRules) -> str:
-    """Fold a text, and shorten its long runs of blanks and punctuation.
-
-    The result is judged as the text would be, also with more text behind it. So a
-    reply can be judged while it comes and each character is looked at a few times
-    only, however long a run grows.
+def judge(text: str, rules: DeclineRules, *, ended: bool) -> Decision:
+    """Say what the beginning of a reply allows, or what the whole of it says.
 
     Args:
-        text: Without its reasoning block; or a result of this with more behind it.
-        rules: Words and marks.
+        text: Without its reasoning block. What stands behind the opening, that is
+            300 characters or two sentences, changes nothing.
+        rules: How a refusal is recognised.
+        ended: Whether this is all of the reply.
+
+    Returns:
+        "declined" when every continuation is a refusal, "answering" when none is;
+        else "undecided", and never that when the reply has ended.
     """
-    pattern, edge = _grammar(rules).long_run
-    return pattern.sub(lambda run: _short_run(run[0], edge), rules.fold(text))
+    text = text.lstrip()
+    long = len(text) > LONGEST_OPENING
+    folded = fold(text[:LONGEST_OPENING])
+    if not folded:
+        return "answering" if long else "declined" if ended else "undecided"
+    grammar = grammar_of(rules.folded_sentinels)
+    ends = _sentence_ends(folded)
+    if ended or long or len(ends) > 1:
+        opening = folded[: ends[1]] if len(ends) > 1 else folded
+        begins = grammar.begins(opening)
+        if begins and grammar.declines(opening, ended=True):
+            return "declined"
+        complete = not long and opening == folded.rstrip()
+        if begins and complete and rules.lenient and nothing_found(opening):
+            return "declined" if ended else "undecided"
+        return "answering"
+    begun = grammar.begins(folded) or grammar.may_begin(folded)
+    if (begun and grammar.may_decline(folded)) or _OPEN_FENCE.match(text):
+        return "undecided"
+    return "answering"
 
 
-def _short_run(run: str, edge: int) -> str:
-    """Keep both ends of a run, and of what is between what the rules ask for.
-
-    That is: whether it holds the end of a sentence with something behind it, marks
-    that end one, and marks that do not. A comma is neither, but it parts words.
-    """
-    head, between, tail = run[:edge], run[edge:-edge], run[-edge:]
-    if len(set(between)) == 1 or not _PARTING.search(run):
-        return head + "".join(dict.fromkeys(between)) + tail
-    ends, inside = (
-        re.search(r"[.!…]", between),
-        re.search(r"[:;\u2014\u2013-]", between),
-    )
-    several = ". ." if _SEVERAL.search(run) else ""
-    kept = [several, *(found[0] for found in (ends, inside) if found)]
-    return f"{head},{','.join(kept)},{tail}"
-
-
-def declines(text: str, rules: DeclineRules) -> bool:
-    """Say whether a text is a refusal that `shortened` returned."""
-    grammar = _grammar(rules)
-    if not text or grammar.lead.match(text):
-        return True
-    # Cheap checks first: answers are long and would be searched in vain.
-    if len(_WORD.findall(text)) > rules.max_words:
-        return False
-    several = _SEVERAL.search(text) or "?" in text
-    return not several and bool(grammar.sentence.match(text))
-
-
-class _Grammar(NamedTuple):
-    lead: re.Pattern[str]
-    sentence: re.Pattern[str]
-    long_run: tuple[re.Pattern[str], int]
-    """Runs that are shortened, and how much of them is kept at either end."""
-
-
-@functools.lru_cache(maxsize=64)
-def _grammar(rules: DeclineRules) -> _Grammar:
-    """Compile the rules. The patterns are for folded text."""
-
-    def any_of(*lists: Iterable[str]) -> str:
-        words = {word for words in lists for word in rules.folded(words)}
-        longest_first = sorted(words, key=lambda word: (-len(word), word))
-        escaped = [re.escape(word).replace(r"\ ", r"\s") for word in longest_first]
-        return f"(?:{'|'.join(escaped)})" if escaped else r"(?!)"
-
-    sentinel = any_of(rules.sentinels)
-    followers = f"[{re.escape(rules.followers)}]" if rules.followers else "(?!)"
-    lead = (
-        rf"(?:{any_of(rules.labels)}\s?:\s?)?{sentinel}"
-        rf"(?:\s?!*\s?\Z|\s?{followers}|\n"
-        rf"|\s{any_of(rules.continuations)}(?!\w))"
-    )
-    about, subject = any_of(rules.qualifiers), any_of(rules.subjects)
-    either = any_of(rules.qualifiers, rules.subjects)
-    sentence = (
-        rf"(?:{any_of(rules.introductions)}{_GAP})*"
-        rf"(?:(?:{about}{_GAP})*{subject}(?:{_GAP}{either})*{_GAP}"
-        rf"{any_of(rules.predicates)}|{any_of(rules.contractions)})"
-        rf"(?:{_GAP}{any_of(rules.adverbs)})*{_GAP}{sentinel}"
-        rf"(?:[\s,.!…]*\Z|\s?[:;\u2014\u2013-]"
-        rf"|{_GAP}{any_of(rules.continuations, rules.reasons)}(?!\w))"
-    )
-    edge = 3 + max(
-        (len(run) for word in rules.words for run in re.findall(f"{_RUN}+", word)),
-        default=0,
-    )
-    long_run = re.compile(f"{_RUN}{{{2 * edge + _BETWEEN},}}")
-    return _Grammar(re.compile(lead), re.compile(sentence), (long_run, edge))
+def _sentence_ends(folded: str) -> list[int]:
+    """Return where the sentences end that have words in them and a blank behind."""
+    ends = [0]
+    for end in _SENTENCE_END.finditer(folded):
+        if re.search(r"\w", folded[ends[-1] : end.start()]):
+            ends.append(end.start())
+    return ends[1:]

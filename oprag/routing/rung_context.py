@@ -16,6 +16,7 @@ from oprag.context import (
     numbering,
     too_small,
 )
+from oprag.errors import BudgetTooSmallError
 from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
@@ -43,9 +44,14 @@ class RungContext:
     excerpts: tuple[Excerpt, ...] = ()
     """What it holds of full documents, in reading order."""
     note: str | None = None
-    """What was left out, or that the window is unknown."""
+    """What was left out, that the window is unknown, or which text is not exact."""
     whole: bool = False
     """Whether it is the whole documents."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether all that it holds of full documents is their exact text."""
+        return all(excerpt.document.exact for excerpt in self.excerpts)
 
     def described(self) -> Iterator[tuple[Excerpt, list[Chunk], dict[str, Any]]]:
         """Yield each excerpt with what is known of it.
@@ -53,19 +59,30 @@ class RungContext:
         Yields:
             The excerpt, the retrieved chunks of its document, and its metadata: the
             document's name as `doc_uri`, what these chunks agree on, `char_start`
-            and `char_end`.
+            and `char_end`; and `exact`, False, where the text of the document is not
+            proved to be its exact text.
         """
+        chunks: dict[str, list[Chunk]] = {}
+        for chunk in self.chunks:
+            chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
+        shared = {name: _shared_metadata(of_one) for name, of_one in chunks.items()}
         for excerpt in self.excerpts:
             name = excerpt.document.name
-            chunks = [c for c in self.chunks if (c.name or c.document) == name]
-            shared = [
-                (key, value)
-                for key, value in (chunks[0].metadata if chunks else {}).items()
-                if key not in _OF_A_CHUNK
-                and all(key in c.metadata and c.metadata[key] == value for c in chunks)
-            ]
             places = {CHAR_START: excerpt.span.start, CHAR_END: excerpt.span.end}
-            yield excerpt, chunks, {DOC_URI: name, **dict(shared), **places}
+            metadata = {DOC_URI: name, **shared.get(name, {}), **places}
+            if not excerpt.document.exact:
+                metadata["exact"] = False
+            yield excerpt, chunks.get(name, []), metadata
+
+
+def _shared_metadata(chunks: Sequence[Chunk]) -> dict[str, Any]:
+    """What chunks of one document agree on, but for what is of a chunk alone."""
+    return {
+        key: value
+        for key, value in chunks[0].metadata.items()
+        if key not in _OF_A_CHUNK
+        and all(key in c.metadata and c.metadata[key] == value for c in chunks)
+    }
 
 
 def context_of_chunks(
@@ -123,6 +140,23 @@ def context_of_chunks(
         tuple(chunk for passage in passages for chunk in passage.chunks),
         note="cut to the window" if cut else None,
     )
+
+
+def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool:
+    """Return whether as many chunks were retrieved as fill a number of tokens.
+
+    Args:
+        hits: Best first.
+        options: As `context_of_chunks` takes them; their own budget does not matter.
+        tokens: To fill.
+
+    Raises:
+        OpragError: As `arrange` does, but for a budget that is too small.
+    """
+    try:
+        return not arrange(hits, replace(options, token_budget=tokens)).used_all
+    except BudgetTooSmallError:
+        return True
 
 
 def _joined(
@@ -187,6 +221,7 @@ def context_of_documents(
     size: PromptSize,
     *,
     window_overflow: WindowOverflow = "order_preserving",
+    named: bool = True,
 ) -> RungContext:
     """Make a context of whole documents, or of as much of them as fits.
 
@@ -196,6 +231,7 @@ def context_of_documents(
         options: Separator, gap mark and token counter.
         size: Of the prompt, and the window that it has to fit.
         window_overflow: What to do when they do not fit, see `full_context`.
+        named: See there.
 
     Returns:
         The context; empty for no documents.
@@ -212,10 +248,17 @@ def context_of_documents(
         token_counter=counter,
         separator=options.separator,
         gap_mark=options.gap_mark,
+        named=named,
     )
     whole = sent.action == "whole"
-    note = WINDOW_UNKNOWN if size.window is None else None
+    unknown = size.window is None and sent.text.strip()
+    notes = [WINDOW_UNKNOWN] if unknown else []
     if not whole:
         total = sum(counter(document.text) for document in documents)
-        note = f"{sent.action}: {counter(sent.text)} of {total} tokens"
+        kept = sum(counter(excerpt.text) for excerpt in sent.excerpts)
+        notes = [f"{sent.action}: {kept} of {total} tokens"]
+    inexact = [repr(document.name) for document in documents if not document.exact]
+    if inexact:
+        notes.append(f"not the exact text: {', '.join(inexact)}")
+    note = "; ".join(notes) or None
     return RungContext(sent.text, tuple(chunks), sent.excerpts, note, whole)

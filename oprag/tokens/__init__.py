@@ -12,12 +12,15 @@ from oprag.tokens.counters import (
     resolve_token_counter,
 )
 from oprag.tokens.ends import SPACE_JOINT, last_joint
+from oprag.tokens.kept_counts import Kept
+from oprag.tokens.long_work import in_thread_if_long
 
 if TYPE_CHECKING:
     from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before
 
 __all__ = [
     "SPACE_JOINT",
+    "Kept",
     "NamedTokenCounter",
     "TokenCounter",
     "TokenStart",
@@ -25,6 +28,7 @@ __all__ = [
     "TokenizerSpec",
     "added_by_joining",
     "encodable",
+    "in_thread_if_long",
     "joint_counter",
     "last_joint",
     "resolve_token_counter",

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from oprag.errors import ApproximateTokenCountWarning, TokenizerError
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
+from oprag.tokens.kept_counts import LONG, kept_count
 
 if TYPE_CHECKING:
     import tiktoken
@@ -31,6 +32,9 @@ _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"
 _KEPT_KINDS = 4096
 """Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
+_KEPT_COUNTERS = 32
+_counters: dict[tuple[int, int | None], tuple[Any, NamedTokenCounter]] = {}
+"""Counters that were made of objects, and these objects, by their `id`."""
 
 
 class TokenCounter(Protocol):
@@ -87,8 +91,10 @@ class NamedTokenCounter:
         return self.additive_at is not None
 
     def __call__(self, text: str) -> int:
-        """Return the number of tokens, 0 or more."""
-        return self.count(text)
+        """Return the number of tokens, 0 or more; of a long text it is kept."""
+        if len(text) < LONG:
+            return self.count(text)
+        return kept_count(text, self.count, self, additive=self.additive_at_spaces)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"
@@ -116,17 +122,17 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
             - the name or folder of a Hugging Face tokenizer (names of tiktoken go
               first);
             - a `tiktoken.Encoding`, a fast tokenizer of `transformers`, a
-              `tokenizers.Tokenizer`. Those of Hugging Face are copied as they
-              are now, without their truncation and padding; keep the counter
-              rather than resolving for every text;
-            - a callable from a text to a number of tokens. It has no name and
-              nothing is assumed about it;
+              `tokenizers.Tokenizer`. Those of Hugging Face are copied when they are
+              first given, and again when tokens were added to them, without their
+              truncation and padding;
+            - a callable from a text to a number of tokens, for the same text the
+              same every time. It has no name and nothing else is assumed about it;
             - a `NamedTokenCounter`, which is returned as it is.
 
     Returns:
-        The counter; for names, the same object every time. Text that looks like
-        a special token (`<|endoftext|>`) counts as the plain text that it is in
-        tiktoken, and as whatever the tokenizer makes of it in Hugging Face's.
+        The counter; for the same name or object the same one every time. Text that
+        looks like a special token (`<|endoftext|>`) counts as the plain text that it
+        is in tiktoken, and as whatever the tokenizer makes of it in Hugging Face's.
         An unpaired surrogate counts as U+FFFD.
 
     Raises:
@@ -143,7 +149,7 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
         return _default_counter()
     if isinstance(spec, str):
         return _counter_by_name(spec)
-    return _counter_of_object(spec)
+    return _kept_counter(spec)
 
 
 @lru_cache(maxsize=1)
@@ -177,6 +183,23 @@ def _counter_by_name(name: str) -> NamedTokenCounter:
     if encoding is not None:
         return _tiktoken_counter(load_tiktoken(encoding), by_name=True)
     return _huggingface_counter(load_huggingface(name), name, by_name=True)
+
+
+def _kept_counter(spec: Any) -> NamedTokenCounter:
+    """The counter of an object, made once.
+
+    Copying a tokenizer takes longer than all else that is done for a query, and what
+    was counted is kept for each counter.
+    """
+    from oprag.tokens.huggingface import vocabulary_size
+
+    key = id(spec), vocabulary_size(spec)
+    kept = _counters.get(key)
+    if kept is None or kept[0] is not spec:
+        if len(_counters) >= _KEPT_COUNTERS:
+            _counters.clear()
+        kept = _counters[key] = spec, _counter_of_object(spec)
+    return kept[1]
 
 
 def _counter_of_object(spec: Any) -> NamedTokenCounter:
@@ -248,7 +271,13 @@ def _tiktoken_count(encoding: tiktoken.Encoding, text: str) -> int:
 
 
 def _huggingface_count(tokenizer: tokenizers.Tokenizer, text: str) -> int:
-    return len(tokenizer.encode(encodable(text), add_special_tokens=False))
+    text = encodable(text)
+    if len(text) < LONG:
+        return len(tokenizer.encode(text, add_special_tokens=False))
+    # This one lets other threads run meanwhile, which `encode` does not. The fast kind
+    # leaves the offsets out; tokenizers has it from 0.20 on.
+    encode = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
+    return len(encode([text], add_special_tokens=False)[0])
 
 
 def _checked_count(counter: Callable[[str], Any], text: str) -> int:

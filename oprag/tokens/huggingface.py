@@ -22,6 +22,13 @@ def is_tokenizer(value: object) -> TypeGuard[tokenizers.Tokenizer]:
     return package is not None and isinstance(value, package.Tokenizer)
 
 
+def vocabulary_size(value: Any) -> int | None:
+    """Tokens that a tokenizer knows, added ones included; None for anything else."""
+    if is_tokenizer(value):
+        return value.get_vocab_size()
+    return len(value) if hasattr(value, "is_fast") else None
+
+
 def load_huggingface(name: str) -> tokenizers.Tokenizer:
     """Load a fast Hugging Face tokenizer by its name or folder.
 

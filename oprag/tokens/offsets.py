@@ -212,9 +212,9 @@ class HuggingFaceText:
 
     def __init__(self, text: str, tokenizer: tokenizers.Tokenizer) -> None:
         self._offsets = _piece_starts(text, joints_at_white_space(tokenizer))
-        if len(self._offsets) == 1:
+        if len(text) < _PIECE:
             self._encodings = [tokenizer.encode(text, add_special_tokens=False)]
-        else:
+        else:  # which lets other threads run meanwhile
             ends = [*self._offsets[1:], len(text)]
             pieces = [text[a:b] for a, b in zip(self._offsets, ends, strict=True)]
             self._encodings = tokenizer.encode_batch(pieces, add_special_tokens=False)

@@ -10,6 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from oprag.cli import main
 from oprag.cli.app import _OneLineErrors, app
 from oprag.cli.embedding_models import EmbeddingModelError
 from oprag.errors import UnfilledBudgetWarning
@@ -159,10 +160,38 @@ def test_an_error_of_the_user_is_one_line_on_stderr(error, told):
     assert told in result.stderr
 
 
-def test_an_error_of_ours_is_not_hidden():
-    result = RUNNER.invoke(raising(KeyError("a bug")), ["run"])
+def test_an_error_of_ours_is_one_line_that_says_where_it_was(monkeypatch):
+    monkeypatch.setenv("SOME_TOKEN", "a-token-of-the-user")
+    error = KeyError("a bug\nwith a-token-of-the-user")
 
-    assert isinstance(result.exception, KeyError)
+    result = RUNNER.invoke(raising(error), ["run"])
+
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: This should not happen: KeyError in test_a")
+    assert "a bug" in result.stderr
+    assert "with ***" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_ctrl_c_is_one_line_and_exit_code_130():
+    result = RUNNER.invoke(raising(KeyboardInterrupt()), ["run"])
+
+    assert (result.exit_code, result.stdout) == (130, "")
+    assert result.stderr == "Error: Stopped.\n"
+
+
+def test_ctrl_c_before_a_command_begins_is_too(monkeypatch, capsys):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("oprag.cli.app.app", stopped)
+    monkeypatch.setattr("sys.unraisablehook", sys.unraisablehook)  # is put back
+    with pytest.raises(SystemExit) as caught:
+        main()
+
+    assert caught.value.code == 130
+    assert capsys.readouterr().err == "Error: Stopped.\n"
 
 
 def test_warnings_of_oprag_are_one_line_and_others_are_not_shown():

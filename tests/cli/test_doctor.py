@@ -22,6 +22,7 @@ import llamaindex_oprag
 from oprag.cli.app import app
 from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
+from oprag.metadata import STAMP_KEYS, document_key
 from tests.cli.chroma_indexes import (
     client,
     everything,
@@ -140,7 +141,7 @@ def test_a_repair_writes_positions_and_leaves_texts_and_vectors(
     assert values["proofs"]["proved"] == values["chunks"]
     assert everything(langchain_index) == kept
     for metadata in rows(langchain_index).values():
-        assert set(metadata) == {"source", *POSITIONS}
+        assert set(metadata) - {*STAMP_KEYS} == {"source", *POSITIONS}
         name = metadata["source"].removeprefix("/data/")
         start, end = metadata["char_start"], metadata["char_end"]
         assert 0 <= start < end <= len(TEXTS[name])
@@ -175,8 +176,8 @@ def test_after_a_repair_both_frameworks_order_and_rebuild(index, sources, reques
     assert all(indexes == sorted(indexes) for indexes in by_document.values())
 
     for source in (
-        langchain_oprag.document_source(store),
-        llamaindex_oprag.document_source(llamaindex_index(folder)),
+        langchain_oprag.document_source(store, exact=False),
+        llamaindex_oprag.document_source(llamaindex_index(folder), exact=False),
     ):
         for name in names:
             text = TEXTS[name.rpartition("/")[2]]
@@ -475,3 +476,38 @@ def test_offsets_that_llamaindex_found_by_a_wrong_search_are_replaced(tmp_path):
     starts = sorted(m["char_start"] for m in rows(tmp_path / "chroma").values())
     assert recorded != starts
     assert len(set(starts)) == len(nodes)
+
+
+def test_damage_and_foreign_chunks_are_told_with_what_to_do(tmp_path):
+    texts, metadatas = langchain_chunks()
+    name = metadatas[0]["source"]
+    text = "".join(
+        t for t, m in zip(texts, metadatas, strict=True) if m["source"] == name
+    )
+    rows = [
+        {
+            "source": name,
+            "doc_key": document_key(name),
+            "doc_uri": name,
+            "chunk_index": number,
+            "n_chunks": 3,
+            "char_start": start,
+            "char_end": start + 100,
+            "token_count": 20,
+            "token_counter": "words",
+        }
+        for number, start in enumerate((0, 100, 200))
+    ]
+    own = [text[row["char_start"] : row["char_end"]] for row in rows]
+    own[1] = own[1][:40]
+    write_langchain(tmp_path / "chroma", [*texts, *own], [*metadatas, *rows])
+
+    result = CliRunner().invoke(app, ["doctor", str(tmp_path / "chroma")])
+
+    assert result.exit_code == 1
+    assert ": damaged (" in result.output
+    assert "cut_text: 1 chunks in 1 documents" in result.output
+    assert "at 100-200: 100 characters, text 40" in result.output
+    foreign = [m for m in metadatas if m["source"] == name]
+    assert f"foreign_chunks: {len(foreign):,} chunks" in result.output
+    assert "index_documents(…, replace='all')" in result.output

@@ -39,6 +39,9 @@ def test_a_missing_document_and_a_wrong_folder_have_their_own_advice():
 
     assert "--document-key" in said(diagnose(nameless))
     assert said(diagnose(ordered)) == ""
-    for wrong in ({"b": "Another text."}, {"a": "Another text."}):
+    for wrong, hint in (
+        ({"b": "Another text."}, "looked for 'a'; given are 'b'"),
+        ({"a": "Another text."}, "folder that holds the texts that were indexed"),
+    ):
         told = said(diagnose(ordered, documents=wrong), repairing=True)
-        assert "folder that holds what was indexed" in told
+        assert hint in told

@@ -15,7 +15,7 @@ from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.locating import Order, place
-from oprag.metadata import document_key
+from oprag.metadata import document_key, text_stamp
 
 DAYS = "One day.\nAnother day.\nOne day.\nThe end."
 SPANS = [(0, 8), (9, 21), (22, 30), (31, 39)]
@@ -132,7 +132,7 @@ def test_a_span_of_another_length_is_told_and_is_not_serious():
     # "Another day." has 12 characters, and 13 are claimed.
     diagnosis = diagnose(own(char_end=[8, 22, 30, 39]))
 
-    assert kinds(diagnosis) == {"length_mismatch": 1}
+    assert kinds(diagnosis) == {"length_mismatch": 1, "unstamped": 1}
     assert diagnosis.problems[0].examples[0].detail == "at 9-22: 13 characters, text 12"
     assert diagnosis.healthy
 
@@ -140,7 +140,7 @@ def test_a_span_of_another_length_is_told_and_is_not_serious():
 def test_offsets_that_contradict_the_numbers_are_told():
     diagnosis = diagnose(own(chunk_index=[0, 2, 1, 3]))
 
-    assert kinds(diagnosis) == {"order_mismatch": 1}
+    assert kinds(diagnosis) == {"order_mismatch": 1, "unstamped": 1}
     assert not diagnosis.healthy
 
 
@@ -355,7 +355,9 @@ def test_a_repair_makes_a_stripped_index_healthy_and_a_second_one_writes_nothing
 
     repaired = applied(chunks, plan_repair(chunks, documents))
 
-    assert [chunk.metadata for chunk in repaired] == [c.metadata for c in own()]
+    stamp = {**repaired[0].metadata, **text_stamp(DAYS, exact=False)}
+    assert [c.metadata for c in repaired] == [stamp, *(c.metadata for c in own()[1:])]
+    assert own()[0].metadata.items() < stamp.items()
     assert diagnose(repaired).healthy
     assert plan_repair(repaired, documents).changes == ()
 
@@ -415,7 +417,7 @@ def test_a_source_that_holds_not_one_chunk_takes_no_position_away():
 
     assert plan.changes == ()
     assert {chunk.detail for chunk in plan.unproved} == {"other_source"}
-    assert kinds(plan.diagnosis) == {"other_source": 4}
+    assert kinds(plan.diagnosis) == {"other_source": 4, "unstamped": 1}
     assert plan.diagnosis.verdict == "ordered"
     assert not plan.diagnosis.healthy
 

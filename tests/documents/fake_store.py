@@ -47,8 +47,8 @@ class FakeWriter(ChunkWriter):
     """Writes row by row, and stops when it has written as many as it may."""
 
     def __init__(self, store: FakeStore, rows: int | None = None) -> None:
-        self.store = store
-        self.written = 0
+        self.store = self.written = store
+        self.rows_written = 0
         self.largest = 0
         self.added: list[str] = []
         self._rows = rows
@@ -61,6 +61,10 @@ class FakeWriter(ChunkWriter):
             metadata = dict(chunk.metadata)
             self.store.rows.append(StoredChunk(chunk.text, metadata, chunk.id))
 
+    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
+        self.delete([chunk.id for chunk in chunks])
+        self.add(chunks)
+
     def delete(self, ids: Sequence[str]) -> None:
         self.largest = max(self.largest, len(ids))
         for chunk_id in ids:
@@ -69,6 +73,6 @@ class FakeWriter(ChunkWriter):
             self.store.rows = [r for r in self.store.rows if r.id != chunk_id]
 
     def _count(self) -> None:
-        if self.written == self._rows:
+        if self.rows_written == self._rows:
             raise Stopped
-        self.written += 1
+        self.rows_written += 1

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from oprag.documents import document_source, read_folder
-from oprag.errors import InvalidOptionError, UnreadableFileError
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFileError
 
 ROOT_READS_ALL = hasattr(os, "geteuid") and os.geteuid() == 0
 
@@ -86,3 +86,19 @@ def test_a_folder_has_to_be_there(tmp_path):
         list(read_folder(tmp_path / "missing"))
     with pytest.raises(InvalidOptionError, match=r"a\.md' is a file, not a folder"):
         list(read_folder(str(tmp_path / "a.md")))
+
+
+def test_a_link_to_itself_is_a_file_that_cannot_be_read(tmp_path):
+    (tmp_path / "loop.txt").symlink_to("loop.txt")
+    (tmp_path / "to").symlink_to("fro")
+    (tmp_path / "fro").symlink_to("to")
+    (tmp_path / "a.txt").write_text("text")
+
+    *links, (name, _) = sorted(
+        read_folder(tmp_path), key=lambda file: isinstance(file, tuple)
+    )
+
+    assert name == "a.txt"
+    assert {link.path for link in links} == {"loop.txt", "to", "fro"}
+    with pytest.raises(DocumentNotFoundError, match="no document 'loop"):
+        document_source(tmp_path).get("loop.txt")

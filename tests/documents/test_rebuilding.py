@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from oprag.documents import (
     ChunkStore,
     DocumentSource,
+    FullText,
     StoredChunk,
     StoreSource,
     rebuild,
 )
-from oprag.documents.rebuilding import Rebuilt
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -28,18 +28,33 @@ from oprag.errors import (
     InconsistentChunksError,
     InvalidSpanError,
     MissingPositionError,
+    MixedVersionsWarning,
     PositionError,
 )
-from oprag.metadata import chunk_metadata, document_key
+from oprag.metadata import (
+    STAMP_KEYS,
+    TEXT_HASH,
+    chunk_metadata,
+    document_key,
+    document_version,
+    text_stamp,
+)
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from tests.strategies import awkward_texts, counter, words
 
 NAME = "o'brien \\ ünï'; DROP TABLE chunks; --.txt"
 
 
-def stored(name, *parts, counter="characters"):
+def stored(name, *parts, exact=True, settings="s"):
     """Chunks of texts with spans, as an offset-exact splitter writes them."""
-    written = chunk_metadata(name, [spans for _, spans in parts], counter)
+    written = chunk_metadata(
+        name,
+        [spans for _, spans in parts],
+        "characters" if exact else "",
+        version=document_version(settings, [text for text, _ in parts]),
+    )
+    for (text, _), row in zip(parts, written, strict=True):
+        row[0].update(text_stamp(text, exact=exact))
     return [
         StoredChunk(text[span.start : span.end], metadata, "")
         for (text, spans), row in zip(parts, written, strict=True)
@@ -48,8 +63,13 @@ def stored(name, *parts, counter="characters"):
 
 
 def annotated(name, *parts):
-    """The same of a splitter that may strip white space: it counts no tokens."""
-    return stored(name, *parts, counter="")
+    """The same of a splitter that drops white space."""
+    return stored(name, *parts, exact=False)
+
+
+def inexact(name, chunks):
+    """The document, as far as it can be had."""
+    return rebuild(name, chunks, exact=False)
 
 
 def at(*spans):
@@ -61,12 +81,18 @@ def chunk(text, **metadata):
     return StoredChunk(text, {"doc_key": document_key(NAME), **metadata}, "")
 
 
-def placed(*chunks):
-    """Chunks by hand from texts and spans, numbered as they come."""
-    return [
+def placed(*chunks, of=None):
+    """Chunks by hand from texts and spans, numbered as they come.
+
+    Those of another splitter have a stamp: they are `of` a text.
+    """
+    made = [
         chunk(text, chunk_index=i, n_chunks=len(chunks), char_start=start, char_end=end)
         for i, (text, start, end) in enumerate(chunks)
     ]
+    if of is not None:
+        made[0].metadata.update(text_stamp(of, exact=False))
+    return made
 
 
 # By hand
@@ -77,7 +103,7 @@ def test_overlaps_are_cut_by_arithmetic_and_repeated_text_is_kept():
 
     found = rebuild(NAME, stored(NAME, (text, at((0, 4), (2, 7), (6, 10)))))
 
-    assert found == Rebuilt(text, exact=True, parts=(text,))
+    assert found == FullText(text, exact=True, parts=(text,))
 
 
 def test_a_chunk_inside_another_adds_nothing():
@@ -92,10 +118,14 @@ def test_stripped_white_space_becomes_white_space_of_the_same_length():
     source = " Anna\r\nreads\n\n  all."
     spans = at((1, 5), (7, 12), (16, 20))
 
-    found = rebuild(NAME, annotated(NAME, (source, spans)))
+    chunks = annotated(NAME, (source, spans))
+    found = inexact(NAME, chunks)
 
     assert found.text == "\nAnna\n\nreads\n\n  all."
     assert not found.exact
+    with pytest.raises(IncompleteDocumentError, match="exact=False") as caught:
+        rebuild(NAME, chunks)
+    assert caught.value.gap == (12, 16)
     assert found.text.split() == source.split()
     assert [found.text[s.start : s.end] for s in spans] == ["Anna", "reads", "all."]
 
@@ -103,7 +133,7 @@ def test_stripped_white_space_becomes_white_space_of_the_same_length():
 def test_parts_are_joined_by_a_blank_line_and_given_one_by_one():
     chunks = stored(NAME, ("one two", at((0, 4), (4, 7))), ("three", at((0, 5))))
 
-    assert rebuild(NAME, chunks) == Rebuilt(
+    assert rebuild(NAME, chunks) == FullText(
         "one two\n\nthree", exact=True, parts=("one two", "three")
     )
     assert rebuild(NAME, chunks, part_separator="").text == "one twothree"
@@ -132,15 +162,32 @@ def test_integral_floats_are_integers():
     assert rebuild(NAME, chunks).text == "one two\n\n3"
 
 
-def test_a_blank_chunk_needs_no_place():
-    chunks = placed(("one", 0, 3), ("  \n" * 7, None, None), ("two", 24, 27))
+def test_white_space_that_happens_to_be_right_is_proved_by_the_hash():
+    source = "Anna\n\nreads."
+    chunks = annotated(NAME, (source, at((0, 4), (6, 12))))
 
-    found = rebuild(NAME, chunks)
+    assert rebuild(NAME, chunks) == FullText(source, exact=True, parts=(source,))
+
+
+def test_white_space_at_both_ends_comes_back_by_the_length():
+    source = "\n  all.   "
+    found = inexact(NAME, annotated(NAME, (source, at((3, 7)))))
+
+    assert found.text.strip() == "all."
+    assert len(found.text) == len(source)
+    assert found.text[3:7] == "all."
+
+
+def test_a_blank_chunk_needs_no_place():
+    source = "one" + " " * 21 + "two"
+    chunks = placed(("one", 0, 3), ("  \n" * 7, None, None), ("two", 24, 27), of=source)
+
+    found = inexact(NAME, chunks)
 
     assert found.text.split() == ["one", "two"]
     assert not found.exact
-    with pytest.raises(IncompleteDocumentError):  # 30 characters are more than 21 + 8
-        rebuild(NAME, [*chunks[:2], *placed(*[("two", 33, 36)] * 3)[2:]])
+    with pytest.raises(InconsistentChunksError, match="and has no place"):
+        inexact(NAME, placed(("one", 0, 3), (" ", None, None)))
 
 
 @pytest.mark.parametrize(
@@ -155,10 +202,10 @@ def test_one_altered_side_of_an_overlap_is_measured_by_the_other(left, right):
     # The source is "One two three four": each side is 4-13 of it, one was altered.
     left = (left[0], 0, 13)
 
-    found = rebuild(NAME, placed(left, right))
+    found = inexact(NAME, placed(left, right, of="One two three four"))
 
     assert "".join(found.text.split()) == "Onetwothreefour"
-    assert not found.exact
+    assert found.exact == (found.text == "One two three four")
 
 
 # What is refused
@@ -211,30 +258,35 @@ def test_a_store_that_gives_no_more_than_its_limit_is_caught(limit):
     assert caught.value.missing == (range(limit, 20_000),)
 
 
-def test_a_gap_that_white_space_does_not_explain_is_an_error():
-    chunks = placed(("one", 0, 3), ("two", 11, 14), ("three", 23, 28))
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_gap_that_white_space_does_not_explain_is_an_error(exact):
+    source = "one       a two    three"
+    spans = at((0, 3), (12, 15), (19, 24))
 
-    with pytest.raises(IncompleteDocumentError, match="14-23, between chunks 1 and 2"):
-        rebuild(NAME, chunks)
-    assert rebuild(NAME, chunks, max_gap=9).text.split() == ["one", "two", "three"]
+    chunks = annotated(NAME, (source, spans))
 
-
-def test_a_gap_may_be_as_wide_as_the_white_space_beside_it():
-    def indented(by):
-        return placed(("if a:\n            b()", 0, 21), ("c()", 21 + by, 24 + by))
-
-    assert rebuild(NAME, indented(13)).text.split() == ["if", "a:", "b()", "c()"]
-    with pytest.raises(IncompleteDocumentError):
-        rebuild(NAME, indented(14))
+    with pytest.raises(IncompleteDocumentError, match="3-12, between chunks 0 and 1"):
+        rebuild(NAME, chunks, exact=exact)
+    gap = "one" + " " * 9 + "two    three"
+    assert inexact(NAME, annotated(NAME, (gap, spans))).text.split() == gap.split()
 
 
-def test_a_gap_before_the_first_chunk_counts_as_well():
-    chunks = placed(("one", 9, 12))
+@pytest.mark.parametrize(
+    ("source", "span", "place"),
+    [
+        ("a one", (2, 5), "0-2, before chunk 0"),
+        ("one a", (0, 3), "3-5, behind chunk 0"),
+    ],
+)
+def test_a_gap_at_an_end_is_an_error_as_well(source, span, place):
+    with pytest.raises(IncompleteDocumentError, match=place) as caught:
+        inexact(NAME, annotated(NAME, (source, at(span))))
+    assert caught.value.gap in {(0, 2), (3, 5)}
 
-    with pytest.raises(IncompleteDocumentError, match="before chunk 0") as caught:
-        rebuild(NAME, chunks)
-    assert caught.value.gap == (0, 9)
-    assert rebuild(NAME, chunks, max_gap=9).text == "\n\n       one"
+
+def test_chunks_that_reach_beyond_their_text_are_refused():
+    with pytest.raises(InconsistentChunksError, match="character 3 of a text that had"):
+        inexact(NAME, placed(("one", 0, 3), of="on"))
 
 
 def test_two_texts_at_one_index_are_refused():
@@ -274,7 +326,7 @@ INCONSISTENT = {
         "chunk 2 begins before chunk 1",
     ),
     "an overlap altered on both sides": (
-        placed(("one two", 0, 9), ("two three", 5, 15)),
+        placed(("one two", 0, 9), ("two three", 5, 15), of="one   two three"),
         "where one goes on is not known",
     ),
     "a part on some chunks only": (
@@ -308,20 +360,20 @@ def test_chunks_that_cannot_all_be_of_one_text_are_refused(case):
     chunks, said = INCONSISTENT[case]
 
     with pytest.raises(InconsistentChunksError, match=said):
-        rebuild(NAME, chunks)
+        inexact(NAME, chunks)
 
 
 def test_overlapping_texts_must_agree():
     with pytest.raises(ConflictingTextError, match="chunks 0 and 1") as caught:
-        rebuild(NAME, placed(("abcd", 0, 4), ("xdef", 2, 6)))
+        inexact(NAME, placed(("abcd", 0, 4), ("xdef", 2, 6)))
     assert caught.value.spans == ((0, 4), (2, 6))
 
 
 def test_altered_overlapping_texts_must_agree_as_well():
     with pytest.raises(ConflictingTextError):
-        rebuild(NAME, placed(("ab  cd", 0, 5), ("xde", 3, 6)))
+        inexact(NAME, placed(("ab  cd", 0, 5), ("xde", 3, 6), of="ab cde"))
     with pytest.raises(ConflictingTextError):
-        rebuild(NAME, placed(("ab cd", 0, 5), ("x  de", 3, 7)))
+        inexact(NAME, placed(("ab cd", 0, 5), ("x  de", 3, 7), of="ab c de"))
 
 
 @pytest.mark.parametrize("key", ["chunk_index", "n_chunks", "char_start", "char_end"])
@@ -338,19 +390,20 @@ def test_a_chunk_without_a_position_is_refused(key, value):
 
 def test_a_span_that_ends_before_it_begins_is_refused():
     with pytest.raises(InvalidSpanError, match="3-2"):
-        rebuild(NAME, placed(("one", 0, 3), ("two", 3, 2)))
+        inexact(NAME, placed(("one", 0, 3), ("two", 3, 2)))
 
 
 # Laws
 
 
-@pytest.mark.parametrize("spans", [[(0, 3), (4, 7)], [(1, 7)]])
-def test_chunks_of_our_own_splitters_leave_no_gap(spans):
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("spans", [[(0, 3), (4, 7)], [(1, 7)], [(0, 6)]])
+def test_chunks_of_our_own_splitters_leave_no_gap(spans, exact):
     chunks = stored(NAME, ("one two", at(*spans)))
 
     with pytest.raises(IncompleteDocumentError, match="oprag's splitters touch"):
-        rebuild(NAME, chunks, max_gap=80)
-    assert rebuild(NAME, annotated(NAME, ("one two", at(*spans)))).text
+        rebuild(NAME, chunks, exact=exact)
+    assert chunks[0].metadata.get(TEXT_HASH)
 
 
 @given(st.text("ab ", min_size=2, max_size=30), st.data())
@@ -364,10 +417,11 @@ def test_own_chunks_of_two_versions_are_never_joined_with_made_up_blanks(text, d
     mixed = [data.draw(st.sampled_from(pair)) for pair in zip(old, new, strict=False)]
 
     try:
-        found = rebuild(NAME, mixed, max_gap=8)
+        found = rebuild(NAME, mixed)
     except (IncompleteDocumentError, PositionError):
         return
     assert found.exact
+    assert found.text in {text, changed}
 
 
 @pytest.mark.parametrize("text", ["one", "", "one two three"])
@@ -414,7 +468,7 @@ def test_any_document_comes_back_identical(split, rng, data):
 
     found = rebuild(NAME, given_)
 
-    assert found == Rebuilt("\n\n".join(texts), exact=True, parts=tuple(texts))
+    assert found == FullText("\n\n".join(texts), exact=True, parts=tuple(texts))
 
 
 @given(split_documents(), st.data())
@@ -443,14 +497,12 @@ def test_words_whose_white_space_was_stripped_come_back_in_place(text, rng):
     for start, end in itertools.pairwise(cuts):
         spans.append((start, start + len(text[start:end].rstrip())))
 
-    found = rebuild(NAME, annotated(NAME, (text, at(*spans))), max_gap=80)
+    found = inexact(NAME, annotated(NAME, (text, at(*spans))))
 
     assert found.text.split() == text.split()
     assert [found.text[a:b] for a, b in spans] == [text[a:b] for a, b in spans]
-    assert found.exact == (
-        found.text == text.rstrip()
-        and "".join(text[a:b] for a, b in spans) == text.rstrip()
-    )
+    assert len(found.text) == len(text)
+    assert found.exact == (found.text == text)
 
 
 @pytest.mark.slow
@@ -501,8 +553,8 @@ async def test_a_store_is_a_source_of_full_texts():
     assert isinstance(source, DocumentSource)
     assert source.get(NAME) == text
     assert await source.aget(NAME) == text
-    assert source.rebuild("other").text == "foreign"
-    assert (await source.arebuild(NAME)).exact
+    assert source.read("other").text == "foreign"
+    assert (await source.aread(NAME)).exact
     assert store.asked == [document_key(n) for n in (NAME, NAME, "other", NAME)]
 
 
@@ -519,12 +571,16 @@ async def test_a_source_never_gives_a_part():
 
 async def test_options_reach_the_rebuilding():
     parts = ("one       two", at((0, 3), (10, 13))), ("x", at((0, 1)))
-    chunks = annotated(NAME, *parts)
-    source = StoreSource(ListStore(chunks), max_gap=7, part_separator="|")
+    store = ListStore(annotated(NAME, *parts))
+    source = StoreSource(store, exact=False, part_separator="|")
 
     assert source.get(NAME) == "one\n\n     two|x"
+    assert not source.read(NAME).exact
+    assert not (await source.aread(NAME)).exact
     with pytest.raises(IncompleteDocumentError):
-        StoreSource(ListStore(chunks), max_gap=6).get(NAME)
+        StoreSource(store).get(NAME)
+    with pytest.raises(IncompleteDocumentError):
+        await StoreSource(store).aread(NAME)
 
 
 async def test_a_slow_store_does_not_block_the_event_loop():
@@ -548,46 +604,115 @@ async def test_a_slow_store_does_not_block_the_event_loop():
     assert ticks >= 3
 
 
-def sized(text: str, size: int, version: str, part: int | None = None) -> list:
+def sized(text: str, size: int, part: int | None = None) -> list:
     """All chunks of a text, of so many characters each."""
     starts = range(0, len(text), size)
-    return [
-        chunk(
-            text[start : start + size],
-            chunk_index=index,
-            n_chunks=len(starts),
-            char_start=start,
-            char_end=min(start + size, len(text)),
-            doc_version=version,
-            **({} if part is None else {"part_index": part}),
-        )
-        for index, start in enumerate(starts)
-    ]
+    spans = at(*((start, min(start + size, len(text))) for start in starts))
+    chunks = stored(NAME, (text, spans), settings=f"{size}")
+    if part is not None:
+        for made in chunks:
+            made.metadata["part_index"] = part
+    return chunks
 
 
 def test_of_two_sizes_one_is_taken_that_is_complete():
-    small, large = sized("all of it", 2, "s-1"), sized("all of it", 4, "l-1")
+    small, large = sized("all of it", 2), sized("all of it", 4)
 
     assert rebuild(NAME, [*small, *large]).text == "all of it"
     assert rebuild(NAME, [*small[::-1], *large[1:]]).text == "all of it"
     assert rebuild(NAME, [*small[2:], *large]).exact
-    with pytest.raises(InconsistentChunksError):
+    with pytest.raises(IncompleteDocumentError, match="chunks of 2 versions of it"):
         rebuild(NAME, [*small[1:], *large[1:]])
 
 
-def test_of_two_texts_the_complete_one_is_taken_and_of_two_complete_ones_none():
-    old, new = sized("the old text", 5, "s-1"), sized("the new text", 5, "s-2")
+def test_of_two_sizes_one_is_taken_that_is_not_damaged():
+    small, large = sized("all of it", 2), sized("all of it", 4)
+    large[1] = large[1]._replace(text="XX X")
+
+    assert rebuild(NAME, [*small, *large]).text == "all of it"
+    small[1] = small[1]._replace(text="")
+    with pytest.raises(InconsistentChunksError):
+        rebuild(NAME, [*small, *large])
+
+
+def test_of_two_texts_the_complete_one_is_taken():
+    old, new = sized("the old text", 5), sized("the new text", 5)
 
     assert rebuild(NAME, [*old[1:], *new]).text == "the new text"
-    with pytest.raises((InconsistentChunksError, AmbiguousPositionError)):
-        rebuild(NAME, [*old, *new])
+    assert rebuild(NAME, [*new[1:], *old]).text == "the old text"
     # By number and place they would fit together.
-    with pytest.raises(InconsistentChunksError, match="several versions"):
+    with pytest.raises(IncompleteDocumentError, match="chunks of 2 versions of it"):
         rebuild(NAME, [old[0], *new[1:]])
 
 
-def test_a_page_that_is_complete_by_itself_is_not_the_document():
-    first, second = sized("page one", 5, "s-1", 0), sized("page two", 5, "s-2", 1)
+@pytest.mark.parametrize("size", [5, 4])
+def test_of_two_complete_texts_one_is_given_and_it_is_said(size):
+    """Chunks are added before old ones go: an interrupted run leaves both."""
+    old, new = sized("the old text", 5), sized("the new text", size)
 
-    with pytest.raises((InconsistentChunksError, AmbiguousPositionError)):
-        rebuild(NAME, [*first, second[0]])
+    with pytest.warns(MixedVersionsWarning, match="2 versions"):
+        found = rebuild(NAME, [*old, *new])
+    with pytest.warns(MixedVersionsWarning):
+        again = rebuild(NAME, [*new[::-1], *old])
+
+    assert found == again
+    assert found.text in {"the old text", "the new text"}
+
+
+def test_a_page_that_is_complete_by_itself_is_not_the_document():
+    first, second = sized("page one", 5, 0), sized("page two", 5, 1)
+
+    with pytest.raises(IncompleteDocumentError):
+        rebuild(NAME, [*first[1:], second[0]])
+    for found in ([*first, second[0]], [*first, *second]):
+        with pytest.raises(InconsistentChunksError, match="each of other parts"):
+            rebuild(NAME, found)
+
+
+def test_parts_that_changed_places_are_refused():
+    chunks = stored(NAME, ("one", at((0, 3))), ("two", at((0, 3))))
+    for made, place in zip(chunks, (1, 0), strict=True):
+        made.metadata.update(chunk_index=place, part_index=place)
+
+    with pytest.raises(InconsistentChunksError, match="not in their order"):
+        rebuild(NAME, chunks)
+
+
+def test_chunks_from_before_the_stamp_are_refused_and_that_is_said():
+    chunks = stored(NAME, ("one two", at((0, 4), (4, 7))))
+    for key in STAMP_KEYS:
+        chunks[0].metadata.pop(key, None)
+
+    with pytest.raises(IncompleteDocumentError, match="before these were written") as e:
+        rebuild(NAME, chunks)
+    for way_out in (
+        "oprag doctor --repair",
+        "exact=False",
+        "Index it again",
+        "chunk 0",
+    ):
+        assert way_out in str(e.value)
+    assert inexact(NAME, chunks) == FullText("one two", exact=False, parts=("one two",))
+    with pytest.raises(InconsistentChunksError, match="its place 0-4 says 4"):
+        inexact(NAME, [chunks[0]._replace(text="on"), chunks[1]])
+
+
+def test_a_chunk_that_is_there_twice_with_two_stamps_is_refused():
+    (one,) = stored(NAME, ("one", at((0, 3))))
+    other = one._replace(metadata={**one.metadata, TEXT_HASH: "0" * 16})
+
+    with pytest.raises(InconsistentChunksError, match="first of two different texts"):
+        rebuild(NAME, [one, other])
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_parts_without_a_version_are_not_taken_for_all_of_them(exact):
+    chunks = stored(NAME, ("one", at((0, 3))), ("two", at((0, 3))))[:1]
+    chunks[0].metadata["n_chunks"] = 1
+    del chunks[0].metadata["doc_version"]
+
+    if exact:
+        with pytest.raises(IncompleteDocumentError, match="of which parts it is one"):
+            rebuild(NAME, chunks)
+    else:
+        assert not inexact(NAME, chunks).exact

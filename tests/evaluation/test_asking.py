@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import hashlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import CHOICE_VARIABLES, QA_VARIABLES, SENTINEL, check_prompt
+from oprag.calls import (
+    CHOICE_PROMPT,
+    CHOICE_VARIABLES,
+    QA_VARIABLES,
+    SENTINEL,
+    check_prompt,
+)
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.asking import (
     ANSWER_STYLES,
     BRIEF_PROMPT,
     EXPLAINED_PROMPT,
+    TERSE_PROMPT,
     answer_call,
     number_options,
     read_reply,
@@ -30,7 +38,11 @@ MAKING = {"page_break": "<1>", "look_up": "[1]", "gist": "gist", "summary": "sum
 
 @pytest.mark.parametrize(
     ("prompt", "variables"),
-    [(BRIEF_PROMPT, QA_VARIABLES), (EXPLAINED_PROMPT, CHOICE_VARIABLES)],
+    [
+        (TERSE_PROMPT, QA_VARIABLES),
+        (BRIEF_PROMPT, QA_VARIABLES),
+        (EXPLAINED_PROMPT, CHOICE_VARIABLES),
+    ],
 )
 def test_the_prompts_can_be_filled_and_let_the_model_decline(prompt, variables):
     assert check_prompt(prompt, variables, sentinels=[SENTINEL]) == prompt
@@ -53,6 +65,14 @@ def test_an_open_question_is_asked_for_a_few_words():
     assert call.kind == "answer"
     assert "1 to 20 words" in call.prompt
     assert "[[" not in call.prompt
+
+
+def test_the_prompts_of_published_figures_are_what_they_were():
+    """Figures are compared over releases, and replies are kept by their prompt."""
+    prompts = (TERSE_PROMPT + CHOICE_PROMPT).encode()
+
+    assert "in as few words as it takes" in answer_call(OPEN, HARBOUR).prompt
+    assert hashlib.sha256(prompts).hexdigest()[:16] == "cd770349ab92b951"
 
 
 def test_without_a_style_the_letter_is_asked_for():

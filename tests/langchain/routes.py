@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -97,5 +98,9 @@ def decisions(result: dict[str, Any]) -> dict[str, str]:
 
 
 def text_in(request: Any) -> str:
-    """The context that a request carried, as the built-in prompt fences it."""
-    return request.prompt.split("<text>\n", 1)[1].rsplit("\n</text>", 1)[0]
+    """The context that a request carried, as the built-in prompt fences it.
+
+    Names of full documents are left out.
+    """
+    text = request.prompt.split("<text>\n", 1)[1].rsplit("\n</text>", 1)[0]
+    return re.sub(r"^Document: .*\n\n", "", text, flags=re.MULTILINE)

@@ -18,7 +18,7 @@ from langchain_oprag import (
     index_documents,
 )
 from langchain_oprag.stores import chunk_store
-from oprag.documents import DocumentSource, StoreSource
+from oprag.documents import DocumentSource
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
@@ -203,15 +203,21 @@ SPLITTERS = {
 
 
 @pytest.mark.parametrize("kind", SPLITTERS)
-def test_of_stripped_chunks_the_text_comes_back_up_to_white_space(kind):
+async def test_of_stripped_chunks_the_text_comes_back_up_to_white_space(kind):
     document = Document(f"\n {PROSE}", metadata={"source": NAME})
     chunks = SPLITTERS[kind].split_documents([document])
     store = InMemoryVectorStore(EMBEDDING)
     store.add_documents(annotate_positions(document.page_content, chunks))
 
-    found = StoreSource(chunk_store(store)).rebuild(NAME)
+    source = document_source(store, exact=False)
+    found = source.read(NAME)
 
     assert not found.exact
+    assert found == await source.aread(NAME)
+    assert found.text == source.get(NAME)
+    with pytest.raises(IncompleteDocumentError, match="exact=False") as caught:
+        document_source(store).get(NAME)
+    assert repr(NAME) in str(caught.value)
     assert found.text.split() == PROSE.split()
     for chunk in store.store.values():
         start, end = chunk["metadata"]["char_start"], chunk["metadata"]["char_end"]
@@ -224,8 +230,10 @@ def test_headings_that_a_splitter_dropped_are_missed():
     store = InMemoryVectorStore(EMBEDDING)
     store.add_documents(annotate_positions(text, chunks))
 
-    with pytest.raises(IncompleteDocumentError, match="no chunk holds characters 0-21"):
-        document_source(store).get(NAME)
+    for exact in (True, False):
+        with pytest.raises(IncompleteDocumentError, match="no chunk holds") as caught:
+            document_source(store, exact=exact).get(NAME)
+        assert caught.value.gap == (35, 58)
 
 
 def test_chunks_without_our_metadata_are_not_guessed_at():
@@ -270,6 +278,31 @@ async def test_self_route_reads_the_full_documents_from_the_store():
             "Some other text.",
         )
     assert len(model.calls) == 4
+
+
+async def test_self_route_says_that_it_read_a_text_that_is_not_exact():
+    text = f"\n {PROSE}"
+    chunks = SPLITTERS["characters"].create_documents([text], [{"source": NAME}])
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(annotate_positions(text, chunks))
+    replies = [AIMessage("unanswerable"), AIMessage("All of it.")] * 2
+
+    def chain(documents):
+        return SelfRouteChain(
+            llm=RecordingChatModel(replies=replies),
+            retriever=store.as_retriever(search_kwargs={"k": 1}),
+            documents=documents,
+        )
+
+    marked = chain(document_source(store, exact=False))
+    for result in (marked.invoke("How much?"), await marked.ainvoke("How much?")):
+        assert result["route"] == {"rung": "full", "answered": True, "exact": False}
+        assert result["usage"]["rungs"][1]["note"].endswith(
+            f"not the exact text: {NAME!r}"
+        )
+        assert [d.metadata["exact"] for d in result["context"]] == [False]
+    with pytest.raises(IncompleteDocumentError, match="exact=False"):
+        chain(store).invoke("How much?")
 
 
 def test_what_holds_no_texts_is_refused():

@@ -6,6 +6,7 @@ import pickle
 
 import openai
 import pytest
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
@@ -27,6 +28,8 @@ from tests.support.openai_server import (
     scripted_server,
     server_error,
 )
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["scripted_server"]
 
@@ -187,13 +190,14 @@ class TestStreaming:
 
     async def test_calls_are_tagged(self, scripted_server):
         server = scripted_server([LONG, "1912"])
+        tags = []
 
-        events = [
-            event
-            async for event in reader_of(server).astream_events(QUESTION, version="v2")
-        ]
+        class Calls(BaseCallbackHandler):
+            def on_chat_model_start(self, serialized, messages, **run):
+                tags.append(run["tags"])
 
-        tags = [e["tags"] for e in events if e["event"] == "on_chat_model_start"]
+        await reader_of(server).ainvoke(QUESTION, {"callbacks": [Calls()]})
+
         assert tags == [["call:long"], ["call:short"]]
 
     async def test_every_way_gives_the_same(self, scripted_server):

@@ -10,12 +10,14 @@ from langchain_core.documents import Document
 from pydantic import ValidationError
 
 from langchain_oprag import (
+    LongUnitRetriever,
     OffsetSentenceSplitter,
     OrderPreservingCompressor,
     OrderPreservingRetriever,
 )
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from oprag.tokens import resolve_token_counter
+from oprag.units.grouping_documents import group_documents
 from tests.langchain import routes
 from tests.langchain.compat import EnsembleRetriever
 from tests.langchain.corpus import (
@@ -193,3 +195,52 @@ async def test_self_route_reads_what_its_retriever_chose(scripted_server, way):
     await routes.ask(routes.chain_of(server, retriever=chosen), way=way)
     (request,) = server.requests
     assert routes.text_in(request) == "\n".join(routes.SENTENCES[30:32])
+
+
+class RepeatingStore(RecordingStore):
+    """Gives as many documents as it is asked for, and some more: the same ones."""
+
+    more = 0
+
+    def _repeated(self, k):
+        distinct = book(3)
+        return [distinct[number % 3] for number in range(k + self.more)]
+
+    def similarity_search(self, query, k=4, **kwargs):
+        self.asked.append({"k": k, **kwargs})
+        return self._repeated(k)
+
+    async def asimilarity_search(self, query, k=4, **kwargs):
+        return self.similarity_search(query, k, **kwargs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [-1, 0, 5])
+@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+async def test_a_store_that_repeats_itself_is_asked_twice_at_most(
+    more, way, scripted_server
+):
+    store = RepeatingStore()
+    store.more = more
+    wrapped = OrderPreservingRetriever(
+        vectorstore=store, token_budget=1_000_000, token_counter=words
+    )
+    units = group_documents({"book.txt": TEXT, "b": "x"}, token_counter=words)
+    long_units = LongUnitRetriever(
+        vectorstore=store, units=units, documents={"book.txt": TEXT, "b": "x"}, k=2
+    )
+    chain = routes.chain_of(
+        scripted_server(["Yes."]),
+        retriever=store.as_retriever(),
+        documents={"book.txt": TEXT},
+        rungs=[64_000, "full"],
+    )
+
+    for runnable, least in ((wrapped, 15_625), (long_units, 16), (chain, 1_000)):
+        store.asked.clear()
+        if way == "invoke":
+            runnable.invoke(QUERY)
+        else:
+            await runnable.ainvoke(QUERY)
+        asked = [call["k"] for call in store.asked]
+        assert asked == ([least] if more < 0 else [least, 2 * least])

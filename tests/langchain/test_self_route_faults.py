@@ -108,6 +108,29 @@ async def test_a_timeout_fails_the_rung(scripted_server, way, before):
     assert len(caught.value.usage["rungs"]) == len(before) + 1
 
 
+@pytest.mark.parametrize("way", ["stream", "astream"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        [Reply(deltas=["In", " M"], unfinished=True)],
+        [Reply(deltas=["Unanswer"], unfinished=True)],
+        [Reply(unfinished=True)],
+        [REFUSAL, Reply(deltas=["In", " M"], unfinished=True)],
+    ],
+)
+async def test_a_stream_that_is_closed_without_a_reason_fails_the_rung(
+    scripted_server, way, script
+):
+    server = scripted_server(script)
+
+    with pytest.raises(RungFailedError, match="broken off") as caught:
+        await ask(chain_of(server), way=way)
+
+    assert isinstance(caught.value.__cause__, ConnectionError)
+    assert caught.value.usage["rungs"][-1]["decision"] == "failed"
+    assert len(server.requests) == len(script)
+
+
 async def streamed(chain, *, awaited):
     if awaited:
         async for piece in chain.astream(QUESTION):

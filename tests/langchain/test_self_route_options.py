@@ -1,5 +1,6 @@
 """Options that cannot be are refused when they are given; models are looked into."""
 
+import json
 from typing import Any
 
 import pytest
@@ -9,11 +10,23 @@ from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_core.stores import InMemoryStore
 from pydantic import Field
 
-from langchain_oprag import SelfRouteChain
+from langchain_oprag import (
+    LongReader,
+    OrderPreservingCompressor,
+    OrderPreservingRetriever,
+    SelfRouteChain,
+)
 from langchain_oprag._models import facts_of
 from oprag.routing import DeclineRules, Rung
 from tests.langchain.corpus import ListRetriever, OtherStore
-from tests.langchain.routes import BOOK, QUESTION, RETRIEVED
+from tests.langchain.routes import BOOK, QUESTION, RETRIEVED, decisions
+
+COMPONENTS = (
+    LongReader,
+    OrderPreservingCompressor,
+    OrderPreservingRetriever,
+    SelfRouteChain,
+)
 
 
 class NamedModel(FakeListChatModel):
@@ -51,6 +64,7 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"rung_llms": {"fool": NamedModel()}}, "rungs= has only"),
         ({"rung_llms": {"full": "gpt"}}, "no chat model"),
         ({"sentinel": "**"}, "sentinel"),
+        ({"decline_rules": "strict"}, '"lenient" or None'),
         ({"max_documents": 0}, "max_documents=0"),
         ({"max_documents": True}, "max_documents=True"),
         ({"prices": {"m": (1, 2)}}, "three numbers"),
@@ -84,6 +98,7 @@ def test_what_cannot_be_is_refused_at_construction(options, fault):
         {"rungs": ("retrieved", 5000, "full")},
         {"sentinel": ("no answer", "keine Antwort")},
         {"decline_rules": DeclineRules(sentinels=("sans réponse",))},
+        {"decline_rules": "lenient"},
         {"prices": {"named": (1, 0.5, 4)}},
         {"rung_llms": {"full": NamedModel()}},
         {"max_context_tokens": {"full": 1000}},
@@ -174,3 +189,58 @@ def test_a_model_that_says_nothing_has_no_facts():
 def test_an_option_that_there_is_no_more_says_what_to_write(option, instead):
     with pytest.raises(ValueError, match=instead):
         chain_with(**{option: True})
+
+
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+@pytest.mark.parametrize("component", COMPONENTS)
+def test_a_component_has_a_json_schema(component, mode):
+    schema = component.model_json_schema(mode=mode)
+
+    assert json.loads(json.dumps(schema)) == schema
+    assert set(schema["properties"]) == set(component.model_fields)
+
+
+def test_the_schema_describes_the_options():
+    properties = SelfRouteChain.model_json_schema()["properties"]
+
+    assert all("description" in f for n, f in properties.items() if n != "name")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "rungs"),
+    [
+        ("rungs", ["full"], {"full": "answered"}),
+        ("max_documents", 1, {"retrieved": "declined", "full": "answered"}),
+        ("rungs", ["retrieved"], {"retrieved": "declined"}),
+    ],
+)
+@pytest.mark.parametrize("bound", [True, False])
+async def test_options_are_configured_for_one_call(option, value, rungs, bound):
+    model = FakeListChatModel(responses=["unanswerable", "In 1912."])
+    if rungs == {"full": "answered"}:
+        model = FakeListChatModel(responses=["In 1912."])
+    chain = SelfRouteChain(
+        llm=model,
+        retriever=ListRetriever(documents=list(RETRIEVED)),
+        documents={"book.txt": BOOK},
+    ).configurable_fields(**{option: ConfigurableField("mine")})
+    config = {"configurable": {"mine": value}}
+
+    if bound:
+        result = await chain.with_config(config).ainvoke(QUESTION)
+    else:
+        result = chain.invoke(QUESTION, config)
+
+    assert decisions(result) == rungs
+    assert [spec.id for spec in chain.config_specs] == ["mine"]
+
+
+def test_a_configured_value_that_is_not_possible_is_refused():
+    chain = SelfRouteChain(
+        llm=FakeListChatModel(responses=["In 1912."]),
+        retriever=ListRetriever(documents=list(RETRIEVED)),
+        documents={"book.txt": BOOK},
+    ).configurable_fields(rungs=ConfigurableField("rungs"))
+
+    with pytest.raises(ValueError, match="rung"):
+        chain.invoke(QUESTION, {"configurable": {"rungs": ["nowhere"]}})

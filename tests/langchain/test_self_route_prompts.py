@@ -116,7 +116,7 @@ async def test_prompts_can_be_replaced_for_all_rungs_and_for_one(scripted_server
     first, second = (request.prompt for request in server.requests)
     assert first.startswith("ALL ")
     assert first.endswith(f" | {QUESTION} | or write unanswerable")
-    assert second == f"FULL {BOOK} | {QUESTION}"
+    assert second == f"FULL Document: book.txt\n\n{BOOK} | {QUESTION}"
 
 
 async def test_a_prompt_template_says_who_says_what(scripted_server):

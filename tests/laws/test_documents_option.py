@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import get_type_hints
 
 import chromadb
@@ -93,6 +94,19 @@ def of_llamaindex(kind, path):
 
 
 KINDS = ["mapping", "function", "async function", "folder", "list", "docstore", "store"]
+CHUNKS = {langchain_oprag: {"store"}, llamaindex_oprag: {"docstore", "store"}}
+"""What full texts are put together in. A search's filter binds those, and none of the
+components here can see what its search filters by."""
+
+
+def stated(adapter, kind, documents, make):
+    """The texts as a function: then the application decides who reads them."""
+    if kind not in CHUNKS[adapter]:
+        return documents
+    with pytest.raises(ValueError, match="documents=document_source") as caught:
+        make(documents=documents)
+    assert "filter" in str(caught.value)
+    return adapter.document_source(documents).get
 
 
 def chunks():
@@ -108,36 +122,41 @@ def nodes():
     return [NodeWithScore(node=made[-1]), NodeWithScore(node=made[0])]
 
 
-async def ordered_by_langchain(way, documents):
-    if "compress" in way:
-        component = langchain_oprag.OrderPreservingCompressor(
-            documents=documents, **JOINED
+async def ordered_by_langchain(way, kind, documents):
+    make = (
+        langchain_oprag.OrderPreservingCompressor
+        if "compress" in way
+        else partial(
+            langchain_oprag.OrderPreservingRetriever,
+            base_retriever=ListRetriever(documents=chunks()),
         )
+    )
+    documents = stated(langchain_oprag, kind, documents, make)
+    component = make(documents=documents, **JOINED)
+    if "compress" in way:
         if way == "acompress":
             return await component.acompress_documents(chunks(), "")
         return component.compress_documents(chunks(), "")
-    retriever = langchain_oprag.OrderPreservingRetriever(
-        base_retriever=ListRetriever(documents=chunks()), documents=documents, **JOINED
-    )
     if way == "ainvoke":
-        return await retriever.ainvoke("question")
-    return retriever.invoke("question")
+        return await component.ainvoke("question")
+    return component.invoke("question")
 
 
-async def ordered_by_llamaindex(way, documents):
+async def ordered_by_llamaindex(way, kind, documents):
+    make = (
+        llamaindex_oprag.OrderPreservingPostprocessor
+        if "process" in way
+        else partial(llamaindex_oprag.OrderPreservingRetriever, Fixed(nodes()))
+    )
+    documents = stated(llamaindex_oprag, kind, documents, make)
+    component = make(documents=documents, **JOINED)
     if "process" in way:
-        component = llamaindex_oprag.OrderPreservingPostprocessor(
-            documents=documents, **JOINED
-        )
         if way == "aprocess":
             return await component.apostprocess_nodes(nodes())
         return component.postprocess_nodes(nodes())
-    retriever = llamaindex_oprag.OrderPreservingRetriever(
-        Fixed(nodes()), documents=documents, **JOINED
-    )
     if way == "aretrieve":
-        return await retriever.aretrieve("question")
-    return retriever.retrieve("question")
+        return await component.aretrieve("question")
+    return component.retrieve("question")
 
 
 @pytest.mark.parametrize("way", ["invoke", "ainvoke", "compress", "acompress"])
@@ -146,9 +165,9 @@ async def test_langchain_fills_gaps_from_whatever_holds_the_texts(kind, way, tmp
     documents = of_langchain(kind, tmp_path)
     if kind == "async function" and not way.startswith("a"):
         with pytest.raises(InvalidOptionError, match="asked from sync code"):
-            await ordered_by_langchain(way, documents)
+            await ordered_by_langchain(way, kind, documents)
         return
-    (result,) = await ordered_by_langchain(way, documents)
+    (result,) = await ordered_by_langchain(way, kind, documents)
     assert result.page_content == TEXT
 
 
@@ -158,9 +177,9 @@ async def test_llamaindex_fills_gaps_from_whatever_holds_the_texts(kind, way, tm
     documents = of_llamaindex(kind, tmp_path)
     if kind == "async function" and not way.startswith("a"):
         with pytest.raises(InvalidOptionError, match="asked from sync code"):
-            await ordered_by_llamaindex(way, documents)
+            await ordered_by_llamaindex(way, kind, documents)
         return
-    (result,) = await ordered_by_llamaindex(way, documents)
+    (result,) = await ordered_by_llamaindex(way, kind, documents)
     assert result.node.text == TEXT
 
 
@@ -178,14 +197,15 @@ def test_plain_python_fills_gaps_likewise(kind, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("found", [True, False])
 async def test_self_route_reads_whatever_holds_the_texts(kind, found, tmp_path):
-    retriever = ListRetriever(documents=chunks() if found else [])
-    chain = langchain_oprag.SelfRouteChain(
+    make = partial(
+        langchain_oprag.SelfRouteChain,
         llm=FakeListChatModel(
             responses=["unanswerable", "Ann."] if found else ["Ann."]
         ),
-        retriever=retriever,
-        documents=of_langchain(kind, tmp_path),
+        retriever=ListRetriever(documents=chunks() if found else []),
     )
+    documents = of_langchain(kind, tmp_path)
+    chain = make(documents=stated(langchain_oprag, kind, documents, make))
     result = await chain.ainvoke("Who built it?")
     read = found or kind in {"mapping", "folder", "list"}  # they can be listed
     assert [d.page_content for d in result["context"]] == ([TEXT] if read else [])
@@ -194,9 +214,9 @@ async def test_self_route_reads_whatever_holds_the_texts(kind, found, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 async def test_the_self_route_engine_does_so_too(kind, tmp_path):
     with ScriptedServer(["unanswerable", "Ann."]) as server:
-        engine = engine_over(
-            server, retriever=Fixed(nodes()), documents=of_llamaindex(kind, tmp_path)
-        )
+        make = partial(engine_over, server, retriever=Fixed(nodes()))
+        documents = of_llamaindex(kind, tmp_path)
+        engine = make(documents=stated(llamaindex_oprag, kind, documents, make))
         response = await engine.aquery("Who built it?")
     assert [each.node.text for each in response.source_nodes] == [TEXT]
 

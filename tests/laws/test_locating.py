@@ -8,9 +8,10 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from oprag.locating import ABSENT, UNKNOWN, Location, Seeds, anchoring, locate, squeeze
+from oprag.locating import Location, anchoring, locate, squeeze
 from oprag.locating.chaining import chain
 from oprag.locating.contiguity import cover
+from oprag.locating.seeding import ABSENT, UNKNOWN, Seeds
 from oprag.locating.squeezing import SqueezedText
 
 SPACES = " \n\t\u00a0\u2003\u3000\x1c"

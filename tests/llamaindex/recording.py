@@ -79,5 +79,6 @@ class RecordingLLM(CustomLLM):
         self, prompt: str, formatted: bool = False, **kwargs: Any
     ) -> CompletionResponseGen:
         whole = self.complete(prompt, formatted=formatted, **kwargs).text
+        yield CompletionResponse(text="", delta="")
         for end in range(1, len(whole) + 1):
             yield CompletionResponse(text=whole[:end], delta=whole[end - 1])

@@ -8,12 +8,18 @@ from llama_index.core.ingestion import DocstoreStrategy, IngestionPipeline
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.storage.docstore import SimpleDocumentStore
 
-from llamaindex_oprag import OffsetTokenNodeParser
+from llamaindex_oprag import OffsetTokenNodeParser, PositionAnnotator
 from llamaindex_oprag.documents import document_source
 from oprag.documents import DocumentSource
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.errors import (
+    DocumentNotFoundError,
+    IncompleteDocumentError,
+    InvalidOptionError,
+)
 from tests.llamaindex.corpus import TEXT, clause_parser, document, index
 from tests.llamaindex.recording import WordEmbedding
+from tests.llamaindex.self_routing import REFUSAL, WAYS, ask
+from tests.support.openai_server import ScriptedServer
 
 
 def docstore(*documents: Document) -> SimpleDocumentStore:
@@ -146,3 +152,41 @@ async def test_a_docstore_gives_a_document_by_the_name_that_its_nodes_have():
     assert source.get("/a.txt") == await source.aget("/a.txt") == "All of it."
     with pytest.raises(DocumentNotFoundError):  # one page is not the document
         source.get("/b.pdf")
+
+
+def spaced_index() -> VectorStoreIndex:
+    """Nodes of another parser, which lack white space of their document."""
+    text = f" \n{TEXT}"
+    document = Document(text=text, id_="lease.txt", metadata={"source": "lease.txt"})
+    parser = SentenceSplitter(chunk_size=60, chunk_overlap=0)
+    annotator = PositionAnnotator(documents=[document])
+    nodes = annotator(parser.get_nodes_from_documents([document]))
+    return VectorStoreIndex(nodes, embed_model=WordEmbedding())
+
+
+async def test_a_text_that_is_not_exact_is_refused_or_marked():
+    over = spaced_index()
+
+    source = document_source(over, exact=False)
+    assert (await both(source)).split() == TEXT.split()
+    assert not source.read("lease.txt").exact
+    with pytest.raises(IncompleteDocumentError, match="exact=False"):
+        document_source(over).get("lease.txt")
+    with pytest.raises(InvalidOptionError, match="exact text of 'lease"):
+        PositionAnnotator(documents=source)(list(over.docstore.docs.values()))
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_self_route_says_that_it_read_a_text_that_is_not_exact(way):
+    over = spaced_index()
+    with ScriptedServer([REFUSAL, "In May."]) as server:
+        asked = await ask(
+            server,
+            way,
+            retriever=over.as_retriever(similarity_top_k=1),
+            documents=document_source(over, exact=False),
+        )
+
+    assert asked.route == {"rung": "full", "answered": True, "exact": False}
+    assert asked.usage["rungs"][1]["note"].endswith("not the exact text: 'lease.txt'")
+    assert [node.metadata["exact"] for node in asked.nodes] == [False]

@@ -29,6 +29,8 @@ from tests.support.openai_server import (
     server_error,
 )
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "When was the bridge built?"
 LONG = "The bridge was built by Ann, in the spring of 1912."
 TEXTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import random
@@ -153,8 +154,11 @@ class TestMetadata:
     def test_the_flat_keys_are_written(self):
         parser = OffsetTokenNodeParser(chunk_size=3, tokenizer="cl100k_base")
 
-        nodes = parser.get_nodes_from_documents([document("a b", "one two three four")])
+        text = "one two three four"
+        nodes = parser.get_nodes_from_documents([document("a b", text)])
 
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        stamp = {"text_length": 18, "text_hash": digest[:16]}
         assert [node.metadata for node in nodes] == [
             {
                 "doc_key": document_key("a b"),
@@ -166,6 +170,7 @@ class TestMetadata:
                 "char_end": end,
                 "token_count": count,
                 "token_counter": "cl100k_base",
+                **(stamp if index == 0 else {}),
             }
             for index, (start, end, count) in enumerate([(0, 13, 3), (13, 18, 1)])
         ]

@@ -10,11 +10,18 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.schema import QueryBundle
 from llama_index.vector_stores.chroma import ChromaVectorStore
 from pydantic import ValidationError
 
-from llamaindex_oprag import OrderPreservingPostprocessor, OrderPreservingRetriever
+from llamaindex_oprag import (
+    LongUnitRetriever,
+    OrderPreservingPostprocessor,
+    OrderPreservingRetriever,
+    SelfRouteQueryEngine,
+)
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from oprag.units.grouping_documents import group_documents
 from tests.llamaindex.corpus import (
     QUESTION,
     TEXT,
@@ -109,6 +116,46 @@ def test_an_index_is_asked_for_enough_to_choose_from(options, asked):
     Asked.asked.clear()
     OrderPreservingRetriever(base, token_budget=60, **options).retrieve(QUESTION)
     assert Asked.asked == [asked]
+
+
+class Repeating(Asked):
+    """Gives as many nodes as it is asked for, and some more: the same ones."""
+
+    more = 0
+
+    def _retrieve(self, query_bundle):
+        self.asked.append(self.similarity_top_k)
+        number = self.similarity_top_k + self.more
+        return [FOUND[place % len(FOUND)] for place in range(number)]
+
+    async def _aretrieve(self, query_bundle):
+        return self._retrieve(query_bundle)
+
+
+@pytest.mark.parametrize("more", [-1, 0, 5])
+@pytest.mark.parametrize("way", ["retrieve", "aretrieve"])
+async def test_an_index_that_repeats_itself_is_asked_once(more, way):
+    base = Repeating(index(), embed_model=WordEmbedding())
+    base.more = more
+    full = " ".join(["word"] * 200)
+    units = group_documents({"d": full, "b": "x"}, token_counter=words)
+    texts = {"d": full, "b": "x"}
+    routed = SelfRouteQueryEngine.from_args(
+        base, MockLLM(), documents=texts, rungs=[64_000, "full"]
+    )
+
+    for retriever, least in (
+        (OrderPreservingRetriever(base, token_budget=1_000_000), 15_625),
+        (LongUnitRetriever(base, units=units, documents=texts, similarity_top_k=2), 16),
+        (routed, 1_000),
+    ):
+        Asked.asked.clear()
+        if way == "retrieve":
+            retriever.retrieve(QueryBundle(QUESTION))
+        else:
+            await retriever.aretrieve(QueryBundle(QUESTION))
+        # Once: LlamaIndex's retrievers leave out what comes again.
+        assert Asked.asked == [least]
 
 
 async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):

@@ -26,7 +26,7 @@ from tests.support.openai_server import (
     count_words,
 )
 
-pytestmark = pytest.mark.parametrize("way", WAYS)
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("way", WAYS)]
 
 
 def words_of(reply: str) -> int:
@@ -349,7 +349,7 @@ class TestQueries:
             asked = await ask(
                 server,
                 way,
-                retriever=store.as_retriever(similarity_top_k=2),
+                retriever=store.as_retriever(similarity_top_k=3),
                 documents={"lease.txt": text},
             )
 

@@ -364,7 +364,27 @@ class TestPrompts:
 
         first, second = server.requests
         assert [m["role"] for m in first.messages] == ["system", "user"]
-        assert second.prompt == own.format(context=TEXT, question=QUESTION)
+        named = f"Document: lease.txt\n\n{TEXT}"
+        assert second.prompt == own.format(context=named, question=QUESTION)
+
+    @every_way
+    @pytest.mark.parametrize("sentinel", [None, "{not here}"])
+    async def test_what_get_prompts_shows_can_be_put_back(self, sentinel, way):
+        with ScriptedServer(["yes", "yes"]) as server:
+            engine = engine_over(server, sentinel=sentinel)
+            await ask_engine(engine, way)
+            shown = engine.get_prompts()
+            texts = {
+                name: PromptTemplate(p.get_template()) for name, p in shown.items()
+            }
+
+            engine.update_prompts(shown)
+            engine.update_prompts(texts)
+            await ask_engine(engine, way)
+
+        first, second = server.requests
+        assert first.prompt == second.prompt
+        assert "{context_str}" in shown["rag_prompt"].get_template()
 
     def test_a_system_prompt_of_the_llm_is_sent(self):
         with ScriptedServer(["yes"]) as server:

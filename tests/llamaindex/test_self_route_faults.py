@@ -113,6 +113,17 @@ class TestTheModelFails:
         ):
             await ask(server, way)
 
+    async def test_by_closing_the_stream_without_a_reason(self, way):
+        cut = Reply(deltas=["In", " M"], unfinished=True)
+        with ScriptedServer([REFUSAL, cut]) as server:
+            if not way.endswith("stream"):  # a whole reply is whole
+                assert (await ask(server, way)).answer == "In M"
+                return
+            with pytest.raises(RungFailedError, match="broken off") as error:
+                await ask(server, way)
+
+        assert isinstance(error.value.__cause__, ConnectionError)
+
     async def test_because_the_prompt_is_too_long(self, way):
         with (
             ScriptedServer([REFUSAL, context_overflow(4096, 5000)]) as server,
@@ -251,7 +262,8 @@ class TestAsyncCode:
             return f"full {number}" if TEXT in request.prompt else REFUSAL
 
         with ScriptedServer(answer) as server:
-            engine = engine_over(server, retriever=index().as_retriever())
+            retriever = index().as_retriever(similarity_top_k=3)
+            engine = engine_over(server, retriever=retriever)
             queries = [engine.aquery(f"number {i}") for i in range(6)]
             responses: list[Any] = await asyncio.gather(*queries)
 

@@ -127,15 +127,19 @@ def test_an_llm_that_parses_its_output_is_refused():
         make(llm=llm)
 
 
-def test_rules_of_another_language():
-    rules = DeclineRules(
-        sentinels=("keine antwort",), subjects=("die frage",), predicates=("ist",)
-    )
-    replies = ["Die Frage ist keine Antwort.", "Im Mai."]
-    with ScriptedServer(replies) as server:
+def test_a_sentinel_of_another_language():
+    rules = DeclineRules(sentinels=("keine antwort",))
+    with ScriptedServer(["„Keine Antwort.“", "Im Mai."]) as server:
         response = engine_over(server, decline_rules=rules).query(QUESTION)
 
     assert str(response) == "Im Mai."
+
+
+def test_rules_that_there_are_not_are_refused():
+    with pytest.raises(InvalidOptionError, match='"lenient" or None') as caught:
+        make(decline_rules="strict")
+
+    assert (caught.value.option, caught.value.value) == ("decline_rules", "strict")
 
 
 def test_bare_texts_say_nothing_of_their_documents():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 import threading
 from contextlib import redirect_stdout
 from typing import Any
@@ -15,10 +14,14 @@ from llama_index.core.base.response.schema import (
 )
 from llama_index.core.callbacks import CallbackManager, TokenCountingHandler
 
-from tests.llamaindex.corpus import QUESTION, TEXT
-from tests.llamaindex.self_routing import REFUSAL, ask_engine, engine_over
-from tests.routing.refusal_samples import ANSWERS, REFUSALS
-from tests.support.openai_server import Reply, Request, ScriptedServer, count_words
+from llamaindex_oprag import SelfRouteQueryEngine
+from oprag.calls import without_reasoning
+from oprag.routing import DeclineRules
+from tests.llamaindex.corpus import QUESTION, TEXT, index
+from tests.llamaindex.recording import RecordingLLM
+from tests.llamaindex.self_routing import DOCUMENTS, REFUSAL, ask_engine, engine_over
+from tests.routing.refusal_samples import ANSWERS, LENIENT_REFUSALS, REFUSALS
+from tests.support.openai_server import Reply, ScriptedServer, count_words
 
 
 def stream(server: ScriptedServer, **options: Any) -> StreamingResponse:
@@ -188,33 +191,27 @@ async def test_a_stream_that_is_left_is_closed_async():
     assert len(server.requests) == 1
 
 
-def cut(text: str, seed: int) -> list[str]:
-    generator = random.Random(seed)  # noqa: S311 -- cuts, no secrets
-    places = range(1, len(text))
-    bounds = sorted(generator.sample(places, min(len(places), 6)))
-    return [text[a:b] for a, b in zip([0, *bounds], [*bounds, len(text)], strict=True)]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("samples", [REFUSALS, ANSWERS], ids=["refusals", "answers"])
-async def test_no_cut_of_a_stream_changes_anything(samples):
-    """No character of a refusal is shown, none of an answer lost; no call too many."""
-    current: dict[str, Any] = {}
+@pytest.mark.parametrize("way", ["query", "aquery", "stream", "astream"])
+@pytest.mark.parametrize("rules", [None, "lenient"])
+async def test_no_refusal_is_shown_and_no_answer_lost(rules, way):
+    """Replies of many tones, whole and by character."""
+    llm = RecordingLLM()
+    engine = SelfRouteQueryEngine.from_args(
+        index().as_retriever(similarity_top_k=3),
+        llm,
+        documents=DOCUMENTS,
+        token_counter=count_words,
+        decline_rules=rules,
+    )
+    replies = (*REFUSALS, *LENIENT_REFUSALS, *ANSWERS)
+    for reply in replies if rules is None else LENIENT_REFUSALS:
+        llm.replies, llm.prompts = [reply, "In May."], []
+        asked = await ask_engine(engine, way)
 
-    def answer(request: Request) -> Reply:
-        text = "In May." if TEXT in request.prompt else current["text"]
-        return Reply(deltas=cut(text, current["seed"]))
-
-    with ScriptedServer(answer) as server:
-        engine = engine_over(server, streaming=True)
-        for seed, text in enumerate(samples):
-            current.update(text=text, seed=seed)
-            before = len(server.requests)
-            asked = await ask_engine(engine, "stream" if seed % 2 else "astream")
-            calls = len(server.requests) - before
-
-            if samples is REFUSALS:
-                assert ("".join(asked.pieces), calls) == ("In May.", 2), text
-            else:
-                shown = text.removeprefix("<think>unanswerable</think>")
-                assert ("".join(asked.pieces), calls) == (shown, 1), text
+        refused = reply in REFUSALS or rules == "lenient"
+        shown = without_reasoning(reply, DeclineRules().reasoning_tags)
+        assert "".join(asked.pieces) == ("In May." if refused else shown), reply
+        assert len(llm.prompts) == (2 if refused else 1), reply
+        rung = "full" if refused else "retrieved"
+        assert asked.route == {"rung": rung, "answered": True}, reply

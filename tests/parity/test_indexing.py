@@ -21,6 +21,8 @@ from oprag.errors import (
     InvalidOptionError,
     MissingDocumentError,
     MissingPositionError,
+    MixedVersionsWarning,
+    OpragWarning,
     UnscopedPositionError,
     UnsupportedMetadataError,
 )
@@ -153,8 +155,12 @@ def test_one_changes_what_the_other_wrote():
     assert_whole(langchain.chunks, after)
 
 
+def storable(loaded: Loaded) -> bool:
+    return not any("\0" in text.text for text in loaded.texts)
+
+
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(documents(interleaved=False), st.booleans(), st.integers(4, 20))
+@given(documents(interleaved=False).filter(storable), st.booleans(), st.integers(4, 20))
 def test_the_same_is_stored_of_generated_documents(loaded, packed, size):
     stored = []
     for place in alone():
@@ -198,15 +204,15 @@ def test_chunks_of_several_sizes_live_side_by_side(make, kind):
 
 def test_a_changed_document_is_replaced_in_its_own_size_and_never_mixed():
     place = alone()[0]
-    old, new = of_kind("page"), of_kind("page")
+    name, old, new = "a 'ü'.pdf", of_kind("page"), of_kind("page")
     new[0] = new[0]._replace(text="A new first page. " * 9)
     for size in (9, 30):
         place.index(old, size=size, replace="same_settings")
 
     place.index(new, size=9, replace="same_settings")
 
-    with pytest.raises(ValueError, match="several versions"):
-        assert_whole(place.chunks, new)
+    with pytest.warns(MixedVersionsWarning, match="2 versions"):
+        rebuild(name, place.chunks.fetch(document_key(name)))
     place.index(new, size=30, replace="same_settings")
     assert_whole(place.chunks, new)
     assert place.index(new, size=30).updated == ("a 'ü'.pdf", "b.txt")
@@ -252,9 +258,15 @@ WRONG: list[tuple[list[tuple[str, dict[str, Any]]], type[Exception]]] = [
     ([("a", NAMED), ("b", {"source": "b"}), ("a", NAMED)], DuplicateDocumentError),
     ([("text", {**NAMED, "chunk_index": 0})], UnscopedPositionError),
     ([("text", {**NAMED, "start_index": 0})], UnscopedPositionError),
-    ([("text", {**NAMED, "page_label": "iv"})], MissingPositionError),
-    ([("text", {**NAMED, "tags": ["a"]})], UnsupportedMetadataError),
 ]
+REFUSED: list[tuple[dict[str, Any], type[Exception]]] = [
+    ({"page_label": "iv"}, MissingPositionError),
+    ({"tags": ["a"]}, UnsupportedMetadataError),
+    ({"title": "Report\0"}, UnsupportedMetadataError),
+    ({"title": "\ud800"}, UnsupportedMetadataError),
+    ({"a\0b": 1}, UnsupportedMetadataError),
+]
+"""What is wrong with one document alone."""
 
 
 @pytest.mark.parametrize(("loaded", "error"), WRONG)
@@ -266,4 +278,25 @@ def test_what_cannot_be_indexed_is_the_same_error(loaded, error):
             place.index(texts)
         assert type(caught.value) is error
         messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize(("metadata", "error"), REFUSED)
+def test_what_is_wrong_with_one_document_is_the_same_and_leaves_its_old_version(
+    metadata, error
+):
+    before = [Text("Old.", NAMED, "", None, None)]
+    wrong = Text("New.", {**NAMED, **metadata}, "", None, None)
+    other = Text("Other.", {"source": "b.pdf"}, "", None, None)
+    messages = []
+    for place in alone():
+        place.index(before)
+        with pytest.warns(OpragWarning, match=r"1 failed: 'a.pdf'"):
+            report = place.index([wrong, other], remove_missing=True)
+        assert report.added == ("b.pdf",)
+        ((name, refusal),) = report.failed
+        assert (name, type(refusal)) == ("a.pdf", error)
+        own = place.chunks.fetch(document_key("a.pdf"))
+        assert [chunk.text for chunk in own] == ["Old."]
+        messages.append(str(refusal))
     assert messages[0] == messages[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -120,6 +121,10 @@ def split_plainly(loaded: Loaded, how: Splitters) -> list[Chunk]:
                     "token_count": how.counter(own),
                     "token_counter": how.counter.name,
                 }
+                if not made[id(part)]:
+                    metadata["text_length"] = len(part.text)
+                    digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass"))
+                    metadata["text_hash"] = digest.hexdigest()[:16]
                 made[id(part)].append(Chunk("", own, metadata))
                 index += 1
     return [chunk for text in loaded.texts for chunk in made[id(text)]]

@@ -23,6 +23,7 @@ from oprag.calls import (
 )
 from oprag.chunk import Hit
 from oprag.context import ContextOptions
+from oprag.documents import FullText
 from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
 from oprag.routing import RouteOptions, as_rungs, route
 
@@ -53,6 +54,9 @@ class Words:
 
         return PromptSize(tokens, self.window, self.reserved)
 
+    def llm(self, prompt: str) -> None:
+        return None
+
     def model(self, prompt: str) -> str | None:
         return "long" if prompt == "full" else "short"
 
@@ -74,7 +78,11 @@ class Driven:
         model: Words | None = None,
         **options: Any,
     ) -> None:
-        settings: dict[str, Any] = {"rungs": ("retrieved", "full"), **options}
+        settings: dict[str, Any] = {
+            "rungs": ("retrieved", "full"),
+            "named": False,
+            **options,
+        }
         context = settings.pop("context", {})
         self.told: list[RungEntry] = []
         self.ledger = Ledger(on_entry=self.told.append)
@@ -95,7 +103,7 @@ class Driven:
         while not isinstance(request, Finished):
             if isinstance(request, ReadDocuments):
                 self.read.append(request.names)
-                request = advance(steps, [TEXTS[name] for name in request.names])
+                request = advance(steps, [self.full(name) for name in request.names])
                 continue
             self.asked.append(request)
             answer = next(given)
@@ -104,6 +112,10 @@ class Driven:
         assert next(given, None) is None
         self.outcome = request.result.outcome
         self.context = request.result.context
+
+    @staticmethod
+    def full(name: str) -> FullText:
+        return FullText(TEXTS[name], exact=not name.endswith("~"))
 
     @property
     def decisions(self) -> list[tuple[str, str]]:

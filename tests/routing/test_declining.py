@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import random
-from collections.abc import Iterable
+import re
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,11 +15,21 @@ from hypothesis import strategies as st
 
 from oprag.calls import ReasoningFilter, without_reasoning
 from oprag.errors import InvalidOptionError
-from oprag.routing import DeclineDetector, DeclineRules, is_refusal
-from oprag.routing.declining import decision_so_far
-from tests.routing.refusal_samples import ANSWERS, REFUSALS
+from oprag.routing import DeclineDetector, DeclineRules, as_decline_rules, is_refusal
+from oprag.routing.refusal_words import grammar_of
+from oprag.routing.refusals import judge
+from tests.routing.refusal_samples import (
+    ANSWERS,
+    ANSWERS_BY_TONE,
+    LENIENT_REFUSALS,
+    REFUSALS,
+    REFUSALS_BY_TONE,
+)
 
+ROOT = Path(__file__).parents[2]
 TAGS = (("<think>", "</think>"),)
+LENIENT = DeclineRules(lenient=True)
+ALL = (*REFUSALS, *ANSWERS, *LENIENT_REFUSALS)
 
 
 def stream(detector: DeclineDetector, deltas: Iterable[str]) -> str:
@@ -31,9 +43,9 @@ def cut(text: str, generator: random.Random) -> list[str]:
     return [text[start:end] for start, end in itertools.pairwise(places)]
 
 
-def first_release(text: str) -> str | None:
+def first_release(text: str, rules: DeclineRules | None = None) -> str | None:
     """Give the shortest beginning at which anything is handed on."""
-    detector = DeclineDetector()
+    detector = DeclineDetector(rules=rules)
     for end in range(len(text)):
         if detector.feed(text[end]):
             return text[: end + 1]
@@ -43,64 +55,87 @@ def first_release(text: str) -> str | None:
 # The verdict on a whole reply.
 
 
-def test_there_are_fifty_of_each():
-    assert len(set(REFUSALS)) >= 50
-    assert len(set(ANSWERS)) >= 50
+def test_there_are_enough_of_each():
+    new_refusals = {*itertools.chain(*REFUSALS_BY_TONE.values())}
+    new_answers = {*itertools.chain(*ANSWERS_BY_TONE.values())}
+
+    assert len(new_refusals) >= 150
+    assert len(new_answers) >= 150
+    assert len(REFUSALS) == 497
+    assert len(ANSWERS) == 357
+    assert len(LENIENT_REFUSALS) == 34
 
 
 @pytest.mark.parametrize("text", REFUSALS)
 def test_refusals_are_recognised(text):
     assert is_refusal(text)
+    assert is_refusal(text, LENIENT)
 
 
 @pytest.mark.parametrize("text", ANSWERS)
-def test_answers_that_mention_the_word_are_answers(text):
+def test_answers_are_answers_whatever_words_they_hold(text):
     assert not is_refusal(text)
+    assert not is_refusal(text, LENIENT)
+
+
+@pytest.mark.parametrize("text", LENIENT_REFUSALS)
+def test_that_nothing_was_found_is_an_answer_unless_the_rules_are_lenient(text):
+    assert not is_refusal(text)
+    assert is_refusal(text, LENIENT)
+
+
+def test_the_page_says_what_a_refusal_is():
+    page = (ROOT / "docs/self_route.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+) \| (a refusal|an answer)(.*) \|$", page, re.MULTILINE)
+
+    assert len(rows) == 7
+    for reply, verdict, unless in rows:
+        assert is_refusal(reply) == (verdict == "a refusal"), reply
+        assert is_refusal(reply, LENIENT) == (verdict == "a refusal" or bool(unless))
+
+
+def test_lenient_rules_count_two_sentences_and_no_more():
+    assert is_refusal("The text does not say. No year is given.", LENIENT)
+    assert not is_refusal("The text does not say. " * 3, LENIENT)
+    assert not is_refusal("The text does not say " + "so " * 100 + ".", LENIENT)
 
 
 def test_a_missing_reply_counts_as_declined():
     assert is_refusal(None)
 
 
-@pytest.mark.parametrize("follower", [".", ",", ":", ";", "—", "-", "\n", " -", " ."])
-def test_anything_may_follow_the_sentinel_and_a_follower(follower):
-    assert is_refusal(f"Unanswerable{follower} " + "and so on. Yes! " * 20)
+@pytest.mark.parametrize("end", [".", ",", ":", ";", "—", " -", "\n", "\n\n", " ("])
+def test_a_reason_may_follow_the_sentinel_and_anything_else_may_not(end):
+    assert is_refusal(f"Unanswerable{end} the text names no year")
+    assert not is_refusal(f"Unanswerable{end} Ann did it")
+
+
+def test_what_stands_behind_two_sentences_changes_nothing():
+    rest = " It was Ann, said Holmes. " * 20
+
+    assert is_refusal("Unanswerable. The text does not say." + rest)
+    assert is_refusal("The text does not say. Unanswerable." + rest)
+    assert not is_refusal("The text does not say. Nor does he. Unanswerable.")
+
+
+def test_what_stands_behind_300_characters_changes_nothing():
+    long = "The text does not say " + "so " * 92
+    assert len(long) == 298
+
+    assert is_refusal("Unanswerable, as no passage names it" + " or her" * 40 + " Ann.")
+    assert not is_refusal(f"{long}; unanswerable")
+    assert not is_refusal(" " * 20 + f"{long}; unanswerable")
+    assert is_refusal(long[: 300 - len("; unanswerable")] + "; unanswerable")
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        *("based on", "given", "from", "according to"),
-        *("because", "since", "as", "in", "with"),
-    ],
-)
-def test_anything_may_follow_the_sentinel_and_a_continuation(words):
-    assert is_refusal(f"Unanswerable {words} " + "it is. Or not! " * 20)
-    assert not is_refusal(f"Unanswerable {words}le it is.")
-
-
-def test_sixteen_words_are_an_answer_and_fifteen_are_not():
-    fifteen = "It is unanswerable because" + " word" * 11
-
-    assert is_refusal(fifteen)
-    assert not is_refusal(fifteen + " word")
-    assert is_refusal(fifteen + " — ")
-
-
-def test_words_are_split_at_dashes_too():
-    fifteen = "It is unanswerable because" + " word" * 9 + " one—two"
-
-    assert is_refusal(fifteen)
-    assert not is_refusal(fifteen + "—three")
-
-
-@pytest.mark.parametrize(
-    "sentinel", ["N/A", "NO_ANSWER", "not in the text", "无法回答"]
+    "sentinel", ["N/A", "NO_ANSWER", "not in the text", "无法回答", "no-answer", "N.A."]
 )
 def test_other_sentinels(sentinel):
     rules = DeclineRules(sentinels=(sentinel,))
 
-    assert is_refusal(f"**{sentinel}**", rules)
+    assert is_refusal(sentinel, rules)
+    assert is_refusal(f"**{sentinel}**.", rules)
     assert is_refusal(f"The answer is {sentinel.upper()}.", rules)
     assert not is_refusal("unanswerable", rules)
     assert not is_refusal(f"{sentinel} arguments", rules)
@@ -113,39 +148,24 @@ def test_several_sentinels():
     assert is_refusal("Not\ngiven, it seems", rules)
 
 
-def test_another_language():
-    german = DeclineRules(
-        sentinels=("unbeantwortbar",),
-        labels=("antwort",),
-        continuations=("anhand", "aus", "weil", "da"),
-        introductions=("leider",),
-        qualifiers=("die", "diese"),
-        subjects=("frage", "das", "sie"),
-        predicates=("ist", "bleibt"),
-        contractions=(),
-        adverbs=("daher",),
-        reasons=(),
-    )
+@pytest.mark.parametrize("reply", ["Unbeantwortbar", "„unbeantwortbar.“", "无法回答。"])
+def test_a_sentinel_of_another_language_is_recognised_in_its_bare_form(reply):
+    rules = DeclineRules(sentinels=("unbeantwortbar", "无法回答"))
 
-    assert is_refusal("Antwort: unbeantwortbar", german)
-    assert is_refusal("Unbeantwortbar anhand des Textes.", german)
-    assert is_refusal("Die Frage ist daher unbeantwortbar, da das Jahr fehlt.", german)
-    assert not is_refusal("Die Frage ist unbeantwortbar geblieben.", german)
-    assert not is_refusal("The question is unbeantwortbar.", german)
-    assert decision_so_far("Diese Frage ", german) == "undecided"
-    assert decision_so_far("The", german) == "answering"
+    assert is_refusal(reply, rules)
 
 
-def test_without_sentence_words_only_the_sentinel_itself_declines():
-    rules = DeclineRules(subjects=(), contractions=(), followers="")
+@pytest.mark.parametrize(
+    "reply",
+    ["Die Frage ist unbeantwortbar.", "Unbeantwortbar, weil das Jahr fehlt.", "Die"],
+)
+def test_sentences_of_another_language_are_answers(reply):
+    rules = DeclineRules(sentinels=("unbeantwortbar",))
 
-    assert is_refusal("unanswerable", rules)
-    assert not is_refusal("It is unanswerable.", rules)
-    assert not is_refusal("Unanswerable. The text is short.", rules)
-    assert decision_so_far("It", rules) == "answering"
+    assert not is_refusal(reply, rules)
 
 
-@pytest.mark.parametrize("sentinels", [(), ("",), ("unanswerable", " ** ")])
+@pytest.mark.parametrize("sentinels", [(), ("",), ("unanswerable", " ** "), ("...",)])
 def test_a_sentinel_that_would_match_everything_is_rejected(sentinels):
     with pytest.raises(InvalidOptionError, match="at least one letter") as caught:
         DeclineRules(sentinels=sentinels)
@@ -153,140 +173,207 @@ def test_a_sentinel_that_would_match_everything_is_rejected(sentinels):
     assert caught.value.option == "sentinels"
 
 
-def test_one_string_is_no_list_of_words():
+def test_one_string_is_no_list_of_sentinels():
     with pytest.raises(InvalidOptionError, match="must be a tuple"):
-        DeclineRules(subjects="question")  # type: ignore[arg-type] # the point
+        DeclineRules(sentinels="unanswerable")  # type: ignore[arg-type] # the point
+
+
+def test_rules_are_named_or_given():
+    given = DeclineRules(sentinels=("n/a",))
+
+    assert as_decline_rules(None, None) == DeclineRules()
+    assert as_decline_rules(None, "lenient") == DeclineRules(lenient=True)
+    assert as_decline_rules(None, given) is given
+    assert as_decline_rules(["a", "b"], "lenient") == DeclineRules(("a", "b"), True)
+    with pytest.raises(InvalidOptionError, match='"lenient" or None') as caught:
+        as_decline_rules(None, "strict")  # type: ignore[arg-type] # the point
+    assert caught.value.option == "decline_rules"
 
 
 # Streams.
 
 
-@pytest.mark.slow
-def test_ten_thousand_random_cuts_lose_and_leak_nothing():
-    generator = random.Random(20240917)  # noqa: S311 - cuts, no secrets
-    texts = [*REFUSALS, *ANSWERS]
-    for number in range(10_000):
-        text = texts[number % len(texts)]
-        detector = DeclineDetector()
-        given_out = stream(detector, cut(text, generator))
+def shown_of(text: str) -> str:
+    """What is to be seen of an answer."""
+    return without_reasoning(text, DeclineRules().reasoning_tags)
 
-        refused = text in REFUSALS
-        assert detector.decision == ("declined" if refused else "answering"), text
-        expected = "" if refused else without_reasoning(text, TAGS)
-        assert given_out == expected, text
+
+def is_kept(text: str, rules: DeclineRules, pieces: Iterable[str]) -> None:
+    """Whether no character of a refusal is shown and none of an answer lost."""
+    detector = DeclineDetector(rules=rules)
+    given_out = stream(detector, pieces)
+
+    refused = text in REFUSALS or (rules.lenient and text in LENIENT_REFUSALS)
+    assert detector.decision == ("declined" if refused else "answering"), text
+    assert given_out == ("" if refused else shown_of(text)), text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules", [DeclineRules(), LENIENT], ids=["default", "lenient"])
+def test_character_by_character_nothing_leaks_and_nothing_is_lost(rules):
+    for text in ALL:
+        is_kept(text, rules, text)
+
+
+@pytest.mark.slow
+def test_nor_at_any_single_cut():
+    for text in ALL:
+        rules = LENIENT if text in LENIENT_REFUSALS else DeclineRules()
+        for place in range(len(text) % 3, len(text), 3):
+            is_kept(text, rules, [text[:place], text[place:]])
+
+
+@pytest.mark.slow
+def test_nor_at_ten_thousand_random_cuts():
+    generator = random.Random(20240917)  # noqa: S311 - cuts, no secrets
+    for number in range(10_000):
+        text = ALL[number % len(ALL)]
+        is_kept(text, DeclineRules(), cut(text, generator))
+
+
+WORDS = (
+    *("the", "this", "question", "it", "is", "unanswerable", "un", "from", "answer"),
+    *("not", "text", "passages", "says", "mention", "sorry", "so", "based", "on"),
+    *("i", "cannot", "because", "but", "Kant", "there", "no", "yes", "an", "Mr.", "x"),
+)
+MARKS = (
+    *(" ", " ", " ", "\n", "\n\n", ". ", ".", ",", ":", "; ", "**", '"', "—", "-", "!"),
+    *("? ", "(", "<think>", "</", "</s>", "```", "```json\n", "。"),
+)
 
 
 @given(st.data())
 def test_any_cut_of_any_words_gives_the_verdict_on_the_whole(data):
-    words = ["the", "question", "it", "is", "unanswerable", "un", "from", "Answer", "x"]
-    marks = [" ", " ", "\n", ".", ",", ":", "**", '"', "—", "!", "?", "<think>", "</"]
-    text = "".join(data.draw(st.lists(st.sampled_from([*words, *marks]), max_size=14)))
+    pieces = st.lists(st.sampled_from([*WORDS, *MARKS]), max_size=24)
+    text = "".join(data.draw(pieces))
+    rules = data.draw(st.sampled_from([DeclineRules(), LENIENT]))
     generator = data.draw(st.randoms(use_true_random=False))
-    detector = DeclineDetector()
+    detector = DeclineDetector(rules=rules)
 
-    given_out = stream(detector, cut(text, generator))
+    cuts = data.draw(st.sampled_from([text, cut(text, generator)]))
+    given_out = stream(detector, cuts)
 
-    assert (detector.decision == "declined") == is_refusal(text)
+    assert (detector.decision == "declined") == is_refusal(text, rules)
     if detector.decision == "answering":
-        assert given_out == detector.text == without_reasoning(text, TAGS)
+        assert given_out == detector.text == shown_of(text)
     else:
         assert given_out == ""
 
 
+ENDINGS = (
+    *(" not in the text: unanswerable.", "question is unanswerable.", "unanswerable."),
+    *(" question is unanswerable.", " is unanswerable.", " unanswerable.", "able."),
+    *(" it is unanswerable.", " to the text: unanswerable.", " on it: unanswerable."),
+    *(" ai: unanswerable.", " apologies: unanswerable.", " the text: unanswerable."),
+    *(" like it is unanswerable.", " information: unanswerable.", " in: unanswerable."),
+    *(" an ai: unanswerable.", " would seem so: unanswerable.", "", " yes"),
+    *(" answer: unanswerable.", "answer: unanswerable.", " on the text: unanswerable."),
+    *("on the text: unanswerable.", "t say: unanswerable.", "say: unanswerable."),
+    *(" say: unanswerable.", " cannot say: unanswerable.", "cannot say: unanswerable."),
+    *("hinking>unanswerable.", "\nunanswerable.", " of the text: unanswerable."),
+    *("text: unanswerable.", "of the text: unanswerable.", "ai: unanswerable."),
+    *("not in the text: unanswerable.", "x not in the text: unanswerable."),
+    *("an ai cannot say: unanswerable.", " an ai cannot say: unanswerable."),
+    *("able question.", " question.", "unanswerable question."),
+    *('" is unanswerable.', "e not found it: unanswerable."),
+    *(" unanswerable question.", "n ai cannot say: unanswerable."),
+    *(" ai cannot say: unanswerable.", "s an ai cannot say: unanswerable."),
+)
+"""One of these, behind the rest of a word, makes a refusal of a text held back."""
+
+
 @pytest.mark.slow
+def test_text_is_held_back_only_while_both_verdicts_are_possible():
+    rules = DeclineRules(reasoning_tags=())
+    vocabulary = grammar_of(rules.folded_sentinels).words
+
+    def rests(part: str) -> Iterator[str]:
+        yield ""
+        begun = re.split(r"[\W_]", part)[-1].casefold()
+        for word in vocabulary if begun else ():
+            if word.startswith(begun):
+                yield word[len(begun) :]
+
+    for text in ALL[::4]:
+        parts = (text[:end] for end in range(1, min(len(text), 200)))
+        for part in parts:
+            if "<" in part or judge(part, rules, ended=False) != "undecided":
+                continue
+            assert not is_refusal(part + "zz; Ann did.", rules), part
+            assert any(
+                is_refusal(part + rest + ending, rules)
+                for ending in ENDINGS
+                for rest in rests(part)
+            ), part
+
+
+FIRST_WORDS = {
+    *("the", "this", "that", "these", "those", "your", "our", "my", "it", "its"),
+    *("thats", "ones", "question", "questions", "query", "request", "answer"),
+    *("response", "final", "short", "correct", "so", "therefore", "thus", "hence"),
+    *("there", "theres", "no", "not", "nothing", "none", "neither", "insufficient"),
+    *("i", "im", "id", "ive", "we", "cannot", "cant", "unable", "sorry", "apologies"),
+    *("unfortunately", "regrettably", "based", "according", "given", "from", "as"),
+    "unanswerable",
+}
+"""With these a refusal may begin."""
+
+
+def first_word(text: str) -> str:
+    found = re.match(r"[\w'’]+", text)
+    return re.sub(r"['’]", "", found[0]).casefold() if found else ""
+
+
+def test_of_an_answer_that_begins_otherwise_nothing_is_held_beyond_the_first_word():
+    words = {text: first_word(text) for text in ANSWERS}
+    otherwise = [text for text, word in words.items() if word not in FIRST_WORDS]
+    assert len([text for text in otherwise if words[text]]) > 70
+
+    for text in otherwise:
+        if word := words[text]:
+            assert len(first_release(text) or word) <= len(word) + 1, text
+
+
+@given(st.from_regex(r"[A-Za-z]{1,12}[ ,.;:!?]", fullmatch=True), st.text(max_size=40))
+def test_nor_of_any_other_text(first, rest):
+    detector = DeclineDetector()
+    shown = detector.feed(first) + detector.feed(rest)
+
+    if first[:-1].casefold() not in FIRST_WORDS:
+        assert shown == first + rest
+
+
 @given(st.data())
-def test_no_beginning_contradicts_the_whole(data):
-    rules = DeclineRules()
-    words = [*rules.subjects, *rules.predicates, *rules.continuations, *rules.adverbs]
-    words += ["unanswerable"] * 12 + ["based", "on", "the", "it's", "Paris", "not"]
-    gaps = [" ", " ", " ", ", ", ". ", "\n", ": "]
-    pieces = data.draw(
-        st.lists(st.tuples(st.sampled_from(words), st.sampled_from(gaps)), max_size=8)
-    )
-    text = "".join(word + gap for word, gap in pieces)
+def test_no_more_than_300_characters_or_two_sentences_are_held_back(data):
+    pieces = st.lists(st.sampled_from([*WORDS, *MARKS[:16]]), max_size=400)
+    text = "unanswerable " + "".join(data.draw(pieces))
+    rules = data.draw(st.sampled_from([DeclineRules(), LENIENT]))
+    detector = DeclineDetector(rules=rules)
 
-    impossible = "answering" if is_refusal(text) else "declined"
-    for end in range(len(text) + 1):
-        assert decision_so_far(text[:end]) != impossible, text[:end]
-
-
-TINY = DeclineRules(
-    sentinels=("u",),
-    marks="*",
-    bullets="-",
-    labels=("l",),
-    followers=".:",
-    continuations=("k k",),
-    introductions=("i",),
-    qualifiers=("q",),
-    subjects=("s",),
-    predicates=("v",),
-    contractions=("c",),
-    adverbs=("a",),
-    reasons=("r",),
-    max_words=4,
-    reasoning_tags=(),
-)
-
-
-@pytest.mark.parametrize(
-    ("alphabet", "depth", "longest_way"),
-    [
-        ("usv ", 7, 6),  # " s v u"
-        ("qsvu ", 7, 6),
-        ("icu .", 6, 4),  # " c u"
-        ("cau r", 6, 4),
-        ("uxk \n", 6, 3),  # "k k"
-        ("lu:*x", 6, 2),
-        ("u!-.x", 6, 2),
-        ("cu. x", 6, 4),
-    ],
-)
-def test_text_is_held_back_exactly_while_some_continuation_refuses(
-    alphabet, depth, longest_way
-):
-    refuses = {
-        text: is_refusal(text, TINY)
-        for size in range(depth + 1)
-        for text in map("".join, itertools.product(alphabet, repeat=size))
-    }
-    some, every = dict(refuses), dict(refuses)
-    for text in sorted(refuses, key=len, reverse=True)[:-1]:
-        some[text[:-1]] |= some[text]
-        every[text[:-1]] &= every[text]
-
-    for text in [text for text in refuses if len(text) <= depth - 2]:
-        decision = decision_so_far(text, TINY)
-        if some[text]:
-            assert decision != "answering", text
-        elif len(text) <= depth - longest_way:
-            assert decision == "answering", text
-        if not every[text]:
-            assert decision != "declined", text
-        elif "x" in alphabet and len(text) <= depth - 3:
-            assert decision == "declined", text
-
-
-def test_words_that_no_longer_fit_the_limit_are_not_waited_for():
-    assert decision_so_far("i i c", TINY) == "undecided"
-    assert decision_so_far("i i ", TINY) == "undecided"  # "c u" still fits
-    assert decision_so_far("i i i", TINY) == "answering"
-    assert decision_so_far("s q v", TINY) == "undecided"
-    assert decision_so_far("s q q v", TINY) == "answering"
+    for end, character in enumerate(text, start=1):
+        detector.feed(character)
+        if detector.decision != "undecided":
+            break
+        assert end <= 300
+        assert len(re.findall(r"[a-z]{3}\. +(?=[^.\s]*\w)", text[:end])) < 3
 
 
 @pytest.mark.parametrize(
     ("text", "beginning"),
     [
-        ("Paris is the capital.", "Par"),  # "pa" may become "passages"
+        ("Paris is the capital.", "P"),
         ("1912", "1"),
         ("Un answerable case", "Un "),
         ("Unanswerable arguments", "Unanswerable ar"),  # "a" may become "as"
-        ("The capital", "The ca"),  # "c" may become "content"
-        ("The question is hard", "The question is ha"),
-        ("It is unanswerable. That", "It is unanswerable. T"),
-        ("According to Burke", "According to Bur"),  # "bu" may become "but"
+        ("The capital", "The ca"),  # "c" may become "context"
+        ("The text names Ann", "The text names An"),
+        ("It was built", "It was bu"),
+        ("No, she said", "No,"),
+        ("It is unanswerable, he said. That", "It is unanswerable, he said. "),
+        ("According to Burke", "According to Bu"),
+        ("```python\nx = 1", "```python\nx"),
         ("<think>unanswerable</think>Lima", "<think>unanswerable</think>L"),
+        ("<thinking>a</thinking>Lima", "<thinking>a</thinking>L"),
     ],
 )
 def test_held_back_text_is_released_at_the_first_possible_character(text, beginning):
@@ -304,16 +391,16 @@ def test_release_hands_on_all_that_was_held_back():
     ]
 
 
-def test_declined_is_known_before_the_end_and_swallows_the_rest():
+def test_declined_is_known_after_two_sentences_and_swallows_the_rest():
     detector = DeclineDetector()
 
-    assert detector.feed("Unanswerable") == ""
+    assert detector.feed("Unanswerable. The text does not say.") == ""
     assert detector.decision == "undecided"
-    assert detector.feed(". The") == ""
+    assert detector.feed(" It") == ""
     assert detector.decision == "declined"
-    assert detector.feed(" text does not say.") == ""
+    assert detector.feed(" names no one.") == ""
     assert detector.finish() == ""
-    assert detector.text == "Unanswerable. The text does not say."
+    assert detector.text == "Unanswerable. The text does not say. It names no one."
 
 
 def test_a_stream_that_ends_inside_the_sentinel_is_an_answer():
@@ -323,20 +410,12 @@ def test_a_stream_that_ends_inside_the_sentinel_is_an_answer():
     assert detector.decision == "answering"
 
 
-@pytest.mark.parametrize("deltas", [[], [""], [" ", "\n"], ["**", "**"]])
-def test_an_empty_reply_is_declined_and_says_so(deltas):
+@pytest.mark.parametrize("deltas", [[], [""], [" ", "\n"], ["**", "**"], ["<", "/s>"]])
+def test_an_empty_reply_is_declined(deltas):
     detector = DeclineDetector()
 
     assert stream(detector, deltas) == ""
     assert detector.decision == "declined"
-    assert detector.empty
-
-
-def test_a_refusal_in_words_is_not_empty():
-    detector = DeclineDetector()
-    stream(detector, ["Unanswerable"])
-
-    assert not detector.empty
 
 
 def test_finishing_twice_gives_nothing_twice():
@@ -347,13 +426,14 @@ def test_finishing_twice_gives_nothing_twice():
     assert detector.finish() == ""
 
 
-@pytest.mark.parametrize("text", [*REFUSALS, *ANSWERS])
-def test_a_final_reply_is_handed_on_at_once_and_judged_all_the_same(text):
-    detector = DeclineDetector(final=True, rules=DeclineRules(reasoning_tags=()))
+@pytest.mark.slow
+def test_a_final_reply_is_handed_on_at_once_and_judged_all_the_same():
+    for text in ALL:
+        detector = DeclineDetector(final=True, rules=DeclineRules(reasoning_tags=()))
 
-    assert [detector.feed(character) for character in text] == list(text)
-    assert detector.finish() == ""
-    assert (detector.decision == "declined") == is_refusal(text, detector.rules)
+        assert [detector.feed(character) for character in text] == list(text)
+        assert detector.finish() == ""
+        assert (detector.decision == "declined") == is_refusal(text, detector.rules)
 
 
 def test_the_sentinel_option_replaces_that_of_the_rules():
@@ -364,6 +444,37 @@ def test_the_sentinel_option_replaces_that_of_the_rules():
     assert one.decision == "declined"
     assert stream(several, ["None", "."]) == ""
     assert stream(DeclineDetector("n/a"), ["Unanswerable"]) == "Unanswerable"
+
+
+RUNS = ["-", "- ", ",-", "*", ".-", "!", "\n", " ", "x", "so ", "<", "the "]
+
+
+def seconds(text: str) -> float:
+    detector = DeclineDetector()
+    start = time.process_time()
+    for character in text:
+        detector.feed(character)
+    detector.finish()
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("begun", ["The ", "It is", "Sorry, it is unanswerable", ""])
+def test_work_grows_with_the_length_of_a_stream_and_no_faster(begun, run):
+    # A run of 16,000 dashes, one by one, once took seconds. Now it may take as long as
+    # an answer of that length, and what the first 300 characters take.
+    plain = seconds("Paris " + "x" * 16_000)
+
+    assert seconds(begun + (run * 16_000)[:16_000]) < 4 * plain + 1
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_a_long_run_is_one_answer_however_it_comes(run):
+    text = "The " + run * 16_000 + " unanswerable"
+    detector = DeclineDetector()
+
+    assert not is_refusal(text)
+    assert stream(detector, text) == text
 
 
 # Reasoning blocks.
@@ -396,54 +507,3 @@ def test_without_tags_reasoning_is_text_as_any_other():
 
     assert not is_refusal("<think>well</think>unanswerable", rules)
     assert ReasoningFilter(()).feed("<think>") == "<think>"
-
-
-@dataclasses.dataclass(frozen=True)
-class CountingRules(DeclineRules):
-    """Rules that note how many characters are looked at."""
-
-    looked_at: list[int] = dataclasses.field(default_factory=list, hash=False)
-
-    def fold(self, text: str) -> str:
-        self.looked_at.append(len(text))
-        return super().fold(text)
-
-
-@pytest.mark.parametrize("pause", ["-", "- ", ",-", "*", ".-", "!", "\n"])
-@pytest.mark.parametrize("begun", ["The ", "It is", "Sorry, it is unanswerable", ""])
-def test_work_grows_with_the_length_of_a_stream_and_no_faster(begun, pause):
-    """Long runs of punctuation leave the verdict open: 16,000 dashes, one by one."""
-
-    def looked_at(length: int) -> int:
-        rules = CountingRules()
-        detector = DeclineDetector(rules=rules)
-        for character in begun + (pause * length)[:length]:
-            detector.feed(character)
-        detector.finish()
-        return sum(rules.looked_at)
-
-    looked_at(1)  # the words of the rules are read once
-    assert looked_at(8000) < 4 * looked_at(4000)
-
-
-@pytest.mark.parametrize(
-    "run", ["-", ",", "- ", ".", "!", ". ", ", -", "!.", "-.", "…"]
-)
-@pytest.mark.parametrize("length", [3, 4, 5, 6, 7, 8, 15, 16, 17, 18, 30, 31])
-@pytest.mark.parametrize(
-    "frame",
-    [
-        "the{}question is unanswerable",
-        "it is{}unanswerable",
-        "it is unanswerable{}",
-        "it is unanswerable{}the",
-        "unanswerable{}",
-        "sorry{}it is unanswerable because",
-    ],
-)
-def test_a_long_run_is_judged_as_a_longer_one(frame, length, run):
-    """At no length does it matter that a run was shortened."""
-    text = frame.format(run * length)
-    longer = frame.format(run * (length + 24))
-
-    assert is_refusal(text) == is_refusal(longer)

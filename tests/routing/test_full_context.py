@@ -29,7 +29,15 @@ def chunk_of(document: FullDocument, start: int, end: int, rank: int = 0) -> Chu
 
 
 def cut(
-    documents, chunks, window, *, reserved=5, overhead=10, counter=WORDS, **options
+    documents,
+    chunks,
+    window,
+    *,
+    reserved=5,
+    overhead=10,
+    counter=WORDS,
+    named=False,
+    **options,
 ) -> FullContext:
     return full_context(
         documents,
@@ -38,6 +46,7 @@ def cut(
             lambda values: counter(values["context"]) + overhead, window, reserved
         ),
         token_counter=counter,
+        named=named,
         **options,
     )
 
@@ -49,6 +58,44 @@ def test_documents_that_fit_are_whole():
     assert result.text == f"{A.text}\n\n{B.text}"
     assert result.action == "whole"
     assert [e.span for e in result.excerpts] == [(0, len(A.text)), (0, len(B.text))]
+
+
+def test_each_document_is_named_and_its_name_counts():
+    # 302 words with those of "Document: a" and "Document: b", 10 and 5 besides.
+    result = cut([A, B], [], 319, named=True)
+    less = cut([A, B], [], 318, named=True)
+
+    assert result.text == f"Document: a\n\n{A.text}\n\nDocument: b\n\n{B.text}"
+    assert result.action == "whole"
+    assert [e.text for e in result.excerpts] == [A.text, B.text]
+    assert less.action == "order_preserving"
+    assert WORDS(less.text) <= 303
+
+
+def test_a_name_stands_on_one_line_before_the_first_slice_of_its_document():
+    document = A._replace(name="a\nlong  name")
+    chunks = [chunk_of(document, 0, 99), chunk_of(document, 1000, 1099, rank=1)]
+
+    result = cut([document], chunks, 10 + 5 + 24, named=True)
+
+    assert result.text == (
+        f"Document: a long name\n\n{chunks[0].text}\n\n{chunks[1].text}"
+    )
+
+
+def test_a_document_of_which_only_the_end_is_read_is_named_too():
+    result = cut([A, B], [], 10 + 5 + 44, named=True, window_overflow="truncate_middle")
+
+    head, tail = (e.text for e in result.excerpts)
+    assert result.text == f"Document: a\n\n{head}\n\nDocument: b\n\n{tail}"
+    assert WORDS(result.text) <= 44
+
+
+def test_a_blank_document_is_not_named():
+    blank = FullDocument("blank", " \n")
+
+    assert cut([blank], [], None, named=True).text == ""
+    assert "blank" not in cut([A, blank, B], [], None, named=True).text
 
 
 def test_one_token_less_and_they_are_cut():
@@ -215,10 +262,11 @@ def cases(draw):
     st.sampled_from(COUNTERS),
     st.sampled_from(["order_preserving", "truncate_middle"]),
     st.sampled_from([None, "[…]"]),
+    st.booleans(),
 )
 @settings(deadline=None)
 def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
-    case, counter, window_overflow, gap_mark
+    case, counter, window_overflow, gap_mark, named
 ):
     documents, chunks, room = case
     given_before = [tuple(chunk) for chunk in chunks]
@@ -231,6 +279,7 @@ def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
             counter=counter,
             window_overflow=window_overflow,
             gap_mark=gap_mark,
+            named=named,
         )
     except ContextWindowError:
         return
@@ -244,6 +293,8 @@ def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
     for excerpt in result.excerpts:
         assert excerpt.text
         assert excerpt.text in result.text
+        heading = f"Document: {excerpt.document.name}\n\n"
+        assert result.text.count(heading) == named
     assert [tuple(chunk) for chunk in chunks] == given_before
 
 
@@ -251,7 +302,7 @@ def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
 @settings(deadline=None)
 def test_the_room_is_used_up_but_for_a_piece(case):
     documents, chunks, room = case
-    layout = Layout(documents, "\n\n", "\n\n")
+    layout = Layout(documents, "\n\n", "\n\n", named=False)
     whole = sum(WORDS(document.text) for document in documents)
 
     kept = largest_selection(layout, chunks, room, WORDS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -24,13 +24,8 @@ from oprag.metadata import document_key
 from tests.stores.langchain_places import AWKWARD_NAMES, PLACES
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES
-from tests.support.interrupted import (
-    assert_nothing_false,
-    assert_repaired,
-    content,
-    incomplete_documents,
-)
-from tests.support.killed_indexing import indexer, killed_runs, vector
+from tests.support.interrupted import content
+from tests.support.killed_indexing import KINDS, killed_runs
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Payload indexes have no effect in the local Qdrant"
@@ -174,28 +169,22 @@ def test_llamaindex_faiss_takes_documents_and_replaces_none(request):
     assert set(stored.index({GONE: BEFORE[GONE]}).unchanged) == {GONE}
 
 
+KILLS = int(os.environ.get("OPRAG_KILLS", "3"))
+"""Runs that are killed, of each framework into each store."""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 @pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
-def test_killed_anywhere_the_next_run_repairs(framework, tmp_path):
-    (tmp_path / "stores").mkdir()
-    left = killed_runs(framework, tmp_path / "texts", tmp_path / "stores", moments=5)
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_at_any_moment_every_document_is_old_or_new(
+    request, framework, kind, tmp_path
+):
+    places = str(tmp_path / "store"), str(tmp_path / "clean")
+    if kind == "postgres":
+        make = request.getfixturevalue("new_database")
+        places = make(), make()
 
-    assert len(left) == 10
-    halves = []
-    for folder in left:
-        index = indexer(framework, folder, vector)
-        chunks = chroma_chunks(framework, folder)
-        assert_nothing_false(chunks)
-        halves += incomplete_documents(chunks)
-        assert_repaired(chunks, lambda index=index: index(tmp_path / "texts"))
-    assert len(halves) >= 3  # or the processes were not killed in the middle
+    counts = killed_runs(framework, kind, places, tmp_path / "texts", KILLS)
 
-
-def chroma_chunks(framework: str, folder: Path) -> ChunkStore:
-    if framework == "langchain":
-        chroma = pytest.importorskip("langchain_chroma")
-        return langchain_chunks(chroma.Chroma("chunks", persist_directory=str(folder)))
-    chromadb = pytest.importorskip("chromadb")
-    wrapper = pytest.importorskip("llama_index.vector_stores.chroma")
-    collection = chromadb.PersistentClient(str(folder)).get_collection("chunks")
-    return llamaindex_chunks(wrapper.ChromaVectorStore(collection))
+    sys.stdout.write(f"{framework} {kind} {counts}\n")  # shown by -s
+    assert counts["killed"] >= 1

@@ -1,23 +1,26 @@
-"""Indexes a folder into Chroma in processes that are killed on the way.
+"""Indexes a folder again and again, in processes that are killed at random moments.
 
 A script of its own: packages are imported once, before any thread is started; each run
-is a fork that opens a copy of the store and dies.
+is a fork that opens the store and dies, and another one then looks at what is left.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 import os
+import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,12 +47,16 @@ AFTER = {
 }
 """Lines by file: one changed in places, one cut, one gone, one new, one as it was."""
 
-BATCHES = (0, 2, 6, 1, 4)
-"""Batches after which a process kills itself while it embeds the next: what was to be
-deleted is deleted, and so many batches are written."""
+KINDS = ("chroma", "qdrant", "postgres")
+"""Stores in a folder, and tables of a server."""
 
-FRACTIONS = (0.5, 0.15, 0.95, 0.35, 0.75)
-"""Parts of the time that a whole run takes, after which others are killed."""
+
+class Opened(NamedTuple):
+    """A store that was just opened."""
+
+    index: Callable[[Path], Any]
+    """Indexes a folder of texts."""
+    chunks: Any
 
 
 def write(folder: Path, files: dict[str, list[str]]) -> None:
@@ -76,87 +83,144 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def killed_runs(
-    framework: str, texts: Path, folder: Path, *, moments: int
-) -> list[Path]:
-    """Index `BEFORE`, then `AFTER` again and again, killed at every moment once.
+    framework: str, kind: str, places: tuple[str, str], texts: Path, kills: int
+) -> dict[str, int]:
+    """Index `BEFORE` and `AFTER` in turn, killed each time, and look at what is left.
 
     Args:
         framework: `langchain` or `llamaindex`.
-        texts: Holds `AFTER` afterwards.
-        folder: An empty folder for the stores.
-        moments: How many of `BATCHES` and of `FRACTIONS`.
+        kind: One of `KINDS`.
+        places: Two empty folders, or databases.
+        texts: Where the texts are written.
+        kills: How many runs are killed.
 
     Returns:
-        The folders of the stores that were left behind.
+        How many were killed, and how often a document was there in two versions, in
+        halves beside a whole one, or in halves because it comes or goes.
     """
+    arguments = [framework, kind, *places, str(texts), str(kills)]
     done = subprocess.run(
-        [sys.executable, "-m", __name__, framework, texts, folder, str(moments)],
+        [sys.executable, "-m", __name__, *arguments],
         cwd=ROOT,
         capture_output=True,
         check=False,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
-    return sorted(folder.glob("killed-*"))
+    assert done.returncode == 0, done.stderr + done.stdout
+    counts: dict[str, int] = json.loads(done.stdout.splitlines()[-1])
+    return counts
 
 
-def indexer(framework: str, folder: Path, embed: Callable[[str], list[float]]) -> Any:
-    """A function that indexes a folder of texts into the store in `folder`."""
-    if framework == "langchain":
-        return _langchain(folder, embed)
-    return _llamaindex(folder, embed)
+def open_store(framework: str, kind: str, place: str) -> Opened:
+    """Open, or make, a store of one of the `KINDS`."""
+    return (_langchain if framework == "langchain" else _llamaindex)(kind, place)
 
 
-def _langchain(folder: Path, embed: Callable[[str], list[float]]) -> Any:
-    from langchain_chroma import Chroma
+def _langchain(kind: str, place: str) -> Opened:
     from langchain_core.embeddings import Embeddings
 
-    from langchain_oprag import OffsetSentenceSplitter, index_documents
+    from langchain_oprag import OffsetSentenceSplitter, chunk_store, index_documents
 
     class Embedding(Embeddings):
         def embed_documents(self, texts: list[str]) -> list[list[float]]:
-            return [embed(text) for text in texts]
+            return [vector(text) for text in texts]
 
         def embed_query(self, text: str) -> list[float]:
-            return embed(text)
+            return vector(text)
 
-    store = Chroma(COLLECTION, Embedding(), persist_directory=str(folder))
+    store = _langchain_store(kind, place, Embedding())
     splitter = OffsetSentenceSplitter(
         chunk_size=1, tokenizer=_lines, sentence_spans=spans
     )
-    return lambda texts: index_documents(
-        texts, store, splitter=splitter, remove_missing=True, batch_size=BATCH
+    return Opened(
+        lambda texts: index_documents(
+            texts, store, splitter=splitter, remove_missing=True, batch_size=BATCH
+        ),
+        chunk_store(store),
     )
 
 
-def _llamaindex(folder: Path, embed: Callable[[str], list[float]]) -> Any:
-    import chromadb
+def _langchain_store(kind: str, place: str, embedding: Any) -> Any:
+    if kind == "chroma":
+        from langchain_chroma import Chroma
+
+        return Chroma(COLLECTION, embedding, persist_directory=place)
+    if kind == "qdrant":
+        from langchain_qdrant import QdrantVectorStore
+        from qdrant_client import QdrantClient, models
+
+        client = QdrantClient(path=place)
+        if not client.collection_exists(COLLECTION):
+            size = models.VectorParams(size=SIZE, distance=models.Distance.COSINE)
+            client.create_collection(COLLECTION, vectors_config=size)
+        return QdrantVectorStore(client, COLLECTION, embedding)
+    from langchain_postgres import PGEngine, PGVectorStore
+
+    engine = PGEngine.from_connection_string(f"postgresql+psycopg://{place}")
+    if not _has_table(place):
+        engine.init_vectorstore_table(COLLECTION, SIZE)
+    return PGVectorStore.create_sync(engine, embedding, COLLECTION)
+
+
+def _has_table(place: str) -> bool:
+    import psycopg
+
+    with psycopg.connect(f"postgresql://{place}") as connection:
+        asked = "SELECT to_regclass(%s)"
+        (row,) = connection.execute(asked, [COLLECTION]).fetchall()
+    return row[0] is not None
+
+
+def _llamaindex(kind: str, place: str) -> Opened:
     from llama_index.core import VectorStoreIndex
     from llama_index.core.embeddings import BaseEmbedding
-    from llama_index.vector_stores.chroma import ChromaVectorStore
 
-    from llamaindex_oprag import OffsetSentenceNodeParser, index_documents
+    from llamaindex_oprag import OffsetSentenceNodeParser, chunk_store, index_documents
 
     class Embedding(BaseEmbedding):
         def _get_text_embedding(self, text: str) -> list[float]:
-            return embed(text)
+            return vector(text)
 
         def _get_query_embedding(self, query: str) -> list[float]:
-            return embed(query)
+            return vector(query)
 
         async def _aget_query_embedding(self, query: str) -> list[float]:
-            return embed(query)
+            return vector(query)
 
-    client = chromadb.PersistentClient(str(folder))
-    collection = client.get_or_create_collection(COLLECTION)
     index = VectorStoreIndex.from_vector_store(
-        ChromaVectorStore(chroma_collection=collection), embed_model=Embedding()
+        _llamaindex_store(kind, place), embed_model=Embedding()
     )
     parser = OffsetSentenceNodeParser(
         chunk_size=1, tokenizer=_lines, sentence_spans=spans
     )
-    return lambda texts: index_documents(
-        texts, index, node_parser=parser, remove_missing=True, batch_size=BATCH
+    return Opened(
+        lambda texts: index_documents(
+            texts, index, node_parser=parser, remove_missing=True, batch_size=BATCH
+        ),
+        chunk_store(index),
+    )
+
+
+def _llamaindex_store(kind: str, place: str) -> Any:
+    if kind == "chroma":
+        import chromadb
+        from llama_index.vector_stores.chroma import ChromaVectorStore
+
+        client = chromadb.PersistentClient(place)
+        return ChromaVectorStore(client.get_or_create_collection(COLLECTION))
+    if kind == "qdrant":
+        from llama_index.vector_stores.qdrant import QdrantVectorStore
+        from qdrant_client import QdrantClient
+
+        client = QdrantClient(path=place)
+        return QdrantVectorStore(COLLECTION, client=client, index_doc_id=False)
+    from llama_index.vector_stores.postgres import PGVectorStore
+
+    return PGVectorStore(
+        connection_string=f"postgresql+psycopg2://{place}",
+        async_connection_string=f"postgresql+asyncpg://{place}",
+        table_name=COLLECTION,
+        embed_dim=SIZE,
     )
 
 
@@ -165,78 +229,143 @@ def _lines(text: str) -> int:
     return len(text.splitlines())
 
 
-def main(framework: str, texts: Path, folder: Path, moments: int) -> None:
-    """Make the stores; see `killed_runs`."""
+PACKAGES = {
+    ("langchain", "chroma"): ("langchain_chroma",),
+    ("langchain", "qdrant"): ("langchain_qdrant",),
+    ("langchain", "postgres"): ("langchain_postgres", "psycopg"),
+    ("llamaindex", "chroma"): ("chromadb", "llama_index.vector_stores.chroma"),
+    ("llamaindex", "qdrant"): ("llama_index.vector_stores.qdrant",),
+    ("llamaindex", "postgres"): ("llama_index.vector_stores.postgres",),
+}
+EVERY = 5
+"""Kills between two runs that are left to end."""
+
+
+def main(
+    framework: str, kind: str, place: str, clean: str, texts: Path, kills: int
+) -> None:
+    """Kill and look; see `killed_runs`."""
+    warnings.simplefilter("ignore")
     # Before the first fork, and only once.
-    importlib.import_module(f"{framework}_oprag.indexing")
-    importlib.import_module("chromadb")
+    for package in (f"{framework}_oprag.indexing", *PACKAGES[framework, kind]):
+        importlib.import_module(package)
 
-    before = folder / "before"
-    write(texts, BEFORE)
-    _forked(lambda: indexer(framework, before, vector)(texts))
+    def opened(where: str = place) -> Opened:
+        return open_store(framework, kind, where)
+
     write(texts, AFTER)
-    _forked(lambda: _whole(framework, texts, before))
-    seconds = float((folder / "seconds").read_text())
-    for batches in BATCHES[:moments]:
-        _forked(
-            lambda n=batches: _embedding(framework, texts, before, n), signal.SIGKILL
-        )
-    for fraction in FRACTIONS[:moments]:
-        wait = fraction * seconds
-        _forked(lambda wait=wait: _timed(framework, texts, before, wait), None)
+    rows = forked(lambda: _contents(opened(clean), texts))
+    write(texts, BEFORE)
+    forked(lambda: opened().index(texts))
+    write(texts, AFTER)
+    seconds = forked(lambda: _timed(opened(), texts))
+    moments = random.Random(f"{framework} {kind}")  # noqa: S311 -- no secrets
+    counts = dict.fromkeys(("killed", "two", "halves", "coming"), 0)
+    for number in range(1, kills + 1):
+        write(texts, BEFORE if number % 2 else AFTER)
+        wait = moments.uniform(0, 1.1 * seconds)
+        counts["killed"] += _killed(opened, texts, wait)
+        for key, times in forked(lambda: _states(opened())).items():
+            counts[key] += times
+        if number % EVERY == 0 or number == kills:
+            write(texts, AFTER)
+            forked(lambda: _repaired(opened(), texts, rows))
+    sys.stdout.write(json.dumps(counts))
 
 
-def _whole(framework: str, texts: Path, before: Path) -> None:
-    """See how long it takes when nothing happens."""
-    index = indexer(framework, _copy(before, before.parent / "whole"), vector)
+def _contents(opened: Opened, texts: Path) -> Any:
+    from tests.support.interrupted import content
+
+    opened.index(texts)
+    return content(opened.chunks)
+
+
+def _timed(opened: Opened, texts: Path) -> float:
     start = time.perf_counter()
-    index(texts)
-    (before.parent / "seconds").write_text(str(time.perf_counter() - start))
+    opened.index(texts)
+    return time.perf_counter() - start
 
 
-def _copy(before: Path, to: Path) -> Path:
-    shutil.copytree(before, to)
-    return to
+def _states(opened: Opened) -> dict[str, int]:
+    """See that every document is its old or its new version."""
+    from oprag.documents import rebuild
+    from oprag.errors import IncompleteDocumentError
+    from oprag.metadata import document_key
+
+    counts = dict.fromkeys(("two", "halves", "coming"), 0)
+    for name in {**BEFORE, **AFTER}:
+        own = opened.chunks.fetch(document_key(name))
+        known = ["\n".join(files[name]) for files in (BEFORE, AFTER) if name in files]
+        sizes: dict[str, list[int]] = {}
+        for chunk in own:
+            row = (chunk.metadata["n_chunks"], chunk.metadata["chunk_index"])
+            sizes.setdefault(chunk.metadata["doc_version"], []).append(row[0])
+        if name in BEFORE and name in AFTER:
+            assert rebuild(name, own).text in known, name
+            whole = [len(row) == row[0] for row in sizes.values()]
+            counts["two"] += sum(whole) > 1
+            counts["halves"] += not all(whole)
+        elif own:
+            try:
+                assert rebuild(name, own).text in known, name
+            except IncompleteDocumentError:
+                counts["coming"] += 1
+    return counts
 
 
-def _embedding(framework: str, texts: Path, before: Path, batches: int) -> None:
-    """Die when so many batches of chunks are embedded."""
-    done: list[str] = []
+def _repaired(opened: Opened, texts: Path, rows: Any) -> None:
+    """See that the next run leaves what a new index holds, and another does nothing."""
+    from tests.support.interrupted import content
 
-    def embed(text: str) -> list[float]:
-        if len(done) == batches * BATCH:
-            os.kill(os.getpid(), signal.SIGKILL)
-        done.append(text)
-        return vector(text)
-
-    store = _copy(before, before.parent / f"killed-embedding-{batches}")
-    indexer(framework, store, embed)(texts)
+    opened.index(texts)
+    assert json.loads(json.dumps(content(opened.chunks))) == rows
+    report = opened.index(texts)
+    assert sorted(report.unchanged) == sorted(AFTER)
+    assert (report.chunks_added, report.chunks_deleted) == (0, 0)
 
 
-def _timed(framework: str, texts: Path, before: Path, wait: float) -> None:
-    """Die after some seconds, whatever is done then."""
-    store = _copy(before, before.parent / f"killed-after-{wait:.4f}")
-    index = indexer(framework, store, vector)
-    # Nobody handles this signal, so that the process ends without a word.
-    signal.setitimer(signal.ITIMER_REAL, wait)
-    index(texts)
-
-
-def _forked(run: Callable[[], object], signalled: int | None = 0) -> None:
-    """Run in a process of its own; None: it may be killed or not."""
+def _killed(opened: Callable[[], Opened], texts: Path, wait: float) -> bool:
+    """Kill a run some time after its store was opened; say if it was still going on."""
+    reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            run()
+            index = opened().index
+            os.write(writing, b"!")
+            index(texts)
             os._exit(0)
         except BaseException:  # noqa: BLE001 -- a fork must not go on as the script
             traceback.print_exc()
             os._exit(1)
+    os.close(writing)
+    assert os.read(reading, 1) == b"!"
+    os.close(reading)
+    time.sleep(wait)
+    os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    killed = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
-    assert signalled is None or killed == signalled, killed
+    return os.WIFSIGNALED(status)
+
+
+def forked(run: Callable[[], Any]) -> Any:
+    """What a function gives that runs in a process of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with os.fdopen(writing, "w") as pipe:
+                json.dump(run(), pipe, default=str)
+            os._exit(0)
+        except BaseException:  # noqa: BLE001 -- a fork must not go on as the script
+            traceback.print_exc()
+            os._exit(1)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        given = pipe.read()
+    _, status = os.waitpid(child, 0)
+    assert status == 0, "see above"
+    return json.loads(given)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
+    main(*sys.argv[1:5], Path(sys.argv[5]), int(sys.argv[6]))

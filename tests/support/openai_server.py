@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -96,6 +97,13 @@ class ScriptedServer:
         with self._lock:
             return list(self._requests)
 
+    @property
+    def open_connections(self) -> int:
+        """Connections on which a reply is under way and the client still there."""
+        with self._lock:
+            connections = list(self._http.connections)
+        return sum(map(_is_open, connections))
+
     def __enter__(self) -> ScriptedServer:  # noqa: PYI034 - 3.10 has no typing.Self
         """Start serving."""
         self._thread.start()
@@ -127,10 +135,23 @@ class ScriptedServer:
         return Reply(answer) if isinstance(answer, str) else answer
 
 
+def _is_open(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+    except BlockingIOError:
+        return True  # nothing to read: the client waits
+    except OSError:
+        return False
+
+
 class _HttpServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     scripted: ScriptedServer
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.connections: list[socket.socket] = []
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Keep faults for `ScriptedServer.__exit__` instead of printing them."""
@@ -145,15 +166,28 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _HttpServer
 
+    def setup(self) -> None:
+        """Note the connection."""
+        super().setup()
+        self.server.connections.append(self.connection)
+
+    def finish(self) -> None:
+        """Forget it: it is closed now."""
+        self.server.connections.remove(self.connection)
+        super().finish()
+
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        size = int(self.headers.get("Content-Length", 0))
+        raw = self.rfile.read(size)
+        self.close_connection = True
+        if len(raw) < size:  # the client died while it asked
+            return
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.path, headers, json.loads(raw))
         if not self.path.endswith("/chat/completions"):
             answer: Reply | Failure = Failure(404, f"not served here: {self.path}")
         else:
             answer = self.server.scripted._next(request)
-        self.close_connection = True
         self._pause(answer.delay)
         self._send(request, answer)
 
@@ -165,7 +199,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, request: Request, answer: Reply | Failure) -> None:
         if isinstance(answer, Failure):
-            self._send_json(error_body(answer), answer.status, answer.headers)
+            self._send_json(
+                error_body(answer), answer.status, answer.headers, reason=answer.reason
+            )
         elif request.streaming:
             self._send_stream(request, answer)
         else:
@@ -178,9 +214,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers: Mapping[str, str] | None = None,
         *,
         broken: bool = False,
+        reason: str | None = None,
     ) -> None:
         data = json.dumps(body).encode()
-        self.send_response(status)
+        self.send_response(status, reason)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.send_header("Content-Type", "application/json")

@@ -44,7 +44,9 @@ def _tool_calls(reply: Reply) -> list[dict[str, Any]]:
 
 
 def _finish_reason(reply: Reply) -> str:
-    return reply.finish_reason or ("tool_calls" if reply.tool_calls else "stop")
+    if reply.finish_reason is not None:
+        return reply.finish_reason
+    return "tool_calls" if reply.tool_calls else "stop"
 
 
 def error_body(failure: Failure) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def events(request: Request, reply: Reply) -> Iterator[str | float | threading.E
         yield chunk({"content": delta}) if isinstance(delta, str) else delta
     for call in _tool_calls(reply):
         yield chunk({"tool_calls": [call]})
-    if reply.broken:
+    if reply.broken or reply.unfinished:
         return
     yield chunk({}, _finish_reason(reply))
     if usage is not None:

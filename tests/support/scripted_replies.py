@@ -88,7 +88,7 @@ class Reply:
     """Sent before the text, as `reasoning_content`."""
     tool_calls: Sequence[ToolCall] = ()
     finish_reason: str | None = None
-    """None means "tool_calls" when there are any, else "stop"."""
+    """None means "tool_calls" when there are any, else "stop"; empty: no reason."""
     usage: Usage | None = None
     """None: words are counted (`count_words`), in the prompt and in the reply."""
     cached_tokens: int = 0
@@ -99,6 +99,8 @@ class Reply:
     """Seconds before anything is sent: longer than the client's timeout, it is one."""
     broken: bool = False
     """The connection breaks after the last delta, or halfway through the body."""
+    unfinished: bool = False
+    """The stream is closed in good order after the last delta, without a reason."""
 
     @property
     def content(self) -> str | None:
@@ -118,6 +120,8 @@ class Failure:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     """Seconds before it is sent."""
+    reason: str | None = None
+    """What the status line says; None for the usual words."""
 
 
 def rate_limited(retry_after: float = 0.0) -> Failure:

@@ -31,6 +31,9 @@ class Words:
 
         return PromptSize(tokens, self.window)
 
+    def llm(self, prompt: str) -> None:
+        return None
+
     def model(self, prompt: str) -> str | None:
         return "reader"
 

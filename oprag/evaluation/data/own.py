@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -102,7 +103,7 @@ def _folder(folder: Path, questions: Path, notes: list[str]) -> LazyDocuments[Pa
     found: dict[str, Path] = {}
     skipped: list[UnreadableFileError] = []
     for path in files_in(folder, skipped):
-        if path.resolve() == questions.resolve():
+        if os.path.realpath(path) == os.path.realpath(questions):
             notes.append(f"left out: {str(path)!r} holds the questions.")
             continue
         try:

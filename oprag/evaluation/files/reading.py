@@ -80,11 +80,11 @@ def read_files(paths: Sequence[Path], *, if_missing: str = "") -> FilesRead:
     """
     texts: list[FileText] = []
     skipped: list[UnreadableFileError] = []
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for path in paths:
         before = len(texts)
         for found in files_in(path, skipped) if path.is_dir() else [path]:
-            if (real := found.resolve()) in seen:
+            if (real := os.path.realpath(found)) in seen:
                 before = -1  # it was read already: the folder is not without text
                 continue
             seen.add(real)

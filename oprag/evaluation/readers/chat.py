@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-
 import tenacity
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.ai import UsageMetadata
-from pydantic import SecretStr
 
 from oprag.calls import (
+    ReplyFilter,
     TokenUsage,
     hint_of,
     is_transient,
     is_window_overflow,
     retry_after,
     said_by,
+    secrets_of,
     text_of,
+    well_formed,
     without_reasoning,
 )
 from oprag.evaluation.errors import ChatModelError
@@ -30,8 +29,6 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """How clients call the longest reply; the first is LangChain's own name for it."""
 _CUT = ("length", "max_tokens", "MAX_TOKENS")
 """How providers say that a reply reached it."""
-_SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-"""How the names of variables end that hold keys."""
 _REASONING = DeclineRules().reasoning_tags
 _LONGEST_WAIT = 60.0
 
@@ -65,7 +62,7 @@ class ChatModel(Model):
         self._client = client
         self._count = resolve_token_counter(token_counter)
         self._limit = _name_of_limit(client)
-        self._secrets = tuple(_secrets_of(client))
+        self._secrets = secrets_of(client)
         self._retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(is_transient),
             stop=tenacity.stop_after_attempt(attempts),
@@ -76,6 +73,9 @@ class ChatModel(Model):
     async def complete(self, call: Call) -> Completion:
         """Reply to one call; a reasoning block in front of the reply is left out.
 
+        Prompt and reply are text that every file takes, and the reply holds no secret:
+        see `oprag.calls.ReplyFilter`.
+
         Raises:
             ChatModelError: It failed for good, or all it may write went into its
                 reasoning. Says so where the prompt is longer than the model's
@@ -83,14 +83,15 @@ class ChatModel(Model):
         """
         most = call.max_output_tokens
         limit = {} if most is None else {self._limit: most}
+        prompt = well_formed(call.prompt)
         try:
             # A copy: calls that are under way at once have each its own count.
             message: AIMessage = await self._retrying.copy()(
-                self._client.ainvoke, [HumanMessage(call.prompt)], **limit
+                self._client.ainvoke, [HumanMessage(prompt)], **limit
             )
         except Exception as error:  # the clients have no error in common
             raise self._failure(error) from error
-        text = text_of(message)
+        text = ReplyFilter(self._secrets).whole(text_of(message))
         usage = usage_of(message.usage_metadata, call.prompt, text, self._count)
         text = without_reasoning(text, _REASONING)
         if not text.strip() and is_cut(message):
@@ -131,17 +132,6 @@ def _name_of_limit(client: BaseChatModel) -> str:
     names = set(type(client).model_fields)
     names |= {field.alias or "" for field in type(client).model_fields.values()}
     return next((name for name in _LIMITS if name in names), _LIMITS[0])
-
-
-def _secrets_of(client: BaseChatModel) -> Iterator[str]:
-    """Keys that the client or the environment holds."""
-    for name in type(client).model_fields:
-        held = getattr(client, name, None)
-        if isinstance(held, SecretStr):
-            yield held.get_secret_value()
-    for name, value in sorted(os.environ.items()):
-        if name.upper().endswith(_SECRET):
-            yield value
 
 
 def usage_of(

@@ -20,6 +20,7 @@ from oprag.evaluation.reports.summarizing import summarize
 from oprag.evaluation.reports.summary import Figure, Summary
 from oprag.evaluation.reports.tables import as_markdown, tables_of
 from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.safe_files import write_whole
 from oprag.evaluation.scoring import score
 from oprag.optional import require
 
@@ -103,12 +104,12 @@ def write_reports(
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
     """Write the plots; those of an earlier report that are no longer drawn go."""
     folder.mkdir(exist_ok=True)
-    for name in PLOT_NAMES:
+    for name in {*PLOT_NAMES} - {plot.name for plot in plots}:
         for ending in ("png", "svg"):
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     for plot in plots:
-        (folder / f"{plot.name}.png").write_bytes(plot.png)
-        (folder / f"{plot.name}.svg").write_bytes(plot.svg)
+        write_whole(folder / f"{plot.name}.png", plot.png)
+        write_whole(folder / f"{plot.name}.svg", plot.svg)
 
 
 def _as_json(summary: Summary) -> str:

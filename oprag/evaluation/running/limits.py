@@ -9,9 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from oprag.calls import Price, TokenUsage
+from oprag.errors import UnreadableFileError
 from oprag.evaluation.errors import SpendingCapError
 from oprag.evaluation.models import Call, Completion, Model
-from oprag.evaluation.running.run_directory import cut_half_line
+from oprag.evaluation.safe_files import LineFile, cut_half_line
 from oprag.tokens import TokenCounter
 
 _NO_TOKENS = TokenUsage()
@@ -88,8 +89,8 @@ class Spending:
             self._under_way = _minus(self._under_way, reserved)
             self.usage += usage
             if self._record is not None and usage != _NO_TOKENS:
-                with self._record.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(usage.to_dict()) + "\n")
+                with LineFile(self._record) as file:
+                    file.add(usage.to_dict())
 
     def _passed(self, wanted: TokenUsage) -> SpendingCapError | None:
         """The error of the cap that this would pass; None where it passes none."""
@@ -163,8 +164,17 @@ def _recorded(record: Path | None) -> TokenUsage:
     if record is None or not record.exists():
         return _NO_TOKENS
     cut_half_line(record)
-    lines = record.read_text("utf-8").splitlines()
-    return sum((TokenUsage(**json.loads(line)) for line in lines), _NO_TOKENS)
+    lines = record.read_text("utf-8", "replace").splitlines()
+    try:
+        return sum((TokenUsage(**json.loads(line)) for line in lines), _NO_TOKENS)
+    except (TypeError, ValueError) as error:
+        message = (
+            f"{record} is damaged. Remove it; what was spent before then no longer "
+            "counts towards a cap."
+        )
+        raise UnreadableFileError(
+            message, path=str(record), reason="is damaged"
+        ) from error
 
 
 def _tokens(usage: TokenUsage) -> int:

@@ -8,12 +8,19 @@ was interrupted, or asked many questions at once, ends with the same bytes.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
+from oprag.evaluation.safe_files import (
+    LineFile,
+    alone_in,
+    encoded,
+    json_line,
+    write_whole,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -75,6 +82,14 @@ class RunDirectory:
     def errors_path(self) -> Path:
         """What could not be answered; absent when everything was."""
         return self.path / _ERRORS
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keep other processes from the run while it is asked and reported.
+
+        Raises:
+            RunInUseError: One is at it.
+        """
+        return alone_in(self.path)
 
     def begin(self, settings: Mapping[str, Any]) -> None:
         """Begin a run, or go on with the one that is there.
@@ -160,16 +175,11 @@ class RunDirectory:
 
     def write_lines(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         """Write one of its files anew, one JSON line each, keys in order."""
-        self.write_text(name, "".join(map(_line, lines)))
+        write_whole(self.path / name, b"".join(map(json_line, lines)))
 
     def write_text(self, name: str, text: str) -> None:
         """Write one of its files anew; a kill leaves the old one or the new one."""
-        draft = self.path / f"{name}.new"
-        with draft.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self.path / name)
+        write_whole(self.path / name, encoded(text))
 
     def write_errors(self, errors: Sequence[Mapping[str, Any]]) -> None:
         """Write what could not be answered; without errors, remove the file."""
@@ -188,24 +198,20 @@ class AnswerFile:
     """Adds answers, each flushed at once."""
 
     def __init__(self, path: Path, timings: Path) -> None:
-        cut_half_line(path)
-        self._file = path.open("a", encoding="utf-8", newline="\n")
-        self._timings = timings.open("a", encoding="utf-8", newline="\n")
+        self._answers, self._timings = LineFile(path), LineFile(timings)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._timings.close()
+        self._answers.__exit__()
+        self._timings.__exit__()
 
     def add(self, answer: Mapping[str, Any], seconds: float) -> None:
         """Add one answer, and how long it took."""
-        self._file.write(_line(answer))
-        self._file.flush()
+        self._answers.add(answer)
         timing = {**key_of(answer)._asdict(), "seconds": round(seconds, 3)}
-        self._timings.write(_line(timing))
-        self._timings.flush()
+        self._timings.add(timing)
 
 
 def key_of(answer: Mapping[str, Any]) -> AnswerKey:
@@ -223,16 +229,3 @@ def _difference(key: str, was: Any, now: Any) -> str:
         if was.get(fact) != now.get(fact)
     ]
     return " and ".join(dict.fromkeys(parts))
-
-
-def _line(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def cut_half_line(path: Path) -> None:
-    """Remove a last line that a kill left unfinished."""
-    if path.exists():
-        held = path.read_bytes()
-        whole = held.rfind(b"\n") + 1
-        if whole < len(held):
-            os.truncate(path, whole)

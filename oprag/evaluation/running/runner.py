@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from oprag.calls import said_by
 from oprag.errors import InvalidOptionError, OpragError, invalid_option
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
@@ -142,8 +143,8 @@ async def run(
             attempt = await arm.system.attempt(question, arm.budget, bench)
         except SpendingCapError:
             raise
-        except OpragError as error:
-            told = {"error": type(error).__name__, "message": error.message}
+        except Exception as error:  # noqa: BLE001 -- no text may end a paid run
+            told = {"error": type(error).__name__, "message": _message(error)}
             report.errors.append({**key, **told})
             return
         answer = {**key, **as_json(attempt)}
@@ -162,6 +163,12 @@ async def run(
     directory.write_errors(report.errors)
     directory.arrange(keys)
     return report
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OpragError):
+        return error.message
+    return f"{type(error).__name__}: {said_by(error)}"
 
 
 def as_json(attempt: Attempt) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from oprag.calls import (
     Reply,
     advance,
 )
+from oprag.documents import FullText
 from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
@@ -57,6 +58,9 @@ class BenchModel(PromptedModel):
         """Name the model."""
         return self._bench.model.name
 
+    def llm(self, prompt: str) -> None:
+        """Return no client: what models raise here is of oprag."""
+
     async def carry_out(self, dialogue: Dialogue[_ResultT]) -> _ResultT:
         """Do what a dialogue asks for; return its result.
 
@@ -68,7 +72,8 @@ class BenchModel(PromptedModel):
         while not isinstance(request, Finished):
             answer: Any
             if isinstance(request, ReadDocuments):
-                answer = [bench.dataset.document(name).text for name in request.names]
+                found = map(bench.dataset.document, request.names)
+                answer = [FullText(document.text) for document in found]
             else:
                 call = self._call(request.prompt, request.values)
                 completion = await bench.model.complete(call)

@@ -66,7 +66,12 @@ class FullDocuments(System):
             ranked = bench.ranked(question, _CHUNKS)
             chunks = chunks_of_documents(ranked, options)
         read_of = context_of_documents(
-            documents, chunks, options, size, window_overflow=self.window_overflow
+            documents,
+            chunks,
+            options,
+            size,
+            window_overflow=self.window_overflow,
+            named=False,  # as in the papers
         )
         pieces = pieces_of(read_of.excerpts)
         return Context(read_of.text, pieces, bench.counter(read_of.text), "")

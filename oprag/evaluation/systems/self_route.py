@@ -114,6 +114,7 @@ class SelfRoute(System):
             context=ContextOptions(order=self.order, token_counter=bench.counter),
             default_documents=tuple(question.doc_ids or bench.dataset.documents),
             window_overflow=self.window_overflow,
+            named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]
         model = BenchModel(question, bench, self.reserved)

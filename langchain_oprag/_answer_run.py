@@ -1,0 +1,149 @@
+"""What token streams show of a question: its answer, and nothing of a refusal.
+
+LangGraph's `stream_mode="messages"` and `astream_events` listen to every call of a chat
+model, and would show a reply before it is known to be a refusal. So their handlers are
+taken off our calls. They are told of one run of a chat model instead, whose reply is
+the answer as it is given out. Tracers and all other callbacks hear the calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from typing import Any, TypeAlias, TypeVar
+from uuid import uuid4
+
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
+from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.tracers._streaming import _StreamingCallbackHandler
+
+from oprag.calls import Ledger
+
+NOT_SHOWN = "nostream"
+"""LangGraph's tag for calls that token streams leave out."""
+
+Told: TypeAlias = Generator[Any, Any, None]
+"""What is called in turn; of an async run each is awaited, and the result sent in."""
+
+_ManagerT = TypeVar("_ManagerT", bound=BaseCallbackManager)
+
+
+def tell(told: Told) -> None:
+    """Make the calls of a run that is not async."""
+    result = None
+    try:
+        while True:
+            result = told.send(result)
+    except StopIteration:
+        return
+
+
+async def atell(told: Told) -> None:
+    """Async version of `tell`."""
+    result = None
+    try:
+        while True:
+            result = await told.send(result)
+    except StopIteration:
+        return
+
+
+class AnswerRun:
+    """The run that token streams are told of, for one question.
+
+    Args:
+        config: Of the question; its callbacks make calls children of the run.
+        name: What the run is called.
+        question: What was asked.
+    """
+
+    def __init__(self, config: RunnableConfig, name: str, question: str) -> None:
+        self.config = config
+        """For calls of models: without the handlers of token streams."""
+        self.shown = False
+        """Whether a token stream listens."""
+        self.tags: list[str] = []
+        """Of the call whose reply is given out."""
+        self._id = f"run-{uuid4()}"
+        self._name = name
+        self._question = question
+        self._said: list[str] = []
+        self._manager: Any = config.get("callbacks")
+        self._run: Any = None
+        if isinstance(self._manager, BaseCallbackManager):
+            self.config = {**config, "callbacks": _part(self._manager, streams=False)}
+            self._take_over()
+            self._manager = _part(self._manager, streams=True)
+            hidden = NOT_SHOWN in self._manager.tags
+            self.shown = bool(self._manager.handlers) and not hidden
+
+    def _take_over(self) -> None:
+        """Have what runs inside of ours inherit our config.
+
+        Models with `bind` and the like look for one in the context, which LangChain
+        copies for every run, where it can; where not, that of another run stands there.
+        """
+        around: Any = var_child_runnable_config.get() or {}
+        run_id = getattr(around.get("callbacks"), "parent_run_id", None)
+        if run_id == self._manager.parent_run_id:
+            var_child_runnable_config.set(self.config)
+
+    def message(self, ledger: Ledger, facts: Mapping[str, Any]) -> AIMessage:
+        """Return the answer as far as it was given out, with the tokens of all calls.
+
+        Args:
+            ledger: The account of the question.
+            facts: What else is known of the answer.
+        """
+        usage = ledger.usage
+        tokens = UsageMetadata(
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            total_tokens=usage.input_tokens + usage.output_tokens,
+            input_token_details=InputTokenDetails(cache_read=usage.cached_tokens),
+        )
+        return AIMessage(
+            content="".join(self._said),
+            id=self._id,
+            usage_metadata=tokens,
+            response_metadata=dict(facts),
+        )
+
+    def say(self, text: str) -> Told:
+        """Take a piece of the answer, and show it."""
+        self._said.append(text)
+        if not self.shown:
+            return
+        if self._run is None:
+            self._manager.add_tags(self.tags, inherit=False)
+            asked = [[HumanMessage(self._question)]]
+            started = self._manager.on_chat_model_start({}, asked, name=self._name)
+            (self._run,) = yield started
+        chunk = ChatGenerationChunk(message=AIMessageChunk(content=text, id=self._id))
+        yield self._run.on_llm_new_token(text, chunk=chunk)
+
+    def end(self, message: AIMessage) -> Told:
+        """Say that the answer is complete."""
+        if self._run is not None:
+            reply = ChatGeneration(message=message)
+            yield self._run.on_llm_end(LLMResult(generations=[[reply]]))
+
+    def fail(self, error: BaseException) -> Told:
+        """Say that it was left, or broke off."""
+        if self._run is not None:
+            yield self._run.on_llm_error(error)
+
+
+def _part(manager: _ManagerT, *, streams: bool) -> _ManagerT:
+    """Return the manager with the handlers of token streams alone, or all others."""
+    part = manager.copy()
+    for handlers in (part.handlers, part.inheritable_handlers):
+        handlers[:] = [
+            handler
+            for handler in handlers
+            if isinstance(handler, _StreamingCallbackHandler) is streams
+        ]
+    return part

@@ -1,0 +1,114 @@
+"""What a run says: its report, and what it warns of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from oprag.errors import (
+    DuplicateDocumentError,
+    InvalidOptionError,
+    MissingPositionError,
+    UnreadableFileError,
+    UnsupportedMetadataError,
+)
+
+REFUSALS = (
+    DuplicateDocumentError,
+    MissingPositionError,
+    UnreadableFileError,
+    UnsupportedMetadataError,
+)
+"""What is wrong with one document alone; nobody was asked for it."""
+_LISTED = 5
+"""Documents that a message names."""
+
+
+class FailedDocument(NamedTuple):
+    """A document that could not be indexed. What the store held of it stays."""
+
+    name: str
+    """The document's own name."""
+    error: Exception
+    """What happened."""
+
+
+class SkippedFile(NamedTuple):
+    """A file of a folder that is no text."""
+
+    name: str
+    """What its document would be called."""
+    error: UnreadableFileError
+    """Why it is none."""
+
+
+@dataclass(frozen=True)
+class IndexingReport:
+    """What was done. Documents by their names, in the order they were given."""
+
+    added: tuple[str, ...] = ()
+    """Documents that the store held nothing of."""
+    updated: tuple[str, ...] = ()
+    """Documents of which something changed, or that were left incomplete."""
+    unchanged: tuple[str, ...] = ()
+    """Documents that the store held as they are; none of their chunks was embedded."""
+    removed: tuple[str, ...] = ()
+    """Documents that were not given and are deleted, sorted by name; with
+    `replace="all"` also other names of given ones."""
+    empty: tuple[str, ...] = ()
+    """Documents without any text. Nothing is stored of them, and what was is gone."""
+    skipped: tuple[UnreadableFileError, ...] = ()
+    """Files of a folder that are no text. What the store holds of them stays."""
+    failed: tuple[FailedDocument, ...] = ()
+    """Documents that could not be stored, each with what happened. What the store held
+    of them is still there."""
+    foreign: tuple[str, ...] = ()
+    """Documents of which the store also holds chunks that something else wrote, or
+    that were indexed by another name of the same file. They are left."""
+    chunks_foreign: int = 0
+    """How many chunks these are."""
+    chunks_added: int = 0
+    """Chunks that were embedded and written."""
+    chunks_deleted: int = 0
+    """Chunks that were deleted, those that were written anew among them."""
+    chunks_unchanged: int = 0
+    """Chunks that were left as they were."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _LISTED
+    shown = ", ".join(map(repr, names[:_LISTED]))
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def failures(failed: Sequence[FailedDocument]) -> str:
+    """Say which documents failed, and how the last one did."""
+    last = failed[-1]
+    return (
+        f"{len(failed):,} failed: {_listed([one.name for one in failed])}. What the "
+        "store held of them is still there; report.failed has the error of each. Index "
+        "again when the cause is mended. The last error is "
+        f"{type(last.error).__name__}: {str(last.error)[:500]}"
+    )
+
+
+def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
+    """Make the error for removing more than half of what is there, or all."""
+    message = (
+        f"remove_missing=True would delete {len(going):,} of the {before:,} documents "
+        f"that were indexed from here ({_listed(going)}): they were not given, or are "
+        "empty. Nothing was removed. See whether the documents are where they are read "
+        'from; if so many are to go, pass remove_missing="all".'
+    )
+    return InvalidOptionError(message, option="remove_missing", value=True)
+
+
+def foreign_message(report: IndexingReport) -> str:
+    """Say of which documents the store holds other chunks, and how many."""
+    return (
+        f"The store also holds {report.chunks_foreign:,} chunks of these documents "
+        f"({_listed(report.foreign)}) that something else wrote, or that were indexed "
+        'by another name of the same file. Searches find both. Pass replace="all" to '
+        "delete those."
+    )

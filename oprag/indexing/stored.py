@@ -1,0 +1,112 @@
+"""What a store holds before a run: which documents, of whom, and what else of them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+from oprag.chunk import Hit
+from oprag.documents import ChunkStore, StoredChunk, StoredCopies, is_own, stored_hit
+from oprag.indexing.plan import WantedDocument
+from oprag.metadata import (
+    DOC_KEY,
+    DOC_SCOPE,
+    DOC_URI,
+    DOC_VERSION,
+    N_CHUNKS,
+    document_key,
+)
+from oprag.positions import as_number
+
+_SAMPLE = 5_000
+"""Chunks that are looked at where not all of the store has to be: one page."""
+
+
+class StoredBefore:
+    """Reads a store once.
+
+    In memory stay the names of its documents, and the chunks that are not oprag's.
+
+    Args:
+        store: The store.
+        scope: Whose documents a run gives.
+        whole: Whether all of the store is read. Else at most 5,000 chunks are, as
+            far as the store gives them.
+    """
+
+    def __init__(self, store: ChunkStore, scope: str, *, whole: bool) -> None:
+        self._scope = scope
+        self._names: dict[str, str] = {}
+        self._scopes: dict[str, str] = {}
+        self._sizes: dict[str, int] = {}
+        self._foreign: dict[str, list[str]] = {}
+        self._renamed: dict[str, set[str]] = {}
+        hits: list[Hit] = []
+        if whole:
+            self._read(store.scan(), hits)
+        else:
+            try:
+                self._read(store.some(_SAMPLE), hits)
+            except Exception:  # noqa: BLE001 -- some can only be read awaited
+                hits = []
+        known = {"", scope}
+        self._copies = StoredCopies(
+            hit
+            for hit in hits
+            if self._scopes.get(str(hit.metadata.get(DOC_KEY)), "") in known
+        )
+
+    def _read(self, chunks: Iterable[StoredChunk], hits: list[Hit]) -> None:
+        for chunk in chunks:
+            if not is_own(chunk.metadata):
+                hits.append(stored_hit(chunk))
+                continue
+            key, name = chunk.metadata[DOC_KEY], chunk.metadata.get(DOC_URI)
+            # Another application may use these names for something else.
+            if not isinstance(name, str) or document_key(name) != key:
+                continue
+            scope = chunk.metadata.get(DOC_SCOPE)
+            if isinstance(scope, str):
+                self._scopes[key] = scope
+            if key not in self._names:
+                self._names[key] = name
+                self._sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
+                own = (DOC_KEY, DOC_URI, DOC_VERSION)
+                kept = {k: chunk.metadata.get(k) for k in own}
+                hits.append(Hit("", kept, chunk._replace(text="", metadata={})))
+
+    def documents(self) -> dict[str, str]:
+        """Names of the scope's own documents by their keys, as far as oprag's."""
+        return {
+            key: name
+            for key, name in self._names.items()
+            if self._scopes.get(key, "") == self._scope
+        }
+
+    def look_for(self, document: WantedDocument) -> None:
+        """Note what else the store holds of a document."""
+        copies = self._copies.of(document.name, document.chunks)
+        if copies.foreign:
+            self._foreign[document.name] = [hit.source.id for hit in copies.foreign]
+        if copies.renamed:
+            names = {str(hit.metadata[DOC_URI]) for hit in copies.renamed}
+            self._renamed[document.name] = names
+
+    def foreign(self) -> dict[str, list[str]]:
+        """Ids of chunks that something else wrote, by the documents they are of."""
+        return self._foreign
+
+    def renamed(self, given: Container[str]) -> dict[str, list[str]]:
+        """Other names of the same documents, by the names that were given.
+
+        Args:
+            given: Names of documents of their own.
+        """
+        others = {
+            name: sorted(other for other in names if other not in given)
+            for name, names in self._renamed.items()
+        }
+        return {name: names for name, names in others.items() if names}
+
+    def size(self, name: str) -> int:
+        """Chunks of a stored document."""
+        return self._sizes[name]

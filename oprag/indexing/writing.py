@@ -1,0 +1,100 @@
+"""How a run reads and writes one store; what each framework's stores are made to do."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from oprag.documents import ChunkStore, StoredChunk
+from oprag.indexing.plan import WantedChunk
+from oprag.metadata import DOC_KEY
+
+T = TypeVar("T")
+
+
+class ChunkWriter(ABC):
+    """Writes to one vector store."""
+
+    written: object = None
+    """The framework's object that is written to."""
+    cannot_delete: str = ""
+    """Why nothing can be deleted from it; empty where it can."""
+
+    @abstractmethod
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        """Embed and write chunks, none of whose ids the store has."""
+
+    @abstractmethod
+    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
+        """Embed and write chunks whose ids the store has, altered or several times.
+
+        They are embedded before anything is deleted.
+        """
+
+    @abstractmethod
+    def delete(self, ids: Sequence[str]) -> None:
+        """Delete chunks that the store has."""
+
+    async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
+        """Async version of `add`."""
+        await in_thread(self.add, chunks)
+
+    async def arewrite(self, chunks: Sequence[WantedChunk]) -> None:
+        """Async version of `rewrite`."""
+        await in_thread(self.rewrite, chunks)
+
+    async def adelete(self, ids: Sequence[str]) -> None:
+        """Async version of `delete`."""
+        await in_thread(self.delete, ids)
+
+
+class Snapshot(ChunkStore):
+    """Reads a store once, when first asked, and answers from that.
+
+    For stores that look at all their chunks to find those of one document. Valid for
+    one run, which asks for no document after writing it without `forget`.
+
+    Args:
+        store: The store; it holds its chunks in memory anyway.
+    """
+
+    def __init__(self, store: ChunkStore) -> None:
+        self.name = store.name
+        self.place = store.place
+        self._store = store
+        self._chunks: dict[str, list[StoredChunk]] | None = None
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        """Chunks of one document, in the store's order."""
+        if self._chunks is None:
+            self._chunks = {}
+            for chunk in self.scan():
+                key = chunk.metadata.get(DOC_KEY)
+                if isinstance(key, str):
+                    self._chunks.setdefault(key, []).append(chunk)
+        return self._chunks.get(doc_key, [])
+
+    def forget(self) -> None:
+        """Read the store anew when next asked."""
+        self._chunks = None
+
+    def scan(self) -> Iterator[StoredChunk]:
+        """All chunks, as they are now."""
+        return self._store.scan()
+
+
+async def in_thread(call: Callable[..., T], *args: Any) -> T:
+    """Call in a thread; if cancelled meanwhile, wait for it, as nothing can stop it.
+
+    Whoever cancels may close the store next.
+    """
+    running = asyncio.ensure_future(asyncio.to_thread(call, *args))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.exception()  # or asyncio would say that nobody looked at it
+        raise

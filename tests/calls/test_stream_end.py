@@ -1,0 +1,65 @@
+"""A stream that was closed in the middle is told from one that came to its end."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from oprag.calls import StreamEnd
+
+
+def message(**metadata):
+    return SimpleNamespace(response_metadata=metadata)
+
+
+def response(reason, *, as_object=False):
+    choice = {"finish_reason": reason}
+    if as_object:
+        return SimpleNamespace(raw=SimpleNamespace(choices=[SimpleNamespace(**choice)]))
+    return SimpleNamespace(raw={"choices": [choice]})
+
+
+OPENAI = message(model_provider="openai")
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [OPENAI],
+        [message(), OPENAI, message()],
+        [response(None)],
+        [response(None, as_object=True), response(None, as_object=True)],
+    ],
+)
+def test_a_stream_that_owes_a_reason_and_has_none_was_broken_off(pieces):
+    end = StreamEnd()
+    for piece in pieces:
+        end.see(piece)
+
+    with pytest.raises(ConnectionError, match="broken off"):
+        end.check()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [OPENAI, message(model_provider="openai", finish_reason="stop"), message()],
+        [OPENAI, message(model_provider="openai", finish_reason="length")],
+        [OPENAI, message(status="completed")],
+        [response(None), response("stop")],
+        [response(None, as_object=True), response("length", as_object=True)],
+        [response("stop"), SimpleNamespace(raw={"choices": [], "usage": {}})],
+        # Of these nothing is known.
+        [],
+        [message()],
+        [message(model_provider="another")],
+        [SimpleNamespace(raw=None)],
+        [SimpleNamespace(raw={"done": True})],
+        [SimpleNamespace()],
+    ],
+)
+def test_any_other_stream_passes(pieces):
+    end = StreamEnd()
+    for piece in pieces:
+        end.see(piece)
+
+    end.check()

@@ -1,0 +1,174 @@
+"""Replies that no file takes as they are, and replies that are not whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from oprag.cli.app import app
+from tests.evaluation.small import HARBOUR
+from tests.support.openai_server import Reply, ScriptedServer
+
+QUESTION = "When did the harbour open?"
+ODD = "In \ud800May\x00 \x1b[31mor \udfff, \ufdd0 a smile \ud83d\ude00 and </script>"
+SHOWN = "In \ufffdMay\x00 \x1b[31mor \ufffd, \ufdd0 a smile \U0001f600 and </script>"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch) -> dict[str, str]:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "harbour.txt").write_text(HARBOUR)
+    rows = [
+        f'{{"question": "{QUESTION} {n} \\ud800", "answers": ["In May"]}}'
+        for n in "123"
+    ]
+    (tmp_path / "q.jsonl").write_text("\n".join(rows))
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return {"notes": str(notes), "q": str(tmp_path / "q.jsonl")}
+
+
+@pytest.fixture
+def command(tiny_model, monkeypatch):
+    """Give a command with this script; the result, and how often was asked."""
+
+    def given(script, *arguments: object):
+        with ScriptedServer(script) as server:
+            monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+            more = ["--model", "openai:scripted", "--embedding-model", str(tiny_model)]
+            result = CliRunner().invoke(app, [*map(str, arguments), *more])
+            return result, len(server.requests)
+
+    return given
+
+
+@pytest.fixture
+def evaluate(command, files, tmp_path):
+    fixed = ["--questions", files["q"], "--documents", files["notes"]]
+    fixed += ["--budgets", "100", "--out", tmp_path / "run"]
+
+    def evaluated(script, *more: str):
+        return command(script, "evaluate", *fixed, *more)
+
+    return evaluated
+
+
+SYSTEMS = "dos-rag,self-route,longrag,readagent"
+
+
+@pytest.mark.slow
+def test_a_reply_that_no_encoding_has_is_kept_and_never_paid_for_twice(
+    evaluate, tmp_path
+):
+    def odd(_):
+        return Reply(ODD)
+
+    result, _ = evaluate(odd, "--systems", SYSTEMS)
+
+    assert result.exit_code == 0, result.output
+    run = tmp_path / "run"
+    held = (run / "answers.jsonl").read_bytes()
+    answers = [json.loads(line) for line in held.splitlines()]
+    assert len(answers) == 3 * 4
+    assert {answer["reply"] for answer in answers} == {SHOWN}
+    for path in run.rglob("*"):
+        if path.suffix in {".json", ".jsonl", ".csv", ".md", ".html"}:
+            path.read_bytes().decode("utf-8")
+    page = (run / "report.html").read_text("utf-8")
+    assert not [code for code in map(ord, page) if code < 32 and chr(code) != "\n"]
+    before = {path.name: path.read_bytes() for path in run.glob("*.*")}
+
+    again, requests = evaluate(odd, "--systems", SYSTEMS)
+
+    assert (again.exit_code, requests) == (0, 0)
+    assert {path.name: path.read_bytes() for path in run.glob("*.*")} == before
+
+
+@pytest.mark.parametrize("route", ["rag", "self"])
+@pytest.mark.parametrize("cut", [True, False])
+def test_ask_shows_such_a_reply_and_no_terminal_obeys_it(command, files, route, cut):
+    reply = Reply(deltas=list(ODD)) if cut else Reply(deltas=[ODD])
+    asked = ["ask", files["notes"], QUESTION, "--route", route]
+
+    result, _ = command([reply], *asked)
+
+    assert result.exit_code == 0, result.output
+    shown = SHOWN.replace("\x00", "\ufffd").replace("\x1b", "\ufffd")
+    assert result.stdout.startswith(f"{shown}\n")
+
+    result, _ = command([reply], *asked, "--json")
+    assert json.loads(result.stdout)["answer"] == SHOWN
+
+
+BROKEN = [
+    Reply(deltas=["Half an"], broken=True),
+    Reply(deltas=["Half an"], unfinished=True),
+    Reply(deltas=["Half an"], finish_reason=""),
+]
+"""The connection fails; it is closed in good order; `[DONE]` without a reason."""
+
+
+@pytest.mark.parametrize("route", ["rag", "self"])
+@pytest.mark.parametrize("reply", BROKEN)
+def test_an_answer_that_breaks_off_is_said_to_and_is_no_success(
+    command, files, reply, route
+):
+    asked = ["ask", files["notes"], QUESTION, "--route", route]
+
+    result, requests = command([reply], *asked)
+
+    assert (result.exit_code, requests) == (1, 1)
+    assert result.stdout == "Half an\n"
+    last = result.stderr.splitlines()[-1]
+    assert "Error: The chat model 'openai:scripted' broke off: " in last
+
+    result, _ = command([reply], *asked, "--json")
+    assert (result.exit_code, result.stdout) == (1, "")
+
+
+@pytest.mark.parametrize("route", ["rag", "self"])
+def test_a_stream_without_a_word_is_no_answer(command, files, route):
+    asked = ["ask", files["notes"], QUESTION, "--route", route]
+
+    result, _ = command([Reply(deltas=[], unfinished=True)], *asked)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "did not answer: " in result.stderr.splitlines()[-1]
+
+
+def test_a_refusal_that_breaks_off_does_not_send_the_documents(command, files):
+    asked = ["ask", files["notes"], QUESTION, "--route", "self"]
+
+    result, requests = command(
+        [Reply(deltas=["Unanswerable"], unfinished=True)], *asked
+    )
+
+    assert (result.exit_code, result.stdout, requests) == (1, "", 1)
+
+
+@pytest.mark.parametrize("route", ["rag", "self"])
+def test_the_longest_answer_is_an_answer_and_is_noted(command, files, route):
+    asked = ["ask", files["notes"], QUESTION, "--route", route]
+
+    result, _ = command([Reply(deltas=["Half an"], finish_reason="length")], *asked)
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Half an\n")
+    assert "Note: The answer is cut off" in result.stderr
+
+
+@pytest.mark.slow
+def test_evaluate_asks_again_for_a_reply_that_breaks_off(evaluate):
+    asked = []
+
+    def breaks_off_once(request):
+        asked.append(request.prompt)
+        return Reply("In May", broken=asked.count(request.prompt) == 1)
+
+    result, requests = evaluate(breaks_off_once, "--systems", "dos-rag")
+
+    assert (result.exit_code, requests) == (0, 6)

@@ -1,0 +1,61 @@
+"""Of retrieved chunks of two versions of a text only those of the best one's stay."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from oprag import order_context
+from oprag.errors import MixedVersionsWarning
+from oprag.metadata import chunk_metadata, document_version
+from oprag.splitting import split_tokens
+from tests.strategies import words
+
+OLD = "one two three four five six seven eight"
+NEW = "one two three 4 five six seven eight nine"
+
+
+def chunks(text, size=2, name="a.txt"):
+    """Texts and metadata of a document that was split."""
+    spans = split_tokens(text, chunk_size=size, tokenizer=words)
+    version = document_version(f"words {size}", [text])
+    (written,) = chunk_metadata(name, [spans], "words", version=version)
+    return [(text[s.start : s.end], m) for s, m in zip(spans, written, strict=True)]
+
+
+def ordered(hits, **options):
+    texts, metadatas = zip(*hits, strict=True)
+    passages = order_context(texts, metadatas, token_counter=words, **options)
+    return [passage.text for passage in passages]
+
+
+@pytest.mark.parametrize("options", [{}, {"merge": True}, {"token_budget": 50}])
+def test_what_is_not_of_the_best_hits_text_is_left_out_and_that_is_said(options):
+    old, new = chunks(OLD), chunks(NEW)
+    hits = [new[3], old[0], new[1], old[2]]
+
+    with pytest.warns(MixedVersionsWarning, match="2 retrieved chunks of 'a.txt'"):
+        assert "".join(ordered(hits, **options)).split() == [
+            *new[1][0].split(),
+            *new[3][0].split(),
+        ]
+
+
+def test_chunks_of_two_sizes_of_one_text_stay_together():
+    hits = [chunks(OLD)[3], chunks(OLD, size=3)[0]]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ordered(hits) == [hits[1][0], hits[0][0]]
+
+
+def test_documents_with_the_same_text_have_versions_of_their_own():
+    first, second = chunks(OLD), chunks(OLD, name="b.txt")
+    mixed = chunks(NEW)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(ordered([first[0], second[0], first[2]])) == 3
+    with pytest.warns(MixedVersionsWarning, match="1 retrieved chunks of 'a.txt'"):
+        assert len(ordered([first[0], second[0], mixed[2]])) == 2

@@ -1,0 +1,360 @@
+"""Damage, second versions and foreign chunks are told, by kind and by number."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core import Document as LlamaDocument
+from llama_index.core import MockEmbedding, StorageContext, VectorStoreIndex
+from llama_index.core.node_parser import SentenceSplitter
+
+import langchain_oprag
+import llamaindex_oprag
+from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
+from oprag.diagnosing import Diagnosis, diagnose, plan_repair
+from oprag.documents import StoredChunk, rebuild
+from oprag.errors import OpragError, OpragWarning
+from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
+from tests.diagnosing.test_doctor import applied, kinds
+from tests.locating.texts import reference
+
+TEXT = reference(2_000)
+NAME = "docs/lease.txt"
+SERIOUS = {"cut_text", "altered_text", "gap", "incomplete"}
+
+
+def splitter(size: int = 40) -> OffsetTokenSplitter:
+    return OffsetTokenSplitter(chunk_size=size)
+
+
+def stored(text: str = TEXT, name: str = NAME, cut=None, **extra) -> list[StoredChunk]:
+    """What is in a store once the document was indexed."""
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    document = Document(text, metadata={"source": name, **extra})
+    index_documents([document], store, splitter=cut or splitter())
+    return list(chunk_store(store).scan())
+
+
+def other_splitter() -> RecursiveCharacterTextSplitter:
+    return RecursiveCharacterTextSplitter(chunk_size=150, chunk_overlap=0)
+
+
+def foreign(text: str = TEXT, name: str = NAME) -> list[StoredChunk]:
+    split = RecursiveCharacterTextSplitter(
+        chunk_size=300, chunk_overlap=0, add_start_index=True
+    ).split_documents([Document(text, metadata={"source": name})])
+    return [
+        StoredChunk(chunk.page_content, chunk.metadata, f"foreign {number}")
+        for number, chunk in enumerate(split)
+    ]
+
+
+def without(chunks: list[StoredChunk], *keys: str) -> list[StoredChunk]:
+    return [
+        chunk._replace(
+            metadata={k: v for k, v in chunk.metadata.items() if k not in keys}
+        )
+        for chunk in chunks
+    ]
+
+
+def problem(diagnosis: Diagnosis, kind: str):
+    (found,) = [problem for problem in diagnosis.problems if problem.kind == kind]
+    return found
+
+
+def test_what_was_indexed_whole_has_no_problem():
+    assert diagnose(stored()).problems == ()
+    assert diagnose(stored()).healthy
+
+
+def test_a_text_that_was_cut_is_damage():
+    chunks = stored()
+    chunks[2] = chunks[2]._replace(text=chunks[2].text[:10])
+
+    diagnosis = diagnose(chunks)
+
+    assert diagnosis.verdict == "damaged"
+    assert not diagnosis.healthy
+    assert kinds(diagnosis) == {"cut_text": 1}
+    assert "text 10" in diagnosis.problems[0].examples[0].detail
+
+
+def test_a_text_that_was_altered_at_its_length_is_damage():
+    chunks = stored()
+    chunks[2] = chunks[2]._replace(text=chunks[2].text.swapcase())
+
+    diagnosis = diagnose(chunks)
+
+    assert diagnosis.verdict == "damaged"
+    assert kinds(diagnosis) == {"altered_text": 1}
+    assert diagnosis.problems[0].examples[0].document == NAME
+
+
+def test_a_chunk_that_is_missing_is_damage_unless_only_a_sample_was_read():
+    chunks = stored()
+
+    assert diagnose(chunks[1:]).verdict == "damaged"
+    assert kinds(diagnose(chunks[1:])) == {"incomplete": 1}
+    assert diagnose(chunks, sample=5).healthy
+
+
+def test_text_between_chunks_that_are_all_there_is_a_gap():
+    chunks = stored()
+    rest = [
+        chunk._replace(
+            metadata={
+                **chunk.metadata,
+                "chunk_index": number,
+                "n_chunks": len(chunks) - 1,
+            }
+        )
+        for number, chunk in enumerate(chunks[:2] + chunks[3:])
+    ]
+
+    diagnosis = diagnose(rest)
+
+    assert diagnosis.verdict == "damaged"
+    assert kinds(diagnosis) == {"gap": 1}
+
+
+@given(seed=st.integers(0, 2**32))
+def test_no_damage_of_own_chunks_is_called_healthy(seed):
+    rng = random.Random(seed)  # noqa: S311 -- damage, no secret
+    chunks = stored()
+    at = rng.randrange(len(chunks))
+    chunk = chunks[at]
+    if rng.random() < 0.25:
+        del chunks[at]
+    else:
+        cut = rng.randrange(len(chunk.text))
+        text = rng.choice(
+            [chunk.text[:cut], chunk.text[:cut] + "\u2603" + chunk.text[cut + 1 :], ""]
+        )
+        chunks[at] = chunk._replace(text=text)
+    rng.shuffle(chunks)
+
+    diagnosis = diagnose(chunks)
+
+    assert diagnosis.verdict == "damaged"
+    assert SERIOUS & {problem.kind for problem in diagnosis.problems}
+    with pytest.raises(OpragError):
+        rebuild(NAME, chunks)
+
+
+def test_chunks_of_another_splitter_are_inexact_and_that_is_no_damage():
+    diagnosis = diagnose(stored(cut=other_splitter()))
+
+    assert diagnosis.healthy
+    assert diagnosis.verdict == "ordered"
+    assert kinds(diagnosis) == {"inexact": 1}
+    assert "exact=False" in diagnosis.problems[0].message
+
+
+def test_of_chunks_of_another_splitter_too_an_altered_text_is_told():
+    chunks = stored(cut=other_splitter())
+    chunks[2] = chunks[2]._replace(text=chunks[2].text.swapcase())
+
+    diagnosis = diagnose(chunks)
+
+    assert not diagnosis.healthy
+    assert kinds(diagnosis) == {"unproved_text": 1}
+
+
+def test_foreign_chunks_beside_our_own_are_counted():
+    others = foreign()
+
+    diagnosis = diagnose([*stored(), *others])
+
+    assert not diagnosis.healthy
+    found = problem(diagnosis, "foreign_chunks")
+    assert (found.chunks, found.documents) == (len(others), 1)
+    assert found.examples[0].chunk == "foreign 0"
+    assert diagnose(others).healthy
+
+
+def test_a_folder_and_a_loader_that_name_a_file_otherwise_are_seen_through():
+    others = foreign(name="/home/ann/docs/lease.txt")
+
+    diagnosis = diagnose([*others, *stored(name="lease.txt")])
+
+    assert kinds(diagnosis) == {"foreign_chunks": len(others)}
+
+
+def test_two_versions_of_one_document_are_told():
+    old, new = stored(), stored(TEXT + " And more.")
+
+    diagnosis = diagnose([*old, *new])
+
+    assert not diagnosis.healthy
+    found = problem(diagnosis, "several_versions")
+    assert (found.chunks, found.documents) == (len(old) + len(new), 1)
+
+
+def test_two_sizes_of_one_text_are_healthy():
+    assert diagnose([*stored(), *stored(cut=splitter(25))]).problems == ()
+
+
+def test_one_text_by_two_names_of_a_file_is_told_once():
+    again = stored(name="lease.txt", cut=splitter(25))
+
+    diagnosis = diagnose([*stored(), *again])
+
+    assert kinds(diagnosis) == {"indexed_twice": len(again)}
+    assert not diagnosis.healthy
+    assert diagnose([*stored(), *stored(name="copy.txt")]).healthy
+
+
+def test_a_refreshed_llamaindex_document_is_seen():
+    document = LlamaDocument(text=TEXT, id_=NAME)
+    index = VectorStoreIndex(
+        [],
+        embed_model=MockEmbedding(embed_dim=4),
+        storage_context=StorageContext.from_defaults(),
+        transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0)],
+    )
+    llamaindex_oprag.index_documents([document], index)
+    assert llamaindex_oprag.diagnose(index).healthy
+    own = len(list(llamaindex_oprag.chunk_store(index).scan()))
+
+    index.refresh_ref_docs([LlamaDocument(text=TEXT + " And more.", id_=NAME)])
+    diagnosis = llamaindex_oprag.diagnose(index)
+
+    assert not diagnosis.healthy
+    assert kinds(diagnosis)["foreign_chunks"] == diagnosis.chunks - own > 0
+
+
+def test_a_langchain_store_that_both_wrote_to_is_seen():
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    document = Document(TEXT, metadata={"source": NAME})
+    split = other_splitter().split_documents([document])
+    store.add_documents(split)
+    with pytest.warns(OpragWarning, match=f"{len(split)} chunks of these documents"):
+        index_documents([document], store)
+
+    found = problem(langchain_oprag.diagnose(store), "foreign_chunks")
+
+    assert (found.chunks, found.documents) == (len(split), 1)
+
+
+# --- indexes from before the length and hash of a text were written
+
+
+def test_an_old_index_is_called_so_and_stamped_where_the_source_proves_it():
+    new = stored()
+    old = without(new, *STAMP_KEYS)
+
+    diagnosis = diagnose(old)
+    assert kinds(diagnosis) == {"unstamped": 1}
+    assert diagnosis.healthy
+
+    plan = plan_repair(old, {NAME: TEXT})
+    assert [set(change.update) for change in plan.changes] == [
+        {"text_length", "text_hash"}
+    ]
+    stamped = applied(old, plan)
+    assert [c.metadata for c in stamped] == [c.metadata for c in new]
+    assert plan_repair(stamped, {NAME: TEXT}).changes == ()
+    assert rebuild(NAME, stamped).text == TEXT
+
+
+@pytest.mark.parametrize("size", [25, 40])
+def test_each_of_two_sizes_is_stamped_by_itself(size):
+    new = [*stored(), *stored(cut=splitter(size + 30))]
+    old = without(new, *STAMP_KEYS)
+
+    stamped = applied(old, plan_repair(old, {NAME: TEXT}))
+
+    assert [c.metadata for c in stamped] == [c.metadata for c in new]
+
+
+def test_chunks_of_another_splitter_are_stamped_for_what_they_hold():
+    old = without(stored(cut=other_splitter()), *STAMP_KEYS)
+
+    stamped = applied(old, plan_repair(old, {NAME: TEXT}))
+
+    assert NONSPACE_HASH in stamped[0].metadata
+    assert kinds(diagnose(stamped)) == {"inexact": 1}
+    assert "".join(rebuild(NAME, stamped, exact=False).text.split()) == "".join(
+        TEXT.split()
+    )
+
+
+@pytest.mark.parametrize("damage", ["missing", "altered", "another source"])
+def test_what_is_not_proved_whole_is_not_stamped(damage):
+    old = without(stored(), *STAMP_KEYS)
+    source = TEXT
+    if damage == "missing":
+        del old[3]
+    elif damage == "altered":
+        old[3] = old[3]._replace(text=old[3].text.swapcase())
+    else:
+        source = TEXT + " And more."
+
+    stamped = applied(old, plan_repair(old, {NAME: source}))
+
+    assert not any("text_hash" in chunk.metadata for chunk in stamped)
+
+
+def test_pages_are_stamped_each_and_keep_their_places():
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    pages = [
+        Document(TEXT[at : at + 600].strip(), metadata={"source": NAME, "page": number})
+        for number, at in enumerate(range(0, 1_800, 600))
+    ]
+    index_documents(pages, store, splitter=splitter())
+    new = list(chunk_store(store).scan())
+    old = without(new, *STAMP_KEYS)
+    whole = "\n\n".join(page.page_content for page in pages)
+
+    plan = plan_repair(old, {NAME: whole})
+
+    assert len(plan.changes) == 3
+    assert [c.metadata for c in applied(old, plan)] == [c.metadata for c in new]
+
+
+def test_a_repair_leaves_foreign_chunks_beside_our_own_alone():
+    chunks = [*stored(), *foreign()]
+
+    assert plan_repair(chunks, {NAME: TEXT}).changes == ()
+
+
+def test_an_old_index_of_llamaindex_is_stamped_where_llamaindex_reads_it():
+    new = []
+    for chunk in stored():
+        node = {
+            "metadata": dict(chunk.metadata),
+            "excluded_embed_metadata_keys": [
+                key for key in OWN_KEYS if key not in STAMP_KEYS
+            ],
+            "relationships": {"1": {"node_id": NAME}},
+        }
+        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
+        new.append(chunk._replace(metadata=metadata))
+    old = []
+    for chunk in without(new, *STAMP_KEYS):
+        node = json.loads(chunk.metadata["_node_content"])
+        node["metadata"] = {
+            k: v for k, v in node["metadata"].items() if k not in STAMP_KEYS
+        }
+        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
+        old.append(chunk._replace(metadata=metadata))
+    assert kinds(diagnose(old)) == {"unstamped": 1}
+
+    plan = plan_repair(old, {NAME: TEXT})
+    stamped = applied(old, plan)
+
+    assert len(plan.changes) == 1
+    node = json.loads(stamped[0].metadata["_node_content"])
+    assert {*STAMP_KEYS} & {*node["metadata"]} == {"text_length", "text_hash"}
+    assert "text_hash" in node["excluded_embed_metadata_keys"]
+    assert diagnose(stamped).problems == ()
+    assert plan_repair(stamped, {NAME: TEXT}).changes == ()

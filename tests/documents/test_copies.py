@@ -1,0 +1,126 @@
+"""What a store holds of a document besides oprag's own chunks of it is found."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from oprag.documents import StoredChunk, StoredCopies, stored_hit
+from oprag.metadata import document_key
+
+TEXT = "The lease ends in May. Keys are due the day after. The deposit is two rents."
+OTHER = "Water is paid by the tenant. Heating is not. Repairs are ordered in writing."
+
+
+def own(name: str, text: str = TEXT, version: str = "s-lease", **extra):
+    """Chunks as oprag writes them."""
+    size = 20
+    return [
+        StoredChunk(
+            text[start : start + size],
+            {
+                **extra,
+                "doc_key": document_key(name),
+                "doc_uri": name,
+                "doc_version": version,
+                "chunk_index": start // size,
+                "char_start": start,
+                "char_end": min(start + size, len(text)),
+            },
+            f"own {name} {start}",
+        )
+        for start in range(0, len(text), size)
+    ]
+
+
+def foreign(text: str = TEXT, **metadata):
+    """Chunks as a framework's splitter makes them, cut at other places."""
+    return [
+        StoredChunk(text[start : start + 33].strip(), metadata, f"foreign {start}")
+        for start in range(0, len(text), 33)
+    ]
+
+
+def found(chunks, name, document):
+    copies = StoredCopies(map(stored_hit, chunks)).of(name, document)
+    return (
+        [hit.source.id for hit in copies.foreign],
+        [hit.source.id for hit in copies.renamed],
+    )
+
+
+def ids(chunks):
+    return [chunk.id for chunk in chunks]
+
+
+@pytest.mark.parametrize("key", ["source", "file_path", "ref_doc_id", "doc_id", "url"])
+def test_chunks_of_the_same_name_are_of_the_document_whatever_they_say(key):
+    others = foreign("Quite another text by now.", **{key: "lease.txt"})
+
+    assert found([*own("lease.txt"), *others], "lease.txt", own("lease.txt")) == (
+        ids(others),
+        [],
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["docs/lease.txt", "/home/ann/docs/lease.txt", "C:\\docs\\lease.txt"]
+)
+def test_by_a_longer_path_the_text_decides(path):
+    same, another = foreign(source=path), foreign(OTHER, source=path)
+
+    assert found(same, "lease.txt", own("lease.txt"))[0] == ids(same)
+    assert found(another, "lease.txt", own("lease.txt")) == ([], [])
+
+
+def test_a_document_that_is_not_stored_yet_is_known_by_its_chunks():
+    stored = foreign(source="docs/lease.txt")
+
+    assert found(stored, "docs/lease.txt", own("docs/lease.txt"))[0] == ids(stored)
+
+
+def test_files_of_other_names_are_left_alone_though_their_text_is_the_same():
+    stored = [*foreign(source="docs/copy.txt"), *own("other/copy.txt")]
+
+    assert found(stored, "lease.txt", own("lease.txt")) == ([], [])
+    assert found(own("b/lease.txt"), "a/lease.txt", own("a/lease.txt")) == ([], [])
+
+
+def test_the_same_text_by_another_name_of_the_file_is_found():
+    again = own("docs/lease.txt", version="t-lease")
+    changed = own("old/lease.txt", OTHER, version="s-other")
+
+    stored = [*again, *changed, *own("lease.txt")]
+
+    assert found(stored, "lease.txt", own("lease.txt")) == ([], ids(again))
+
+
+def test_the_name_that_a_user_keeps_beside_ours_is_another_name():
+    mine = own("lease", source="docs/lease.txt")
+    others = foreign(source="docs/lease.txt")
+
+    assert found(others, "lease", mine)[0] == ids(others)
+
+
+def test_a_node_that_llamaindex_keeps_is_read_as_it_reads_it():
+    content = {"metadata": {}, "relationships": {"1": {"node_id": "lease"}}}
+    node = StoredChunk("Other.", {"_node_content": json.dumps(content)}, "node")
+
+    assert found([node], "lease", own("lease"))[0] == ["node"]
+
+
+def test_neither_order_nor_overlap_of_the_chunks_matters():
+    text = TEXT * 3
+    cut = [
+        chunk._replace(
+            text=text[start : start + 40],
+            metadata={**chunk.metadata, "char_start": start, "char_end": start + 40},
+        )
+        for start, chunk in zip(
+            range(0, len(text), 20), own("a.txt", text), strict=True
+        )
+    ]
+    others = foreign(text, source="docs/a.txt")
+
+    assert found(others, "a.txt", cut[::-1])[0] == ids(others)

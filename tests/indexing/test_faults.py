@@ -1,0 +1,307 @@
+"""Whatever fails while a store is brought up to date, no document is lost."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oprag.documents import StoredChunk, rebuild
+from oprag.errors import (
+    DuplicateDocumentError,
+    IndexingError,
+    InvalidOptionError,
+    MixedVersionsWarning,
+    OpragWarning,
+)
+from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
+from oprag.indexing.reporting import FailedDocument, SkippedFile
+from oprag.metadata import DOC_SCOPE
+from tests.documents.fake_store import FakeStore, FakeWriter
+from tests.effort import cases
+from tests.indexing.test_updating import content, document, expected, stored
+
+
+class OutageError(Exception):
+    """What a service says that is down."""
+
+
+class Failing:
+    """Says which calls fail.
+
+    Args:
+        first: Number of the first call that fails.
+        times: How many calls do.
+        halfway: Rows that a failing call writes before.
+    """
+
+    def __init__(self, first: int, times: int, halfway: int) -> None:
+        self.first, self.times, self.halfway = first, times, halfway
+        self.calls = 0
+
+    def rows(self) -> int | None:
+        """How many rows may be written; None for all."""
+        self.calls += 1
+        number = self.calls - 1 - self.first
+        return self.halfway if 0 <= number < self.times else None
+
+
+class FailingStore(FakeStore):
+    failing: Failing | None = None
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        if self.failing and self.failing.rows() is not None:
+            raise OutageError
+        return super().fetch(doc_key)
+
+
+class FailingWriter(FakeWriter):
+    def __init__(self, store: FailingStore, failing: Failing) -> None:
+        super().__init__(store)
+        self._failing = failing
+
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        rows = self._failing.rows()
+        super().add(chunks if rows is None else chunks[:rows])
+        if rows is not None:
+            raise OutageError
+
+    def delete(self, ids: Sequence[str]) -> None:
+        rows = self._failing.rows()
+        super().delete(ids if rows is None else ids[:rows])
+        if rows is not None:
+            raise OutageError
+
+
+def attempt(
+    documents: Sequence[WantedDocument], store: FakeStore, writer: FakeWriter, **options
+) -> IndexingReport:
+    """What a run says, whether it comes to its end or is stopped."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpragWarning)
+        try:
+            return update_index(iter(documents), store, writer, **options)
+        except IndexingError as error:
+            return error.report
+
+
+def text_of(store: FakeStore, name: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MixedVersionsWarning)
+        return rebuild(name, store.rows).text
+
+
+NAMES = [f"{letter}.txt" for letter in "abcdefgh"]
+texts = st.lists(st.sampled_from(["one ", "two ", "three "]), min_size=1, max_size=5)
+versions = st.dictionaries(st.sampled_from(NAMES), texts, min_size=1)
+
+
+@settings(max_examples=cases(100))
+@given(
+    before=versions,
+    after=versions,
+    first=st.integers(0, 30),
+    times=st.sampled_from([1, 2, 10_000]),
+    halfway=st.integers(0, 3),
+    batch_size=st.integers(1, 6),
+    year=st.sampled_from([1, 2]),
+)
+def test_every_document_is_old_or_new_failures_are_named_and_the_next_run_mends(
+    before, after, first, times, halfway, batch_size, year
+):
+    old = {name: document(name, row, year=1) for name, row in before.items()}
+    wanted = [document(name, row, year=year) for name, row in after.items()]
+    store = FailingStore(list(itertools.chain(*map(stored, old.values()))))
+    failing = store.failing = Failing(first, times, halfway)
+
+    report = attempt(
+        wanted, store, FailingWriter(store, failing), batch_size=batch_size
+    )
+
+    failed = {name for name, _ in report.failed}
+    finished = {*report.added, *report.updated, *report.unchanged}
+    assert not failed & finished
+    for name in before.keys() & after.keys():
+        known = {"".join(after[name])}
+        known |= set() if name in finished else {"".join(before[name])}
+        assert text_of(store, name) in known
+    for name in finished | (before.keys() - after.keys()):
+        text_of(store, name)
+    if times == 1:
+        assert not failed  # each was tried once more
+        assert finished == after.keys()
+
+    store.failing = None
+    update_index(iter(wanted), store, FakeWriter(store), batch_size=batch_size)
+    kept = [old[name] for name in before if name not in after]
+    assert content(store) == expected(*kept, *wanted)
+
+
+def test_an_outage_is_not_asked_for_every_document_and_says_so():
+    wanted = [document(f"{n}", ["x"]) for n in range(1_000)]
+    store = FailingStore()
+    failing = Failing(0, 10_000, 0)
+    asked = iter(wanted)
+
+    with pytest.raises(IndexingError, match="5 documents in a row failed") as caught:
+        update_index(asked, store, FailingWriter(store, failing), batch_size=3)
+
+    assert failing.calls < 15
+    assert next(asked).name == "6"
+    assert isinstance(caught.value.__cause__, OutageError)
+    assert [name for name, _ in caught.value.report.failed] == ["0", "1", "2", "3", "4"]
+
+
+class Particular(FakeWriter):
+    """Takes no chunk with some text, as an embedding that refuses it."""
+
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        if any("bad" in chunk.text for chunk in chunks):
+            raise OutageError
+        super().add(chunks)
+
+
+def test_a_document_that_the_embedding_refuses_does_not_stop_the_others():
+    before = [document(f"{n}", ["old"]) for n in range(40)]
+    wanted = [document(f"{n}", ["bad" if n % 4 == 0 else "new"]) for n in range(40)]
+    store = FakeStore(list(itertools.chain(*map(stored, before))))
+
+    with pytest.warns(OpragWarning, match=r"10 failed: '0', '4', .* and 5 more"):
+        report = update_index(wanted, store, Particular(store))
+
+    assert [int(name) for name, _ in report.failed] == list(range(0, 40, 4))
+    assert {type(error) for _, error in report.failed} == {OutageError}
+    assert len(report.updated) == 30
+    for number in range(40):
+        assert text_of(store, f"{number}") == ("new" if number % 4 else "old")
+
+
+def test_documents_that_are_refused_are_passed_over_however_many():
+    error = DuplicateDocumentError("no", document="x")
+    refused = [FailedDocument(f"{n}", error) for n in range(50)]
+    store = FakeStore(stored(document("1", ["kept"])))
+
+    with pytest.warns(OpragWarning, match="50 failed"):
+        report = update_index(
+            [*refused, document("a", ["new"])],
+            store,
+            FakeWriter(store),
+            remove_missing=True,
+        )
+
+    assert (report.added, report.removed) == (("a",), ())
+    assert text_of(store, "1") == "kept"
+
+
+def filled(names: Sequence[str], scope: str = "") -> Iterator[StoredChunk]:
+    for name in names:
+        first, *others = stored(scoped(document(name, [f"{name} 1", "2"]), scope))
+        yield from (first, *others)
+
+
+def scoped(wanted: WantedDocument, scope: str) -> WantedDocument:
+    first, *others = wanted.chunks
+    if not scope:
+        return wanted
+    metadata = {**first.metadata, DOC_SCOPE: scope}
+    marked = first._replace(id=f"{first.id}-{scope}", metadata=metadata)
+    return WantedDocument(wanted.name, [marked, *others])
+
+
+NO_TEXT = SkippedFile("Thumbs.db", OSError())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given_documents", "gone"),
+    [
+        ([NO_TEXT], 5),
+        ([WantedDocument("a", [])], 5),
+        ([WantedDocument(name, []) for name in "abcde"], 5),
+        ([document("a", ["a 1", "2"]), WantedDocument("b", [])], 4),
+        ([document(name, [f"{name} 1", "2"]) for name in "ab"], 3),
+        ([document(name, ["new"]) for name in "xyz"], 5),
+    ],
+)
+def test_more_than_half_goes_only_if_all_may(given_documents, gone):
+    store = FakeStore(list(filled("abcde")))
+    before = content(store)
+
+    with pytest.raises(InvalidOptionError, match=f"delete {gone} of the 5 documents"):
+        update_index(given_documents, store, FakeWriter(store), remove_missing=True)
+    assert [row for row in before if row in content(store)] == before
+
+    update_index(given_documents, store, FakeWriter(store), remove_missing="all")
+    names = {row.metadata["doc_uri"] for row in store.rows}
+    assert names == {one.name for one in given_documents if getattr(one, "chunks", ())}
+
+
+def test_nothing_given_removes_all_only_if_all_may():
+    store = FakeStore(list(filled("ab")))
+
+    with pytest.raises(InvalidOptionError, match="would delete everything"):
+        update_index([], store, FakeWriter(store), remove_missing=True)
+    assert update_index([], store, FakeWriter(store), remove_missing="all").removed == (
+        "a",
+        "b",
+    )
+
+
+def test_half_may_go():
+    store = FakeStore(list(filled("abcd")))
+    kept = [document(name, [f"{name} 1", "2"]) for name in "ab"]
+
+    report = update_index(kept, store, FakeWriter(store), remove_missing=True)
+
+    assert report.removed == ("c", "d")
+
+
+def test_a_run_removes_and_counts_what_is_of_its_own_scope():
+    rows = [*filled("abc", "one"), *filled("xy", "two"), *filled("z")]
+    store = FakeStore(rows)
+    kept = [scoped(document(name, [f"{name} 1", "2"]), "one") for name in "ab"]
+
+    report = update_index(
+        kept, store, FakeWriter(store), scope="one", remove_missing=True
+    )
+
+    assert report.removed == ("c",)
+    left = {row.metadata["doc_uri"] for row in store.rows}
+    assert left == {"a", "b", "x", "y", "z"}
+
+
+@pytest.mark.parametrize("wanted", [["new"], []], ids=["text", "empty"])
+def test_a_document_of_another_scope_is_not_replaced_unless_all_is(wanted):
+    store = FakeStore(list(filled("a", "one")))
+    before = content(store)
+    new = WantedDocument("a", [])
+    if wanted:
+        new = scoped(document("a", wanted), "two")
+    other = scoped(document("b", ["b"]), "two")
+
+    with pytest.warns(OpragWarning, match="'one'; this run is of 'two'"):
+        report = update_index([new, other], store, FakeWriter(store), scope="two")
+
+    ((name, error),) = report.failed
+    assert (name, type(error)) == ("a", DuplicateDocumentError)
+    assert report.added == ("b",)
+    assert [row for row in content(store) if row in before] == before
+    update_index([new], store, FakeWriter(store), scope="two", replace="all")
+    rows = [row for row in store.rows if row.metadata["doc_uri"] == "a"]
+    assert [row.text for row in rows] == wanted
+
+
+class CannotDelete(FakeWriter):
+    cannot_delete = "Nothing can be deleted here."
+
+
+def test_where_nothing_can_be_deleted_nothing_is_added_that_replaces():
+    store = FakeStore(list(filled("a")))
+    before = content(store)
+
+    with pytest.raises(IndexingError, match="Nothing can be deleted here"):
+        update_index([document("a", ["new"])], store, CannotDelete(store))
+    assert content(store) == before

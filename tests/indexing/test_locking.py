@@ -1,0 +1,135 @@
+"""One run at a time per store: others wait, and are told."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from oprag.errors import IndexingError
+from oprag.indexing.locking import aonly_run, only_run
+from tests.documents.fake_store import FakeStore
+
+HOLD = """
+import sys, time
+from oprag.indexing.locking import only_run
+from tests.documents.fake_store import FakeStore
+store = FakeStore()
+store.place = sys.argv[1]
+with only_run(store, store):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def store_at(place: str) -> FakeStore:
+    store = FakeStore()
+    store.place = place
+    return store
+
+
+@pytest.mark.parametrize("placed", [True, False], ids=["place", "object"])
+def test_a_second_run_waits_and_is_told(placed, tmp_path):
+    store, other = (store_at(str(tmp_path) * placed) for _ in range(2))
+    written, others = object(), object()
+    with only_run(store, written):
+        began = time.monotonic()
+        with (
+            pytest.raises(IndexingError, match=r"to fake store for 0\.2 seconds"),
+            only_run(store, written, patience=0.2),
+        ):
+            pass
+        assert time.monotonic() - began >= 0.2
+        with only_run(store_at(f"{tmp_path}2" * placed), others):
+            pass  # another store is free
+        if placed:  # the same one through another object is not
+            with pytest.raises(IndexingError), only_run(other, others, patience=0):
+                pass
+    with only_run(store, written, patience=0):
+        pass
+
+
+def test_a_run_that_fails_leaves_the_store_free(tmp_path):
+    store = store_at(str(tmp_path))
+    with pytest.raises(KeyError), only_run(store, store):
+        raise KeyError
+    with only_run(store, store, patience=0):
+        pass
+
+
+def test_threads_come_one_after_the_other(tmp_path):
+    inside, most = [], []
+
+    def run() -> None:
+        with only_run(store_at(str(tmp_path)), object()):
+            inside.append(1)
+            most.append(len(inside))
+            time.sleep(0.02)
+            inside.pop()
+
+    threads = [threading.Thread(target=run) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert most == [1] * 5
+
+
+async def test_waiting_does_not_block_the_event_loop(tmp_path):
+    store = store_at(str(tmp_path))
+    order = []
+
+    async def run(name: str) -> None:
+        async with aonly_run(store, store):
+            order.append(name)
+            await asyncio.sleep(0.1)
+            order.append(name)
+
+    ticks = 0
+    runs = asyncio.gather(run("a"), run("b"))
+    while not runs.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+
+    assert order in (["a", "a", "b", "b"], ["b", "b", "a", "a"])
+    assert ticks > 5
+
+
+async def test_who_is_cancelled_while_waiting_holds_nothing(tmp_path):
+    store = store_at(str(tmp_path))
+
+    async def run() -> None:
+        async with aonly_run(store, store):
+            pass
+
+    with only_run(store, store):
+        waiting = asyncio.create_task(run())
+        await asyncio.sleep(0.1)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    with only_run(store, store, patience=0):
+        pass
+
+
+def test_a_process_that_is_killed_leaves_the_store_free(tmp_path):
+    store = store_at(str(tmp_path))
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path)],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        with pytest.raises(IndexingError), only_run(store, store, patience=0):
+            pass
+        process.kill()
+    with only_run(store, store, patience=1):
+        pass

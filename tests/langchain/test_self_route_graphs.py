@@ -1,0 +1,477 @@
+"""In LangGraph, as a node and as a tool: the answer once, and nothing of a refusal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from langchain_oprag import LongReader, SelfRouteChain
+from tests.langchain.compat import create_agent
+from tests.langchain.corpus import ListRetriever
+from tests.langchain.routes import BOOK, QUESTION, REFUSAL, RETRIEVED, words
+
+ANSWER = "It was built in 1912, by Ann."
+MODES = ["messages", "updates", "custom"]
+
+
+class StreamingModel(BaseChatModel):
+    """Gives its replies in turn, as a stream word by word."""
+
+    replies: list[AIMessage]
+    calls: list[str] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "streaming"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> StreamingModel:
+        return self
+
+    def _next(self, messages: list[BaseMessage]) -> AIMessage:
+        self.calls.append(str(messages[-1].content))
+        return self.replies[len(self.calls) - 1]
+
+    def _generate(self, messages, stop=None, run_manager=None, **kwargs) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=self._next(messages))])
+
+    def _stream(
+        self, messages, stop=None, run_manager=None, **kwargs
+    ) -> Iterator[ChatGenerationChunk]:
+        reply = self._next(messages)
+        calls = [
+            {
+                "name": c["name"],
+                "args": json.dumps(c["args"]),
+                "id": c["id"],
+                "index": n,
+            }
+            for n, c in enumerate(reply.tool_calls)
+        ]
+        yield ChatGenerationChunk(message=AIMessageChunk("", tool_call_chunks=calls))
+        for word in str(reply.content).split(" "):
+            blank = "" if word == str(reply.content).split(" ")[0] else " "
+            chunk = ChatGenerationChunk(message=AIMessageChunk(blank + word))
+            if run_manager:
+                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+            yield chunk
+
+
+def streaming_model(*replies: str | AIMessage) -> StreamingModel:
+    return StreamingModel(
+        replies=[AIMessage(r) if isinstance(r, str) else r for r in replies]
+    )
+
+
+def chain_over(*replies: str, wrap=lambda model: model, **options) -> SelfRouteChain:
+    settings = {
+        "llm": wrap(streaming_model(*replies)),
+        "retriever": ListRetriever(documents=list(RETRIEVED)),
+        "documents": {"book.txt": BOOK},
+        "token_counter": words,
+    }
+    return SelfRouteChain(**{**settings, **options})
+
+
+class Asked(TypedDict, total=False):
+    input: str
+    answer: str
+    route: dict[str, Any]
+
+
+def graph_with(node: Any, state: Any = Asked, **options: Any) -> Any:
+    graph = StateGraph(state)
+    graph.add_node("answer", node)
+    graph.add_edge(START, "answer")
+    return graph.compile(**options)
+
+
+async def parts_of(graph: Any, given: Any, way: str, mode=None, **config: Any) -> list:
+    """What a graph streams, in the one way and the other."""
+    settings = {"stream_mode": MODES if mode is None else mode, "config": config}
+    if way == "stream":
+        return list(graph.stream(given, **settings))
+    return [part async for part in graph.astream(given, **settings)]
+
+
+def shown(parts: list, node: str = "answer") -> list[str]:
+    """The texts of `messages` mode that are from a node."""
+    return [
+        message.content
+        for mode, (message, about) in (p for p in parts if p[0] == "messages")
+        if about["langgraph_node"] == node
+    ]
+
+
+both_ways = pytest.mark.parametrize("way", ["stream", "astream"])
+every_model = pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda model: model,
+        lambda model: model.bind(stop=["\n\n"]),
+        lambda model: model.with_config(tags=["mine"]),
+        lambda model: model.with_retry(),
+        lambda model: model.with_fallbacks([model]),
+        lambda model: RunnableLambda(lambda messages: messages) | model,
+    ],
+    ids=["bare", "bind", "config", "retry", "fallbacks", "sequence"],
+)
+
+
+@both_ways
+@every_model
+async def test_a_node_shows_the_answer_once_and_no_refusal(way, wrap):
+    graph = graph_with(chain_over(REFUSAL, ANSWER, wrap=wrap))
+
+    parts = await parts_of(graph, {"input": QUESTION}, way)
+
+    assert "".join(shown(parts)) == ANSWER
+    assert len(shown(parts)) > 3  # as it is written, not in one piece
+    updates = [part for mode, part in parts if mode == "updates"]
+    assert [update["answer"]["answer"] for update in updates] == [ANSWER]
+    assert [part for mode, part in parts if mode == "custom"] == []
+    assert "nanswerable" not in str(parts)
+
+
+@both_ways
+async def test_so_does_a_node_that_calls_the_chain(way):
+    chain = chain_over(REFUSAL, ANSWER)
+
+    def node(state, config):
+        return {"answer": chain.invoke(state["input"], config)["answer"]}
+
+    async def anode(state, config):
+        return {"answer": (await chain.ainvoke(state["input"], config))["answer"]}
+
+    graph = graph_with(node if way == "stream" else anode)
+    parts = await parts_of(graph, {"input": QUESTION}, way)
+
+    assert "".join(shown(parts)) == ANSWER
+    assert len(shown(parts)) > 3
+    assert "nanswerable" not in str(parts)
+
+
+@both_ways
+@pytest.mark.parametrize("given", [True, False])
+async def test_structured_replies_are_shown_as_their_answer(way, given):
+    filled = {"answerable": given, "answer": ANSWER if given else ""}
+    call = {"name": "Reply", "args": filled, "id": "1", "type": "tool_call"}
+    last = {**call, "args": {"answerable": True, "answer": ANSWER}}
+    replies = [AIMessage("", tool_calls=[c]) for c in (call, last)]
+    chain = chain_over(*replies, structured_output=True)
+
+    parts = await parts_of(graph_with(chain), {"input": QUESTION}, way)
+
+    assert shown(parts) == [ANSWER]
+    assert "answerable" not in str(shown(parts))
+
+
+@both_ways
+async def test_a_final_refusal_is_shown_once(way):
+    graph = graph_with(chain_over(REFUSAL, "Unanswerable from this."))
+
+    parts = await parts_of(graph, {"input": QUESTION}, way)
+
+    assert "".join(shown(parts)) == "Unanswerable from this."
+    assert REFUSAL not in str(parts)
+
+
+@both_ways
+async def test_a_refusal_that_is_the_final_reply_after_all_is_shown_once(way):
+    only = {"documents": {"book.txt": ""}, "rungs": ["retrieved", "full"]}
+    graph = graph_with(chain_over(REFUSAL, **only))
+
+    parts = await parts_of(graph, {"input": QUESTION}, way)
+
+    assert shown(parts) == [REFUSAL]
+
+
+@both_ways
+async def test_a_hidden_node_shows_nothing(way):
+    graph = graph_with(chain_over(REFUSAL, ANSWER).with_config(tags=["nostream"]))
+
+    parts = await parts_of(graph, {"input": QUESTION}, way)
+
+    assert shown(parts) == []
+    assert parts[-1][1]["answer"]["answer"] == ANSWER
+
+
+@both_ways
+async def test_in_a_graph_within_a_graph(way):
+    inner = graph_with(chain_over(REFUSAL, ANSWER))
+    graph = graph_with(inner)
+
+    settings = {"stream_mode": "messages", "subgraphs": True}
+    if way == "stream":
+        parts = list(graph.stream({"input": QUESTION}, **settings))
+    else:
+        parts = [p async for p in graph.astream({"input": QUESTION}, **settings)]
+
+    assert "".join(message.content for _, (message, _) in parts) == ANSWER
+
+
+@both_ways
+async def test_the_long_reader_shows_its_short_answer_alone(way):
+    reader = LongReader(
+        llm=streaming_model("Ann built the bridge in 1912.", "In 1912, by Ann."),
+        retriever=ListRetriever(documents=list(RETRIEVED)),
+        one_call_below=0,
+        token_counter=words,
+    )
+
+    parts = await parts_of(graph_with(reader), {"input": QUESTION}, way)
+
+    assert "".join(shown(parts)) == "In 1912, by Ann."
+
+
+def text_of_events(events: list[dict[str, Any]]) -> list[str]:
+    return [
+        event["data"]["chunk"].content
+        for event in events
+        if event["event"] == "on_chat_model_stream"
+    ]
+
+
+@every_model
+@pytest.mark.parametrize("in_a_graph", [False, True])
+async def test_events_show_the_answer_once_and_no_refusal(wrap, in_a_graph):
+    chain = chain_over(REFUSAL, ANSWER, wrap=wrap)
+    runnable = graph_with(chain) if in_a_graph else chain
+
+    stream = runnable.astream_events({"input": QUESTION}, version="v2")
+    events = [event async for event in stream]
+
+    assert "".join(text_of_events(events)) == ANSWER
+    assert len(text_of_events(events)) > 3
+    ends = [e["data"]["output"] for e in events if e["event"] == "on_chat_model_end"]
+    assert [message.content for message in ends] == [ANSWER]
+    streams = [e for e in events if e["event"] == "on_chain_stream"]
+    pieces = [e["data"]["chunk"] for e in streams if e["name"] == "SelfRouteChain"]
+    assert "".join(p.get("answer", "") for p in pieces) == ANSWER
+    assert "nanswerable" not in str(events)
+
+
+class Heard(BaseCallbackHandler):
+    """What any other callback hears."""
+
+    def __init__(self) -> None:
+        self.replies: list[str] = []
+
+    def on_llm_end(self, response, **kwargs):
+        self.replies.append(response.generations[0][0].text)
+
+
+@both_ways
+async def test_other_callbacks_hear_every_call_of_the_model_and_no_other(way):
+    heard = Heard()
+    graph = graph_with(chain_over(REFUSAL, ANSWER))
+
+    await parts_of(graph, {"input": QUESTION}, way, callbacks=[heard])
+
+    assert heard.replies == [REFUSAL, ANSWER]
+
+
+class TestMessages:
+    """State with messages in, a message out."""
+
+    @both_ways
+    async def test_the_answer_is_a_message_of_the_state(self, way):
+        graph = graph_with(chain_over(REFUSAL, ANSWER), MessagesState)
+
+        parts = await parts_of(graph, {"messages": [("user", QUESTION)]}, way)
+
+        assert "".join(shown(parts)) == ANSWER
+        (update,) = [part["answer"] for mode, part in parts if mode == "updates"]
+        (message,) = update["messages"]
+        assert isinstance(message, AIMessage)
+        assert message.content == ANSWER
+        assert message.response_metadata == {
+            "route": {"rung": "full", "answered": True}
+        }
+
+    async def test_it_has_the_tokens_of_all_calls(self):
+        chain = chain_over(REFUSAL, ANSWER)
+
+        result = await chain.ainvoke({"messages": [("user", QUESTION)]})
+
+        usage = result["usage"]
+        assert [*result][-1] == "messages"
+        assert result["messages"][0].usage_metadata == {
+            "input_tokens": usage["input_tokens"],
+            "output_tokens": usage["output_tokens"],
+            "total_tokens": usage["input_tokens"] + usage["output_tokens"],
+            "input_token_details": {"cache_read": 0},
+        }
+        assert usage["output_tokens"] == words(REFUSAL) + words(ANSWER)
+
+    def test_a_stream_ends_with_the_message_that_it_adds_up_to(self):
+        given = {"messages": [("user", QUESTION)]}
+
+        pieces = list(chain_over(REFUSAL, ANSWER).stream(given))
+
+        assert pieces[-1]["messages"][0].content == ANSWER
+        assert "".join(piece.get("answer", "") for piece in pieces) == ANSWER
+
+    def test_the_last_message_of_the_user_is_the_question(self):
+        model = streaming_model(ANSWER)
+        chain = chain_over(llm=model)
+        asked = {"name": "look", "args": {}, "id": "1", "type": "tool_call"}
+        messages = [
+            {"role": "user", "content": "Who repairs the roof?"},
+            AIMessage("I look.", tool_calls=[asked]),
+            ToolMessage("Nothing found.", tool_call_id="1"),
+            AIMessage("The landlord."),
+            ("user", QUESTION),
+            AIMessage("", tool_calls=[asked]),
+            ToolMessage("Over to you.", tool_call_id="1"),
+        ]
+
+        result = chain.invoke({"messages": messages})
+
+        assert result["input"] == QUESTION
+        assert model.calls[0].endswith(
+            "User: Who repairs the roof?\nAssistant: The landlord.\n"
+            f"User: {QUESTION}\nAnswer:"
+        )
+        assert "Nothing found." not in model.calls[0]
+
+    def test_a_history_aware_retriever_gets_question_and_history(self):
+        seen = []
+        retriever = RunnableLambda(lambda given: seen.append(given) or RETRIEVED)
+        chain = chain_over(ANSWER, retriever=retriever, retriever_input="mapping")
+
+        chain.invoke({"messages": [("user", "Hello."), ("user", QUESTION)]})
+
+        assert seen[0]["input"] == QUESTION
+        assert [message.content for message in seen[0]["chat_history"]] == ["Hello."]
+
+    def test_a_question_of_its_own_goes_before_the_messages(self):
+        result = chain_over(ANSWER).invoke({"input": QUESTION, "messages": ["Hi."]})
+
+        assert result["input"] == QUESTION
+        assert "messages" not in result
+
+    @pytest.mark.parametrize("messages", [[], [AIMessage("Hello.")]])
+    def test_messages_without_a_user_are_refused(self, messages):
+        with pytest.raises(ValueError, match="of which one is of the user"):
+            chain_over(ANSWER).invoke({"messages": messages})
+
+    async def test_a_thread_goes_on_where_it_was(self):
+        model = streaming_model(REFUSAL, ANSWER, "Of stone.")
+        graph = graph_with(
+            chain_over(llm=model), MessagesState, checkpointer=InMemorySaver()
+        )
+        thread = {"configurable": {"thread_id": "1"}}
+
+        await graph.ainvoke({"messages": [("user", QUESTION)]}, thread)
+        result = await graph.ainvoke({"messages": [("user", "Of what?")]}, thread)
+
+        assert [m.content for m in result["messages"]] == [
+            QUESTION,
+            ANSWER,
+            "Of what?",
+            "Of stone.",
+        ]
+        assert (
+            f"User: {QUESTION}\nAssistant: {ANSWER}\nUser: Of what?" in model.calls[2]
+        )
+        assert REFUSAL not in str(graph.get_state(thread))
+
+
+CALL = {
+    "name": "ask_documents",
+    "args": {"question": QUESTION},
+    "id": "1",
+    "type": "tool_call",
+}
+
+
+def agent_with(chain: SelfRouteChain, **options: Any) -> Any:
+    model = streaming_model(AIMessage("", tool_calls=[CALL]), "In 1912, they say.")
+    return create_agent(model, tools=[chain.as_tool()], **options)
+
+
+class TestTool:
+    """As a tool of an agent."""
+
+    @both_ways
+    async def test_the_answer_is_shown_once_as_the_tools_message(self, way):
+        agent = agent_with(chain_over(REFUSAL, ANSWER))
+
+        parts = await parts_of(agent, {"messages": [("user", QUESTION)]}, way)
+
+        messages = [part[0] for mode, part in parts if mode == "messages"]
+        tools = [m for m in messages if isinstance(m, ToolMessage)]
+        said = [m.content for m in messages if not isinstance(m, ToolMessage)]
+        assert [message.content for message in tools] == [ANSWER]
+        assert "".join(said) == "In 1912, they say."
+        assert [part for mode, part in parts if mode == "custom"] == []
+        assert "nanswerable" not in str(parts)
+
+    async def test_events_show_it_once(self):
+        agent = agent_with(chain_over(REFUSAL, ANSWER))
+
+        given = {"messages": [("user", QUESTION)]}
+        events = [event async for event in agent.astream_events(given, version="v2")]
+
+        assert "".join(text_of_events(events)) == "In 1912, they say."
+        ends = [e["data"]["output"] for e in events if e["event"] == "on_tool_end"]
+        assert [message.content for message in ends] == [ANSWER]
+        assert "nanswerable" not in str(events)
+
+    @both_ways
+    async def test_a_final_refusal_is_put_in_words(self, way):
+        agent = agent_with(chain_over(REFUSAL, "unanswerable"))
+
+        parts = await parts_of(agent, {"messages": [("user", QUESTION)]}, way)
+
+        messages = [part[0] for mode, part in parts if mode == "messages"]
+        (tool,) = [m for m in messages if isinstance(m, ToolMessage)]
+        assert tool.content == "The documents do not hold the answer to this question."
+        assert tool.artifact["route"] == {"rung": "full", "answered": False}
+        assert "nanswerable" not in str(parts)
+
+    async def test_the_artifact_is_small_and_plain(self):
+        agent = agent_with(chain_over(REFUSAL, ANSWER), checkpointer=InMemorySaver())
+        thread = {"configurable": {"thread_id": "1"}}
+
+        await agent.ainvoke({"messages": [("user", QUESTION)]}, thread)
+
+        state = agent.get_state(thread).values["messages"]
+        (tool,) = [m for m in state if isinstance(m, ToolMessage)]
+        assert tool.artifact["route"] == {"rung": "full", "answered": True}
+        assert tool.artifact["sources"] == [
+            {
+                "source": "book.txt",
+                "kind": "book",
+                "doc_uri": "book.txt",
+                "char_start": 0,
+                "char_end": len(BOOK),
+            }
+        ]
+        assert tool.artifact["usage"]["model_calls"] == 2
+        assert json.loads(json.dumps(tool.artifact)) == tool.artifact
+        assert "tells of the river" not in str(state)
+
+
+async def test_a_stream_that_is_left_ends_the_run_that_was_shown():
+    graph = graph_with(chain_over(REFUSAL, ANSWER))
+
+    stream = graph.astream({"input": QUESTION}, stream_mode="messages")
+    message, _ = await anext(stream)
+    await stream.aclose()
+
+    assert ANSWER.startswith(message.content)
+    assert len(asyncio.all_tasks()) == 1

@@ -1,0 +1,158 @@
+"""Metadata that no store gives back, or that no one expects, end in no raw error."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core.schema import NodeWithScore, TextNode
+from typer.testing import CliRunner
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag import OpragError, order_context, render
+from oprag.cli.app import app
+from oprag.documents import document_source
+from oprag.errors import IndexingError, UnsupportedMetadataError
+
+ODD_NUMBERS = [
+    *(float("-inf"), float("inf"), float("nan"), 1e308),
+    *(10**400, -(10**400), "9" * 400, 2**63),
+]
+NUMBER_KEYS = [
+    *("char_start", "char_end", "start_index", "chunk_index", "n_chunks"),
+    *("part_index", "page", "page_label", "text_length", "token_count"),
+]
+ODD_NAMES = [5, ["a"], {"a": 1}, b"a", "", None]
+
+
+class Fixed(BaseRetriever):
+    documents: list[Document]
+
+    def _get_relevant_documents(self, query, **_):
+        return self.documents
+
+
+def entrances(metadatas):
+    """Every public way in for two chunks."""
+    texts = ["one", "two"]
+    documents = [
+        Document(text, metadata=metadata)
+        for text, metadata in zip(texts, metadatas, strict=True)
+    ]
+    nodes = [
+        TextNode(text=text, metadata=metadata)
+        for text, metadata in zip(texts, metadatas, strict=True)
+    ]
+    full = {"a": "one two"}
+    retriever = langchain_oprag.OrderPreservingRetriever(
+        base_retriever=Fixed(documents=documents)
+    )
+    return {
+        "order_context": lambda: render(order_context(texts, metadatas)),
+        "by rank": lambda: order_context(texts, metadatas, missing_position="rank"),
+        "last": lambda: order_context(texts, metadatas, missing_position="last"),
+        "retriever": lambda: retriever.invoke("anything"),
+        "compressor": lambda: langchain_oprag.OrderPreservingCompressor(
+            merge=True, documents=full
+        ).compress_documents(documents, "anything"),
+        "postprocessor": lambda: (
+            llamaindex_oprag.OrderPreservingPostprocessor().postprocess_nodes(
+                [NodeWithScore(node=node) for node in nodes]
+            )
+        ),
+        "langchain doctor": lambda: langchain_oprag.diagnose(
+            documents, documents=full
+        ).to_dict(),
+        "llamaindex doctor": lambda: llamaindex_oprag.diagnose(
+            nodes, documents=full
+        ).to_dict(),
+        "annotate_positions": lambda: langchain_oprag.annotate_positions(
+            "one two", documents
+        ),
+    }
+
+
+ENTRANCES = list(entrances([{}, {}]))
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_an_odd_number_is_no_position_or_an_error_of_ours(entrance):
+    for number in ODD_NUMBERS:
+        for key in NUMBER_KEYS:
+            first = {"source": "a", "start_index": 0, key: number}
+            second = {"source": "a", "start_index": 4, key: 4}
+            with contextlib.suppress(OpragError):
+                entrances([first, second])[entrance]()
+
+
+@pytest.mark.parametrize("number", [float("-inf"), -(10**400), 10**400, 1e308])
+def test_what_no_store_holds_is_no_position_of_its_own(number):
+    odd = [{"source": "a", "start_index": number, "chunk_index": n} for n in (1, 0)]
+
+    passages = order_context(["one", "two"], odd)
+
+    assert [passage.text for passage in passages] == ["two", "one"]
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_a_name_that_is_no_string_is_none(entrance):
+    for name in ODD_NAMES:
+        own = {"doc_key": "a" * 16, "doc_uri": name, "n_chunks": 2}
+        first = {**own, "chunk_index": 0, "char_start": 0, "char_end": 3}
+        second = {**own, "chunk_index": 1, "char_start": 4, "char_end": 7}
+        with contextlib.suppress(OpragError):
+            entrances([first, second])[entrance]()
+
+
+def test_the_key_is_shown_where_the_name_is_no_string():
+    metadata = {"doc_key": "a" * 16, "doc_uri": 5, "char_start": 0, "char_end": 3}
+
+    (passage,) = order_context(["one"], [metadata])
+
+    assert passage.citation == f"{'a' * 16}, characters 0-3"
+
+
+def store():
+    return InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+
+
+def test_what_chroma_reserves_is_refused_by_name_or_left_out():
+    document = Document("one", metadata={"source": "a", "chroma:document": "x"})
+
+    with pytest.raises(IndexingError, match="'chroma:document' is a name") as caught:
+        langchain_oprag.index_documents([document], store())
+    assert isinstance(caught.value.__cause__, UnsupportedMetadataError)
+    report = langchain_oprag.index_documents(
+        [document], store(), unsupported_metadata="drop"
+    )
+    assert report.added == ("a",)
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_what_chroma_reserves_is_carried_along(entrance):
+    odd = {"source": "a", "chroma:document": "x"}
+
+    entrances([{**odd, "start_index": 0}, {**odd, "start_index": 4}])[entrance]()
+
+
+@pytest.mark.slow
+def test_a_folder_with_a_link_to_itself_is_read_but_for_that(tmp_path, monkeypatch):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "loop.txt").symlink_to("loop.txt")
+    (folder / "a.txt").write_text("A text.")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    report = langchain_oprag.index_documents(folder, store())
+
+    assert report.added == ("a.txt",)
+    assert [file.path for file in report.skipped] == ["loop.txt"]
+    assert set(document_source(folder).names()) == {"a.txt"}
+    result = CliRunner().invoke(app, ["context", str(folder), "text"])
+    assert (result.exit_code, result.exception) == (0, None)
+    assert "A text." in result.output

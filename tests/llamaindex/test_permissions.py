@@ -1,0 +1,257 @@
+"""What LlamaIndex's searches filter by: seen, carried over, or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from llama_index.core import Document, StorageContext, VectorStoreIndex
+from llama_index.core.indices.query.query_transform.base import IdentityQueryTransform
+from llama_index.core.indices.vector_store import VectorIndexRetriever
+from llama_index.core.retrievers import QueryFusionRetriever, TransformRetriever
+from llama_index.core.schema import IndexNode, NodeWithScore
+from llama_index.core.storage.docstore import SimpleDocumentStore
+from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
+
+from llamaindex_oprag import (
+    LongUnitRetriever,
+    OrderPreservingPostprocessor,
+    OrderPreservingRetriever,
+    SelfRouteQueryEngine,
+    document_source,
+)
+from oprag.documents import SearchFilter
+from oprag.errors import (
+    DocumentNotFoundError,
+    FilteredDocumentError,
+    InvalidOptionError,
+)
+from oprag.units import group_documents
+from tests.llamaindex.recording import RecordingLLM, WordEmbedding
+from tests.llamaindex.test_retrievers import Fixed
+from tests.support.tenants import OPEN, SHARED, Tenants, told, words
+
+TENANTS = Tenants("ababa")
+HIDDEN = TENANTS.words_of("b")
+
+
+def of(tenant: str) -> MetadataFilters:
+    return MetadataFilters(filters=[MetadataFilter(key="tenant", value=tenant)])
+
+
+@pytest.fixture(scope="module")
+def index() -> VectorStoreIndex:
+    return VectorStoreIndex(TENANTS.nodes(), embed_model=WordEmbedding())
+
+
+def engine_over(retriever: Any, documents: Any, **options: Any) -> SelfRouteQueryEngine:
+    llm = RecordingLLM(replies=["unanswerable", "Yes."])
+    return SelfRouteQueryEngine.from_args(
+        retriever, llm, documents=documents, **options
+    )
+
+
+def shown_by(engine: SelfRouteQueryEngine) -> str:
+    """What Self-Route reads and says."""
+    response = engine.query("?")
+    nodes = [each.to_dict() for each in response.source_nodes]
+    prompts = engine._self_route.options.llm.prompts
+    return f"{nodes} {response} {response.metadata} {prompts}"
+
+
+def asking(index: VectorStoreIndex, tenant: str = "a", **given: Any) -> Any:
+    return index.as_retriever(similarity_top_k=20, filters=of(tenant), **given)
+
+
+class Loud(VectorIndexRetriever):
+    """A subclass that searches as its base does."""
+
+    def loudness(self) -> int:
+        return 11
+
+
+class Quiet(VectorIndexRetriever):
+    """A subclass that filters, and nobody can see by what."""
+
+    def _build_vector_store_query(self, query_bundle_with_embeddings):
+        query = super()._build_vector_store_query(query_bundle_with_embeddings)
+        query.filters = of("a")
+        return query
+
+
+def fusion(*retrievers: Any) -> QueryFusionRetriever:
+    llm = RecordingLLM()
+    return QueryFusionRetriever(
+        list(retrievers), llm=llm, num_queries=1, similarity_top_k=20, use_async=False
+    )
+
+
+WAYS = {
+    "as it is": asking,
+    "a subclass": lambda index: Loud(index, similarity_top_k=20, filters=of("a")),
+    "put in order": lambda index: OrderPreservingRetriever(asking(index)),
+    "fused": lambda index: fusion(asking(index), asking(index)),
+    "behind a transform": lambda index: TransformRetriever(
+        asking(index), IdentityQueryTransform()
+    ),
+    "by node ids": lambda index: VectorIndexRetriever(
+        index,
+        similarity_top_k=20,
+        node_ids=[
+            node.node_id
+            for node in index.docstore.docs.values()
+            if node.metadata["tenant"] == "a"
+        ],
+    ),
+}
+"""Retrievers whose filter can be seen."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_filter_that_can_be_seen_binds_full_documents(way, index):
+    shown = shown_by(engine_over(WAYS[way](index), index))
+    assert not [word for word in HIDDEN if word in shown]
+    assert TENANTS.texts[OPEN] in shown
+    assert f"a filter hides chunks: {SHARED!r}" in shown
+
+
+def test_without_a_filter_full_documents_are_read(index):
+    retriever = index.as_retriever(similarity_top_k=4)
+    assert TENANTS.texts[SHARED] in shown_by(engine_over(retriever, index))
+
+
+def test_a_filter_that_is_set_later_binds_the_next_question(index):
+    retriever = index.as_retriever(similarity_top_k=20)
+    engine = engine_over(retriever, index)
+    ordering = OrderPreservingRetriever(
+        retriever, documents=index, merge=True, max_gap=1_000
+    )
+    retriever._filters = of("a")
+    found = [each.to_dict() for each in ordering.retrieve("?")]
+    shown = f"{shown_by(engine)} {found}"
+    assert not [word for word in HIDDEN if word in shown]
+
+
+def test_each_engine_is_bound_by_its_own_retriever(index):
+    everything = engine_over(index.as_retriever(similarity_top_k=4), index)
+    own = everything.with_retriever(asking(index))
+    assert not [word for word in HIDDEN if word in shown_by(own)]
+    everything._self_route.options.llm.prompts.clear()
+    assert TENANTS.texts[SHARED] in shown_by(everything)
+    with pytest.raises(InvalidOptionError, match="Fixed"):
+        everything.with_retriever(Fixed([]))
+
+
+def nested(index: VectorStoreIndex) -> Any:
+    """Index nodes that stand for a filtered search."""
+    node = IndexNode(text="all about it", index_id="x", obj=asking(index))
+    return VectorStoreIndex(objects=[node], embed_model=WordEmbedding()).as_retriever()
+
+
+OPAQUE = {
+    "Fixed": lambda index: Fixed([]),
+    "Quiet": lambda index: Quiet(index, similarity_top_k=20),
+    "objects of index nodes": nested,
+    "different filters": lambda index: fusion(asking(index), asking(index, "b")),
+    "doc_ids=": lambda index: asking(index, doc_ids=["x"]),
+    "namespace=": lambda index: asking(index, vector_store_kwargs={"namespace": "a"}),
+    "'tenant': 'a'": lambda index: index.as_retriever(
+        vector_store_kwargs={"where": {"tenant": "a"}}
+    ),
+}
+"""Retrievers whose filter cannot be seen, or is not one for these chunks."""
+
+
+@pytest.mark.parametrize("what", OPAQUE)
+def test_any_other_refuses_texts_from_the_index_at_construction(what, index):
+    units = group_documents(TENANTS.texts, token_counter=words)
+    retriever = OPAQUE[what](index)
+    for make in (
+        lambda given: engine_over(retriever, given),
+        lambda given: OrderPreservingRetriever(retriever, documents=given),
+        lambda given: LongUnitRetriever(retriever, documents=given, units=units),
+    ):
+        for documents in (index, index.docstore):
+            with pytest.raises(InvalidOptionError, match=what) as caught:
+                make(documents)
+            assert "documents=document_source(…).get" in str(caught.value)
+        make(document_source(index).get)
+        make(TENANTS.texts)
+
+
+def test_after_a_search_that_it_cannot_see_a_postprocessor_refuses_them(index):
+    for documents in (index, index.docstore, document_source(index)):
+        with pytest.raises(ValueError, match="cannot see what the search filters by"):
+            OrderPreservingPostprocessor(documents=documents)
+    OrderPreservingPostprocessor(documents=document_source(index).get)
+
+
+async def test_an_original_in_the_docstore_is_not_read_past_a_filter():
+    storage = StorageContext.from_defaults(docstore=SimpleDocumentStore())
+    storage.docstore.add_documents([Document(text=TENANTS.texts[SHARED], id_=SHARED)])
+    made = VectorStoreIndex(
+        TENANTS.nodes(), storage_context=storage, embed_model=WordEmbedding()
+    )
+    for documents in (made, made.docstore):
+        source = document_source(documents)
+        assert source.get(SHARED) == TENANTS.texts[SHARED]
+        bound = source.within(SearchFilter(of("a")))
+        with pytest.raises(FilteredDocumentError):
+            bound.get(SHARED)
+        with pytest.raises(DocumentNotFoundError):
+            await source.within(SearchFilter(of("c"))).aget(SHARED)
+        assert bound.get(OPEN) == TENANTS.texts[OPEN]
+
+
+def test_node_ids_that_an_index_gave_before_it_grew_still_hide_what_came_later():
+    made = VectorStoreIndex(TENANTS.nodes()[:3], embed_model=WordEmbedding())
+    retriever = made.as_retriever(similarity_top_k=20)
+    made.insert_nodes(TENANTS.nodes()[3:])
+    engine = engine_over(retriever, made)
+    shown = shown_by(engine)
+    assert TENANTS.texts[SHARED].split()[-1] not in shown
+    fresh = shown_by(engine_over(made.as_retriever(similarity_top_k=4), made))
+    assert TENANTS.texts[SHARED] in fresh
+
+
+@pytest.mark.parametrize("name", [SHARED, OPEN])
+async def test_a_long_unit_is_given_whole_or_not_at_all(name, index):
+    filters = [
+        MetadataFilter(key="tenant", value="a"),
+        MetadataFilter(key="source", value=name),
+    ]
+    retriever = LongUnitRetriever(
+        index.as_retriever(filters=MetadataFilters(filters=filters)),
+        units=group_documents({name: TENANTS.texts[name]}, token_counter=words),
+        documents=index,
+    )
+    if name == OPEN:
+        found: list[NodeWithScore] = retriever.retrieve("?")
+        found += await retriever.aretrieve("?")
+        assert [unit.node.text for unit in found] == [TENANTS.texts[OPEN]] * 2
+        return
+    with pytest.raises(FilteredDocumentError) as caught:
+        retriever.retrieve("?")
+    assert not [word for word in HIDDEN if word in " ".join(told(caught.value))]
+    with pytest.raises(FilteredDocumentError):
+        await retriever.aretrieve("?")
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize("rungs", [["full"], ["retrieved", "full"]])
+async def test_a_step_with_nothing_but_hidden_documents_is_skipped(
+    rungs, streaming, index
+):
+    for waiting in (False, True):
+        engine = engine_over(
+            asking(index, "b"), index, rungs=rungs, streaming=streaming
+        )
+        response: Any = await engine.aquery("?") if waiting else engine.query("?")
+        if streaming and waiting:
+            _ = [piece async for piece in response.async_response_gen()]
+        said = str(response) if not (streaming and waiting) else response.response_txt
+        assert said == ("Empty Response" if rungs == ["full"] else "unanswerable")
+        assert response.metadata["route"]["answered"] is False
+        last = response.metadata["usage"]["rungs"][-1]
+        assert last["decision"] == "skipped"
+        assert last["note"] == f"not read, a filter hides chunks: {SHARED!r}"

@@ -1,0 +1,156 @@
+"""Chunks that are not in the order of their text get no number, but an error."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.documents import Document
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core import Document as LlamaDocument
+from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+
+from langchain_oprag import annotate_positions
+from llamaindex_oprag import PositionAnnotator
+from oprag.errors import (
+    AmbiguousPositionError,
+    InconsistentChunksError,
+    UnlocatedChunksWarning,
+)
+from oprag.locating import SourcePart, annotate_chunks
+from tests.effort import cases
+from tests.locating.disguise import Bare
+from tests.locating.langchain_settings import LANGCHAIN
+from tests.locating.llamaindex_settings import LLAMAINDEX
+from tests.locating.repeating import cut_text, permutations_of
+from tests.locating.texts import licences, made_up, reference
+
+REFUSED = (InconsistentChunksError, AmbiguousPositionError)
+LINES = [f"Line {n} stands here, and nowhere else." for n in range(12)]
+STEPPING = ("Recursive (1000, 200) + (100, 0)", "Recursive (2000, 200) + (300, 50)")
+"""Two splitters in turn, the first of which overlaps: in a text that repeats itself
+their order may be open."""
+
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnlocatedChunksWarning")
+
+
+def numbers(source: str, chunks: list[str]) -> list[int]:
+    (entries,) = annotate_chunks("a.txt", [SourcePart(source, chunks)])
+    return [int(entry["chunk_index"]) for entry in entries]
+
+
+def wrong_orders(seed: int, count: int) -> tuple[int, int, int]:
+    """Orders tried of one text, refused, and accepted with a number that is false."""
+    rng = random.Random(seed)  # noqa: S311 -- an order, no secret
+    cut = cut_text(rng)
+    tried = refused = wrong = 0
+    for order in permutations_of(rng, len(cut.spans), count):
+        tried += 1
+        texts = [cut.texts[i] for i in order]
+        try:
+            found = numbers(cut.source, texts)
+        except REFUSED:
+            refused += 1
+            continue
+        if sorted(found) != list(range(len(texts))):
+            wrong += 1
+            continue
+        read = [texts[found.index(number)] for number in range(len(texts))]
+        solid = [text.strip() for text in cut.texts if text.strip()]
+        wrong += [text.strip() for text in read if text.strip()] != solid
+    return tried, refused, wrong
+
+
+@settings(max_examples=cases(60))
+@given(seed=st.integers(0, 2**32))
+def test_whatever_the_order_no_number_is_false(seed):
+    assert wrong_orders(seed, 10)[2] == 0
+
+
+@pytest.mark.parametrize("overlap", [0, 12, 30])
+def test_shuffled_chunks_are_refused_and_the_error_says_which(overlap):
+    splitter = RecursiveCharacterTextSplitter(chunk_size=50, chunk_overlap=overlap)
+    text = "\n".join(LINES)
+    chunks = splitter.split_documents([Document(text, metadata={"source": "a.txt"})])
+    moved = [*chunks[:3], chunks[7], *chunks[3:7], *chunks[8:]]
+
+    with pytest.raises(
+        InconsistentChunksError, match="chunk 4 of the list should stand before chunk 3"
+    ) as caught:
+        annotate_positions(text, moved)
+    assert caught.value.document == "a.txt"
+    assert caught.value.chunks == (3, 4)
+    assert "in which the splitter made them" in str(caught.value)
+
+
+def test_shuffled_nodes_are_refused():
+    source = RelatedNodeInfo(node_id="a.txt")
+    nodes = [
+        TextNode(text=line, relationships={NodeRelationship.SOURCE: source})
+        for line in LINES
+    ]
+    annotator = PositionAnnotator([LlamaDocument(text="\n".join(LINES), id_="a.txt")])
+
+    assert [n.metadata["chunk_index"] for n in annotator(nodes)] == list(range(12))
+    with pytest.raises(InconsistentChunksError, match="not in the order of the text"):
+        annotator(nodes[::-1])
+
+
+def test_chunks_that_fit_in_several_orders_are_refused():
+    with pytest.raises(AmbiguousPositionError, match="more than one order") as caught:
+        numbers("word word word", ["word", "word word"])
+    assert caught.value.ranks == (0, 1)
+
+
+def test_equal_chunks_need_no_order():
+    assert numbers("word word word", ["word", "word", "word"]) == [0, 1, 2]
+
+
+def test_a_chunk_that_is_not_found_stays_where_it_was_put():
+    chunks = [LINES[0], "altered", *LINES[2:]]
+
+    assert numbers("\n".join(LINES), chunks) == list(range(12))
+
+
+def test_chunks_of_two_splitters_in_turn_are_numbered_by_place():
+    text = " ".join(str(number**3) for number in range(100, 180))
+    chunks = [
+        text[start : min(start + 25, outer + 120)]
+        for outer in range(0, len(text), 60)
+        for start in range(outer, min(outer + 120, len(text)), 25)
+    ]
+
+    (entries,) = annotate_chunks("a.txt", [SourcePart(text, chunks)])
+
+    given_starts = [entry["char_start"] for entry in entries]
+    assert given_starts != sorted(given_starts)
+    by_number = sorted(entries, key=lambda entry: entry["chunk_index"])
+    starts = [entry["char_start"] for entry in by_number]
+    assert starts == sorted(starts)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [reference(5_000), made_up(4_000, 0.6), licences(6_000, 0.5)],
+    ids=["reference", "made up", "licences"],
+)
+def test_what_a_splitter_made_is_accepted_and_shuffled_it_is_not(text):
+    rng = random.Random(1)  # noqa: S311 -- an order, no secret
+    for setting in [*LANGCHAIN, *LLAMAINDEX]:
+        chunks = setting.split(Bare(text))
+        if setting.name not in STEPPING:
+            assert sorted(numbers(text, chunks)) == list(range(len(chunks)))
+        shuffled = rng.sample(chunks, len(chunks))
+        if len(set(chunks)) > 4 and shuffled != chunks:
+            with pytest.raises(REFUSED):
+                numbers(text, shuffled)
+
+
+def test_a_text_of_which_little_is_found_is_still_ordered_as_given():
+    text = "alpha beta gamma delta"
+
+    with pytest.warns(UnlocatedChunksWarning):
+        assert numbers(text, ["ALPHA", "beta", "GAMMA", "delta"]) == [0, 1, 2, 3]

@@ -1,0 +1,353 @@
+"""The embedding or the store fails at any call, through both frameworks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document as LangChainDocument
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import Document as LlamaIndexDocument
+from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.vector_stores import SimpleVectorStore
+from pydantic import Field
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag.documents import ChunkStore, StoredChunk, rebuild
+from oprag.errors import (
+    DocumentNotFoundError,
+    IncompleteDocumentError,
+    IndexingError,
+    MixedVersionsWarning,
+    OpragWarning,
+)
+from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
+from oprag.metadata import document_key
+from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
+from tests.support.interrupted import content
+from tests.support.killed_indexing import vector
+
+
+class Outages:
+    """Counts calls of the store and the embedding, and fails some."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.failing: range | None = None
+
+    def called(self, *_: object) -> None:
+        self.calls += 1
+        if self.failing is not None and self.calls - 1 in self.failing:
+            raise TimeoutError("no answer")
+
+
+class Watched(ChunkStore):
+    """Reads a store whose reading may fail as well."""
+
+    def __init__(self, store: ChunkStore, outages: Outages) -> None:
+        self.name = store.name
+        self._store = store
+        self._outages = outages
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        self._outages.called()
+        return self._store.fetch(doc_key)
+
+    def scan(self) -> Iterator[StoredChunk]:
+        return self._store.scan()
+
+
+def langchain(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkStore]:
+    class Model(Embeddings):
+        def embed_documents(self, texts: list[str]) -> list[list[float]]:
+            outages.called()
+            return [vector(text) for text in texts]
+
+        def embed_query(self, text: str) -> list[float]:
+            return vector(text)
+
+    class Store(InMemoryVectorStore):
+        def add_documents(self, documents: Any, ids: Any = None, **kwargs: Any) -> Any:
+            given = super().add_documents(documents, ids=ids, **kwargs)
+            outages.called()  # it was done, and nobody hears of it
+            return given
+
+        async def aadd_documents(
+            self, documents: Any, ids: Any = None, **kwargs: Any
+        ) -> Any:
+            given = await super().aadd_documents(documents, ids=ids, **kwargs)
+            outages.called()
+            return given
+
+        def delete(self, ids: Any = None, **kwargs: Any) -> None:
+            outages.called()
+            super().delete(ids, **kwargs)
+
+    store = Store(Model())
+    chunks = Watched(langchain_oprag.chunk_store(store), outages)
+
+    def index(texts: dict[str, str], *, awaited: bool | None, **options: Any) -> Any:
+        documents = [
+            LangChainDocument(text, metadata={"source": name})
+            for name, text in texts.items()
+        ]
+        options |= {"splitter": langchain_oprag.OffsetTokenSplitter(chunk_size=3)}
+        how = (documents, store)
+        if awaited is not False:
+            running = langchain_oprag.aindex_documents(*how, **options)
+            return running if awaited is None else asyncio.run(running)
+        return langchain_oprag.index_documents(*how, **options)
+
+    return lambda *a, **o: index(*a, **o, chunks=chunks), chunks
+
+
+class NodeModel(BaseEmbedding):
+    """Embeds nodes, and counts each time it is asked."""
+
+    asked: Any = Field(exclude=True)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return vector(text)
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        self.asked.called()
+        return [vector(text) for text in texts]
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return self._get_text_embeddings(texts)
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return vector(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return vector(query)
+
+
+def llamaindex(outages: Outages) -> tuple[Callable[..., IndexingReport], ChunkStore]:
+    class Store(SimpleVectorStore):
+        def add(self, nodes: Any, **kwargs: Any) -> Any:
+            outages.called()
+            return super().add(nodes, **kwargs)
+
+        def delete_nodes(self, *args: Any, **kwargs: Any) -> None:
+            outages.called()
+            super().delete_nodes(*args, **kwargs)
+
+    storage = StorageContext.from_defaults(vector_store=Store())
+    over = VectorStoreIndex(
+        [], storage_context=storage, embed_model=NodeModel(asked=outages)
+    )
+    chunks = Watched(llamaindex_oprag.chunk_store(over), outages)
+
+    def index(texts: dict[str, str], *, awaited: bool | None, **options: Any) -> Any:
+        documents = [
+            LlamaIndexDocument(text=text, id_=name) for name, text in texts.items()
+        ]
+        options |= {"node_parser": llamaindex_oprag.OffsetTokenNodeParser(chunk_size=3)}
+        how = (documents, over)
+        if awaited is not False:
+            running = llamaindex_oprag.aindex_documents(*how, **options)
+            return running if awaited is None else asyncio.run(running)
+        return llamaindex_oprag.index_documents(*how, **options)
+
+    return lambda *a, **o: index(*a, **o, chunks=chunks), chunks
+
+
+BEFORE = {name: f"The old text of {name}. " * 4 for name in ("a", "b", "c", "d", "e")}
+AFTER = {
+    "a": BEFORE["a"],
+    "b": "A new text of b. " * 6,
+    "c": "New: c.",
+    "e": BEFORE["e"] + "More.",
+    "f": "A new document. " * 3,
+}
+
+
+GOES, COMES = "d", "f"
+"""Of these a half may be there: nobody had the new one, and the other one goes."""
+
+
+def readable(chunks: ChunkStore) -> dict[str, str]:
+    texts = {}
+    for name in sorted({*BEFORE, *AFTER}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixedVersionsWarning)
+            own = chunks.fetch(document_key(name))
+            try:
+                texts[name] = rebuild(name, own).text
+            except (DocumentNotFoundError, IncompleteDocumentError):
+                assert name in {GOES, COMES}
+    return texts
+
+
+def attempt(index: Callable[..., IndexingReport], **options: Any) -> IndexingReport:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OpragWarning)
+        try:
+            return index(AFTER, batch_size=4, remove_missing=True, **options)
+        except IndexingError as error:
+            return error.report
+
+
+STEP = int(os.environ.get("OPRAG_FAULT_STEP", "5"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("make", [langchain, llamaindex])
+@pytest.mark.parametrize("times", [1, 1_000], ids=["once", "for ever"])
+def test_at_every_call_every_document_stays_readable_and_the_next_run_mends(
+    make, awaited, times
+):
+    clean_index, clean = make(Outages())
+    clean_index(AFTER, awaited=awaited, batch_size=4)
+    counted = Outages()
+    index, _ = make(counted)
+    index(BEFORE, awaited=awaited)
+    counted.calls = 0
+    attempt(index, awaited=awaited)
+    assert counted.calls > 20
+
+    named = 0
+    # All of them hold; every fifth takes a few seconds, from another one each time.
+    for number in range(2 * awaited + (times == 1), counted.calls, STEP):
+        outages = Outages()
+        index, chunks = make(outages)
+        index(BEFORE, awaited=awaited)
+        outages.calls, outages.failing = 0, range(number, number + times)
+
+        report = attempt(index, awaited=awaited)
+
+        outages.failing = None
+        texts = readable(chunks)
+        failed = {name for name, _ in report.failed}
+        named += len(failed)
+        for name in BEFORE.keys() - {GOES}:
+            assert texts[name] in {BEFORE[name], AFTER.get(name)}, (number, name)
+        for name in (*report.added, *report.updated, *report.unchanged):
+            assert texts[name] == AFTER[name]
+        if times == 1:
+            assert failed <= {GOES}  # the others are tried once more
+            assert texts.keys() >= AFTER.keys()
+        index(AFTER, awaited=awaited, remove_missing=True)
+        assert content(chunks) == content(clean)
+    assert named or times == 1
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("make", [langchain, llamaindex])
+def test_an_embedding_out_of_service_leaves_the_index_as_it_was(make, awaited):
+    outages = Outages()
+    index, chunks = make(outages)
+    index(BEFORE, awaited=awaited)
+    before = content(chunks)
+    changed = {name: f"{text} Changed." for name, text in BEFORE.items()}
+    outages.failing = range(10**9)
+
+    with pytest.raises(IndexingError) as caught:
+        index(changed, awaited=awaited)
+
+    outages.failing = None
+    assert content(chunks) == before
+    assert {name for name, _ in caught.value.report.failed} == {*BEFORE}
+    assert isinstance(caught.value.__cause__, TimeoutError)
+    assert index(changed, awaited=awaited).updated == tuple(BEFORE)
+    assert readable(chunks) == changed
+
+
+@pytest.mark.parametrize("make", [langchain, llamaindex])
+async def test_a_run_that_is_cancelled_leaves_every_document_and_no_lock(make):
+    outages = Outages()
+    index, chunks = make(outages)
+    await asyncio.to_thread(index, BEFORE, awaited=False)
+    for moment in (0.0, 0.003, 0.01, 0.03, 0.1):
+        running = asyncio.create_task(index(AFTER, awaited=None, batch_size=2))
+        await asyncio.sleep(moment)
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        texts = readable(chunks)
+        for name, text in BEFORE.items():
+            assert texts[name] in {text, AFTER.get(name)}
+    report = await index(AFTER, awaited=None, remove_missing=True)
+
+    assert report.removed == (GOES,)
+    assert readable(chunks) == AFTER
+
+
+@pytest.mark.parametrize("make", [langchain, llamaindex])
+def test_chunks_that_were_altered_are_written_anew_and_not_lost_before(make):
+    outages = Outages()
+    index, chunks = make(outages)
+    index(BEFORE, awaited=False)
+    before = content(chunks)
+    make_other_metadata(chunks)
+    altered = content(chunks)
+    outages.failing = range(10**9)
+
+    with pytest.raises(IndexingError):
+        index(BEFORE, awaited=False)
+
+    outages.failing = None
+    assert content(chunks) == altered != before
+    assert index(BEFORE, awaited=False).updated == tuple(BEFORE)
+    assert content(chunks) == before
+
+
+def make_other_metadata(chunks: Any) -> None:
+    """As an application might that writes to the store by itself."""
+    store = chunks._store
+    if hasattr(store, "_docstore"):
+        nodes = [store._docstore.get_node(chunk.id) for chunk in store.scan()]
+        for node in nodes:
+            node.metadata["author"] = "Swift"
+        store._docstore.add_documents(nodes)
+    else:
+        for entry in store._store.store.values():
+            entry["metadata"]["author"] = "Swift"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        *[((0, 1), (0, 1, 2)), ((1, 2), (0, 1, 2)), ((0,), (0, 1))],
+        *[((0, 1, 2), (0, 1)), ((0, 1, 2), (1, 2)), ((0, 1), (1, 2))],
+    ],
+)
+@pytest.mark.parametrize("changed", [True, False], ids=["changed", "as they were"])
+def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, changed):
+    def rows(pages: tuple[int, ...], words: str) -> list[StoredChunk]:
+        store = InMemoryVectorStore(DeterministicFakeEmbedding(size=2))
+        documents = [
+            LangChainDocument(f"Page {n} {words}. " * 3, metadata=NAMED | {"page": n})
+            for n in pages
+        ]
+        langchain_oprag.index_documents(
+            documents, store, splitter=langchain_oprag.OffsetTokenSplitter(chunk_size=4)
+        )
+        return list(langchain_oprag.chunk_store(store).scan())
+
+    before, after = rows(old, "says"), rows(new, "now says" if changed else "says")
+    texts = {rebuild("a.pdf", whole).parts for whole in (before, after)}
+    wanted = WantedDocument(
+        "a.pdf", [WantedChunk(row.id, row.text, row.metadata) for row in after]
+    )
+    for number in range(len(before) + len(after)):
+        store = FakeStore(before)
+        with suppress(Stopped):
+            writer = FakeWriter(store, rows=number)
+            update_index([wanted], store, writer, batch_size=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MixedVersionsWarning)
+            assert rebuild("a.pdf", store.rows).parts in texts
+
+
+NAMED = {"source": "a.pdf"}

@@ -1,0 +1,172 @@
+"""What people mistake: each ends in a line that says what to do, and no stack trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from oprag.cli.app import app
+from tests.evaluation.small import HARBOUR
+from tests.support.openai_server import Failure, ScriptedServer
+
+QUESTION = "When did the harbour open?"
+HEAD = "question,answer,document\n"
+ROW = f"{QUESTION},in May,harbour.txt\n"
+
+RUN = ["--questions", "{q}", "--documents", "{notes}", "--out", "{out}"]
+RUN += ["--systems", "dos-rag", "--budgets", "100", "--cache", "{cache}"]
+ASK = ["ask", "{notes}", QUESTION, "--directory", "{index}"]
+ASK += ["--model", "openai:scripted"]
+
+
+@pytest.fixture
+def place(tmp_path, tiny_model, monkeypatch) -> dict[str, Path]:
+    """Where everything is that can be wrong."""
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "harbour.txt").write_text(HARBOUR)
+    (tmp_path / "q.csv").write_text(HEAD + ROW)
+    for name in ("empty", "out"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "file.txt").write_text("a file\n")
+    (tmp_path / "nothing.txt").write_text("")
+    (tmp_path / "binary.txt").write_bytes(bytes(range(256)))
+    (tmp_path / "damaged.pdf").write_bytes(b"%PDF-1.7\nno more")
+    (tmp_path / "columns.csv").write_text("frage,antwort\nWann?,Im Mai\n")
+    (tmp_path / "no.csv").write_text(HEAD)
+    (tmp_path / "lines.jsonl").write_text('{"question": \n')
+    (tmp_path / "list.jsonl").write_text('["question"]\n')
+    (tmp_path / "latin.csv").write_bytes(
+        HEAD.encode() + "Wo ist Köln?,,\n".encode("latin-1")
+    )
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.delenv("OPENAI_API_BASE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    places = {"q": tmp_path / "q.csv", "root": tmp_path, "tiny": tiny_model}
+    names = ("notes", "out", "index", "cache", "empty")
+    return places | {name: tmp_path / name for name in names}
+
+
+def give(place, *arguments: str):
+    filled = [argument.format(**place) for argument in arguments]
+    if filled[0] not in ("demo", "doctor"):
+        filled += ["--embedding-model", str(place["tiny"])]
+    return CliRunner().invoke(app, filled)
+
+
+def assert_told(result, *codes: int) -> str:
+    assert result.exit_code in codes, result.output
+    assert isinstance(result.exception, SystemExit)
+    for sign in ("Traceback", "This should not happen", "  File "):
+        assert sign not in result.output, result.output
+    (told,) = [line for line in result.stderr.splitlines() if "Error: " in line]
+    return told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["context", "{root}/missing.txt", QUESTION],
+        ["context", "{root}/nothing.txt", QUESTION],
+        ["context", "{root}/binary.txt", QUESTION],
+        ["context", "{root}/damaged.pdf", QUESTION],
+        ["context", "{root}/loop", QUESTION],
+        ["context", "{empty}", QUESTION],
+        ["context", "{notes}", QUESTION, "--directory", "{root}/file.txt"],
+        ["context", "{notes}", QUESTION, "--directory", "{root}/file.txt/index"],
+        ["context", "{notes}", QUESTION, "--directory", "{root}/loop"],
+        ["context", "a\0b", QUESTION],
+        ["evaluate", *RUN, "--questions", "{root}/missing.csv"],
+        ["evaluate", *RUN, "--questions", "{notes}"],
+        ["evaluate", *RUN, "--questions", "{root}/columns.csv"],
+        ["evaluate", *RUN, "--questions", "{root}/no.csv"],
+        ["evaluate", *RUN, "--questions", "{root}/nothing.txt"],
+        ["evaluate", *RUN, "--questions", "{root}/lines.jsonl"],
+        ["evaluate", *RUN, "--questions", "{root}/list.jsonl"],
+        ["evaluate", *RUN, "--questions", "{root}/latin.csv"],
+        ["evaluate", *RUN, "--questions", "{root}/loop"],
+        ["evaluate", *RUN, "--documents", "{root}/missing"],
+        ["evaluate", *RUN, "--out", "{root}/file.txt"],
+        ["evaluate", *RUN, "--out", "{root}/file.txt/run"],
+        ["evaluate", *RUN, "--out", "{root}/loop"],
+        ["evaluate", *RUN, "--cache", "{root}/file.txt"],
+        ["evaluate", *RUN, "--systems", "dos-rag:size=many"],
+        ["evaluate", *RUN, "--systems", "dos-rag:colour=red"],
+        ["evaluate", *RUN, "--systems", "dos-rag,dos-rag"],
+        ["evaluate", *RUN, "--model", "nobody:model"],
+        ["evaluate", "--data", "quality={root}/file.txt", "--dry-run"],
+        ["evaluate", "--data", "jsonl={notes}", "--dry-run"],
+        ["sweep", "{root}/missing", "--questions", "{q}", "--out", "{out}"],
+        ["sweep", "{notes}", "--questions", "{notes}", "--out", "{out}"],
+        ["sweep", "{notes}", "--questions", "{q}", "--out", "{notes}"],
+        ["doctor", "{root}/missing"],
+        ["doctor", "{root}/file.txt"],
+        ["doctor", "{notes}"],
+        ["demo", "--directory", "{root}/file.txt"],
+    ],
+    ids=lambda arguments: " ".join(arguments[:1] + arguments[-2:]),
+)
+def test_a_mistake_in_files_is_one_line(place, arguments):
+    assert_told(give(place, *arguments), 1, 2)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["sing"],
+        ["context"],
+        ["context", "{notes}"],
+        ["context", "{notes}", ""],
+        ["context", "{notes}", QUESTION, "--k", "many"],
+        ["context", "{notes}", QUESTION, "--token-budget", "0"],
+        ["context", "{notes}", QUESTION, "--colour"],
+        ["ask", "{notes}", QUESTION, "--model", ":"],
+        ["ask", "{notes}", QUESTION, "--model", "openai:m", "--route", "fast"],
+        ["evaluate", *RUN, "--budgets", "-5"],
+        ["evaluate", *RUN, "--runs", "0"],
+        ["sweep", "{notes}"],
+    ],
+    ids=" ".join,
+)
+def test_a_mistake_in_the_command_is_one_line_below_how_it_is_used(place, arguments):
+    assert_told(give(place, *arguments), 2)
+
+
+@pytest.mark.parametrize("command", [ASK, [*ASK, "--route", "self"]])
+def test_a_server_that_is_down_or_lacks_the_model_is_one_line(
+    place, command, monkeypatch
+):
+    with ScriptedServer(lambda _: Failure(404, "No such model.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        assert "No such model." in assert_told(give(place, *command), 1)
+
+    assert "can be reached" in assert_told(give(place, *command), 1)
+
+
+@pytest.mark.parametrize("url", ["not a url", "http://", "ftp://host", "http://[::1"])
+def test_an_address_that_is_none_is_one_line(place, url, monkeypatch):
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+
+    assert_told(give(place, *ASK), 1)
+
+
+@pytest.mark.parametrize(
+    ("file", "held"),
+    [
+        ("cache/vectors.sqlite", b"no database at all, and longer than a header is"),
+        ("out/run.json", b"{"),
+        ("out/answers.jsonl", b'{"system": 1}\n{"a\n{"b": 1}\n'),
+        ("out/spending.jsonl", b"[]\n{\n"),
+    ],
+)
+@pytest.mark.slow
+def test_a_file_of_ours_that_is_damaged_is_named(place, file, held, monkeypatch):
+    with ScriptedServer(lambda _: "in May") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        arguments = ["evaluate", *RUN, "--model", "openai:scripted"]
+        assert give(place, *arguments).exit_code == 0
+        (place["root"] / file).write_bytes(held)
+
+        assert file.rpartition("/")[2] in assert_told(give(place, *arguments), 1)

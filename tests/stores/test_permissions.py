@@ -1,0 +1,246 @@
+"""The filter of a search, carried over to whole documents in every real store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage
+from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core.vector_stores import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag.documents import SearchFilter
+from oprag.errors import FilteredDocumentError
+from oprag.metadata import document_key
+from tests.langchain.recording import RecordingChatModel
+from tests.llamaindex.recording import RecordingLLM
+from tests.stores.langchain_places import PLACES, add
+from tests.stores.llamaindex_fakes import ChecksumEmbedding
+from tests.stores.llamaindex_places import LLAMAINDEX_STORES
+from tests.support.tenants import OPEN, SHARED, Tenants, told, words
+
+TENANTS = Tenants("abaab")
+HIDDEN = sorted(TENANTS.words_of("b"))
+"""Words of the other tenant."""
+REPLIES = ("unanswerable", "An answer.")
+JOINED: dict[str, Any] = {"merge": True, "max_gap": 1_000, "token_counter": words}
+ROUTED: dict[str, Any] = {"max_context_tokens": 100_000, "token_counter": words}
+
+
+def in_memory(document: Any) -> bool:
+    return document.metadata["tenant"] == "a"
+
+
+def of_qdrant() -> tuple[Any, ...]:
+    from qdrant_client import models
+
+    def condition(key: str) -> Any:
+        return models.FieldCondition(key=key, match=models.MatchValue(value="a"))
+
+    wanted = [condition("metadata.tenant")]
+    other = models.MatchValue(value="b")
+    denied = [models.FieldCondition(key="metadata.tenant", match=other)]
+    return models.Filter(must=wanted), models.Filter(must_not=denied)
+
+
+def langchain_filters(place_id: str) -> tuple[Any, ...]:
+    """Filters of tenant a, as the store takes them."""
+    if "memory" in place_id:
+        return (in_memory,)
+    if "qdrant" in place_id:
+        return of_qdrant()
+    plain, listed = {"tenant": "a"}, {"tenant": {"$in": ["a", "c"]}}
+    if "faiss" in place_id:
+        return plain, listed, lambda metadata: metadata["tenant"] == "a"
+    either = {"$or": [plain, {"tenant": "c"}]}
+    return plain, listed, either, {"$and": [listed, plain]}
+
+
+def metadata_filters() -> tuple[MetadataFilters, ...]:
+    """Filters of tenant a."""
+
+    def own(value: Any, operator: FilterOperator = FilterOperator.EQ) -> MetadataFilter:
+        return MetadataFilter(key="tenant", value=value, operator=operator)
+
+    return (
+        MetadataFilters(filters=[own("a")]),
+        MetadataFilters(filters=[own("b", FilterOperator.NE)]),
+        MetadataFilters(filters=[own(["a", "c"], FilterOperator.IN)]),
+        MetadataFilters(filters=[own("a"), own("c")], condition=FilterCondition.OR),
+    )
+
+
+def of_chroma() -> dict[str, Any]:
+    return {"where": {"tenant": "a"}}
+
+
+def of_their_qdrant() -> dict[str, Any]:
+    from qdrant_client import models
+
+    match = models.MatchValue(value="a")
+    condition = models.FieldCondition(key="tenant", match=match)
+    return {"qdrant_filters": models.Filter(must=[condition])}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[place for place in PLACES if not place.slow],
+    ids=lambda place: place.id,
+)
+def langchain_place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """A store of LangChain and its filters."""
+    folder: Path = tmp_path_factory.mktemp("store")
+    with request.param.make(folder, request.getfixturevalue) as store:
+        add(store, TENANTS.documents())
+        yield store, langchain_filters(request.param.id)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        place
+        for place in LLAMAINDEX_STORES
+        if not place.slow and "faiss" not in place.id  # it has no filters
+    ],
+    ids=lambda place: place.id,
+)
+def llamaindex_place(request: pytest.FixtureRequest) -> tuple[Any, tuple[Any, ...]]:
+    """An index of LlamaIndex and what its retrievers are given."""
+    store = request.param.make(request)
+    index = VectorStoreIndex(
+        TENANTS.nodes(),
+        storage_context=StorageContext.from_defaults(vector_store=store),
+        embed_model=ChecksumEmbedding(),
+    )
+    given: list[dict[str, Any]] = [{"filters": each} for each in metadata_filters()]
+    own = {"chroma": of_chroma, "qdrant": of_their_qdrant}
+    given += [
+        {"vector_store_kwargs": make()}
+        for name, make in own.items()
+        if name in request.param.id
+    ]
+    return index, tuple(given)
+
+
+async def assert_only_the_open_one_is_whole(source: Any) -> None:
+    assert source.get(OPEN) == await source.aget(OPEN) == TENANTS.texts[OPEN]
+    with pytest.raises(FilteredDocumentError) as caught:
+        source.get(SHARED)
+    with pytest.raises(FilteredDocumentError) as awaited:
+        await source.aget(SHARED)
+    for error in (caught.value, awaited.value):
+        assert error.document == SHARED
+        assert_nothing_hidden(" ".join(told(error)))
+
+
+def assert_nothing_hidden(shown: object) -> None:
+    everything = repr(shown)
+    assert [word for word in HIDDEN if word in everything] == []
+
+
+async def assert_reads_through(store: Any, where: Any) -> None:
+    """What comes from the store itself: chunks of tenant a, all and no others."""
+    within = store.within(where)
+    for name in (SHARED, OPEN):
+        found = within.fetch(document_key(name))
+        assert len(found) == TENANTS.owners(name).count("a")
+        assert await within.afetch(document_key(name)) == found
+        assert {chunk.metadata["tenant"] for chunk in found} == {"a"}
+    assert {chunk.metadata["tenant"] for chunk in within.scan()} == {"a"}
+    assert len(list(store.scan())) == len(TENANTS.shared) + TENANTS.open
+    twice = within.within(where)
+    assert len(twice.fetch(document_key(OPEN))) == TENANTS.open
+
+
+async def test_langchain_reads_chunks_through_the_filter(langchain_place):
+    store, filters = langchain_place
+    for where in filters:
+        await assert_reads_through(langchain_oprag.chunk_store(store), where)
+        source = langchain_oprag.document_source(store)
+        await assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
+    assert source.get(SHARED) == TENANTS.texts[SHARED]
+
+
+async def test_langchain_shows_nothing_that_is_hidden(langchain_place):
+    store, filters = langchain_place
+    for where in filters:
+        search = {"k": 20, "filter": where}
+        asked = store.as_retriever(search_kwargs=search)
+        ordering = langchain_oprag.OrderPreservingRetriever(
+            vectorstore=store, search_kwargs=search, documents=store, **JOINED
+        )
+        shown: list[Any] = [ordering.invoke("?")]
+        for waiting in (False, True):
+            model = RecordingChatModel(replies=[AIMessage(text) for text in REPLIES])
+            chain = langchain_oprag.SelfRouteChain(
+                llm=model, retriever=asked, documents=store, **ROUTED
+            )
+            answer = await chain.ainvoke("?") if waiting else chain.invoke("?")
+            assert answer["route"] == {"rung": "full", "answered": True}
+            assert [d.page_content for d in answer["context"]] == [TENANTS.texts[OPEN]]
+            shown += [answer, model.calls]
+        assert_nothing_hidden(shown)
+        assert len(shown[0]) == len(TENANTS.texts)
+
+
+async def test_llamaindex_reads_chunks_through_the_filter(llamaindex_place):
+    index, _ = llamaindex_place
+    source = llamaindex_oprag.document_source(index)
+    for where in metadata_filters():
+        await assert_reads_through(llamaindex_oprag.chunk_store(index), where)
+        await assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
+    assert source.get(SHARED) == TENANTS.texts[SHARED]
+
+
+async def test_llamaindex_shows_nothing_that_is_hidden(llamaindex_place):
+    index, given = llamaindex_place
+    for filtered in given:
+        asked = index.as_retriever(similarity_top_k=20, **filtered)
+        ordering = llamaindex_oprag.OrderPreservingRetriever(
+            asked, documents=index, **JOINED
+        )
+        model = RecordingLLM(replies=list(REPLIES))
+        engine = llamaindex_oprag.SelfRouteQueryEngine.from_args(
+            asked, model, documents=index, **ROUTED
+        )
+
+        found, answer = ordering.retrieve("?"), engine.query("?")
+
+        assert answer.metadata["route"] == {"rung": "full", "answered": True}
+        assert [n.node.text for n in answer.source_nodes] == [TENANTS.texts[OPEN]]
+        assert len(found) == len(TENANTS.texts)
+        nodes = [each.to_dict() for each in (*found, *answer.source_nodes)]
+        assert_nothing_hidden([nodes, answer.metadata, str(answer), model.prompts])
+
+
+async def test_an_async_client_reads_through_the_filter_too():
+    library = pytest.importorskip("qdrant_client")
+    wrapper = pytest.importorskip("llama_index.vector_stores.qdrant")
+    client = library.AsyncQdrantClient(":memory:")
+    store = wrapper.QdrantVectorStore(
+        collection_name="chunks", aclient=client, index_doc_id=False
+    )
+    nodes = TENANTS.nodes()
+    for node in nodes:
+        node.embedding = ChecksumEmbedding().get_text_embedding(node.text)
+    await store.async_add(nodes)
+    source = llamaindex_oprag.document_source(store)
+
+    assert await source.aget(SHARED) == TENANTS.texts[SHARED]
+    for where in (*metadata_filters(), of_their_qdrant()["qdrant_filters"]):
+        bound = source.within(SearchFilter(where))
+        assert await bound.aget(OPEN) == TENANTS.texts[OPEN]
+        with pytest.raises(FilteredDocumentError):
+            await bound.aget(SHARED)
+    await client.close()
