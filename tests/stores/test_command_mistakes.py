@@ -8,8 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
+from tests.cli.conftest import tiny_model
 from tests.evaluation.small import HARBOUR
 from tests.support.openai_server import Failure, ScriptedServer
+
+__all__ = ["tiny_model"]
 
 QUESTION = "When did the harbour open?"
 HEAD = "question,answer,document\n"
