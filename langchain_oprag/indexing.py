@@ -236,6 +236,7 @@ class _Writer(ChunkWriter):
 
     def __init__(self, vectorstore: VectorStore, chunks: ChunkStore | None) -> None:
         self.written = self._vectorstore = vectorstore
+        self.embedding = vectorstore.embeddings
         read = chunk_store(vectorstore) if chunks is None else None
         # The others that are known replace what has the same id.
         self._replaces = read is not None and not isinstance(read, FaissChunks)

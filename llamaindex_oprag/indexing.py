@@ -356,6 +356,7 @@ class _Writer(ChunkWriter):
     def __init__(self, index: VectorStoreIndex) -> None:
         self._index = index
         self.written = vector_store = index.vector_store
+        self.embedding = index._embed_model  # noqa: SLF001 -- an index has no public name for it
         self.cannot_delete = _faiss_message(vector_store) * _is_faiss(vector_store)
         # Only Qdrant's wrapper has one; the data may be there and nowhere else.
         self._awaits = getattr(vector_store, "_aclient", None) is not None
@@ -396,12 +397,12 @@ class _Writer(ChunkWriter):
 
     def _embedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
         nodes = _nodes(chunks)
-        vectors = embed_nodes(nodes, self._index._embed_model)  # noqa: SLF001 -- an index has no public name for it
+        vectors = embed_nodes(nodes, self.embedding)
         return _with_vectors(nodes, vectors)
 
     async def _aembedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
         nodes = _nodes(chunks)
-        vectors = await async_embed_nodes(nodes, self._index._embed_model)  # noqa: SLF001 -- as above
+        vectors = await async_embed_nodes(nodes, self.embedding)
         return _with_vectors(nodes, vectors)
 
 

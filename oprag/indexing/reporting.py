@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from oprag.calls import said_by, secrets_of
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     MissingPositionError,
+    OpragError,
     UnreadableFileError,
     UnsupportedMetadataError,
 )
@@ -31,7 +33,11 @@ class FailedDocument(NamedTuple):
     name: str
     """The document's own name."""
     error: Exception
-    """What happened."""
+    """What happened, as it was raised."""
+
+    def __repr__(self) -> str:
+        """Without what the error says: a server may have repeated a key in it."""
+        return f"FailedDocument({self.name!r}, {type(self.error).__name__})"
 
 
 class SkippedFile(NamedTuple):
@@ -82,14 +88,21 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def failures(failed: Sequence[FailedDocument]) -> str:
-    """Say which documents failed, and how the last one did."""
-    last = failed[-1]
+def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
+    """Say which documents failed, and how the last one did.
+
+    Args:
+        failed: At least one.
+        *clients: The embedding and the store, whose keys are not told.
+    """
+    error = failed[-1].error
+    own = isinstance(error, OpragError)
+    said = str(error) if own else said_by(error, secrets_of(*clients))
     return (
         f"{len(failed):,} failed: {_listed([one.name for one in failed])}. What the "
         "store held of them is still there; report.failed has the error of each. Index "
         "again when the cause is mended. The last error is "
-        f"{type(last.error).__name__}: {str(last.error)[:500]}"
+        f"{type(error).__name__}: {said}"
     )
 
 

@@ -122,7 +122,7 @@ def update_index(
                 request = _advance(steps, answer, error)
         finally:
             steps.close()
-    _warn(request)
+    _warn(request, writer)
     return request
 
 
@@ -149,14 +149,15 @@ async def aupdate_index(
                 request = await in_thread(_advance, steps, answer, error)
         finally:
             steps.close()
-    _warn(request)
+    _warn(request, writer)
     return request
 
 
-def _warn(report: IndexingReport) -> None:
+def _warn(report: IndexingReport, writer: ChunkWriter) -> None:
     """Warn whoever called `index_documents`."""
     if report.failed:
-        warnings.warn(failures(report.failed), OpragWarning, stacklevel=4)
+        message = failures(report.failed, writer.embedding, writer.written)
+        warnings.warn(message, OpragWarning, stacklevel=4)
     if report.foreign:
         warnings.warn(foreign_message(report), OpragWarning, stacklevel=4)
 
@@ -444,10 +445,13 @@ class _Run:
             raise self._error(what)
 
     def _error(self, what: str) -> IndexingError:
-        message = what + failures(self._failed)
+        message = what + self._failures()
         error = IndexingError(message, store=self._store.name, report=self.report())
         error.__cause__ = self._failed[-1].error
         return error
+
+    def _failures(self) -> str:
+        return failures(self._failed, self._writer.embedding, self._writer.written)
 
     def _remove(self) -> Requests:
         """Delete the documents of this scope that are stored and were not given."""
@@ -468,7 +472,7 @@ class _Run:
         }
         if 2 * len(going) > len(before) and not everything:
             if self._failed:  # there will be no report
-                warnings.warn(failures(self._failed), OpragWarning, stacklevel=2)
+                warnings.warn(self._failures(), OpragWarning, stacklevel=2)
             raise too_many(sorted(going.values()), len(before))
         for key, name in sorted(going.items(), key=lambda item: item[1]):
             yield from self._delete_document(name, emptied=key in self._emptied)

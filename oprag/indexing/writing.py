@@ -19,6 +19,8 @@ class ChunkWriter(ABC):
 
     written: object = None
     """The framework's object that is written to."""
+    embedding: Any = None
+    """The framework's object that embeds."""
     cannot_delete: str = ""
     """Why nothing can be deleted from it; empty where it can."""
 

@@ -6,13 +6,20 @@ from typing import Any
 
 import openai
 import pytest
+from langchain_core.documents import Document as LangChainDocument
+from langchain_core.embeddings import Embeddings as LangChainEmbeddings
+from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_openai import ChatOpenAI
+from llama_index.core import Document as LlamaDocument
+from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.llms.openai_like import OpenAILike
 from pydantic import SecretStr
 
+import langchain_oprag
+import llamaindex_oprag
 from llamaindex_oprag import LongReaderSynthesizer, LongUnitRetriever
-from oprag.errors import LongReadingError, OpragError, RungFailedError
+from oprag.errors import IndexingError, LongReadingError, OpragError, RungFailedError
 from tests.langchain import routes
 from tests.langchain.test_long_reader import reader_of
 from tests.llamaindex import self_routing
@@ -68,3 +75,45 @@ async def test_a_key_that_the_server_repeats_is_in_no_message_of_ours(ask, way, 
     assert KEY not in f"{caught.value!r} {vars(caught.value)}"
     # What the client raised is its own, and as it raised it.
     assert isinstance(caught.value.__cause__, openai.AuthenticationError)
+
+
+class Refused(LangChainEmbeddings):
+    """The server repeats what it was sent."""
+
+    def __init__(self):
+        self.api_key = KEY
+
+    def embed_documents(self, texts):
+        raise PermissionError(f"{self.api_key} is wrong")
+
+    embed_query = embed_documents
+
+
+class RefusedNodes(MockEmbedding):
+    api_key: str = KEY
+
+    def _get_text_embeddings(self, texts):
+        raise PermissionError(f"{self.api_key} is wrong")
+
+    _get_text_embedding = _get_text_embeddings
+
+
+def index_with_langchain():
+    document = LangChainDocument("one", metadata={"source": "a"})
+    return langchain_oprag.index_documents([document], InMemoryVectorStore(Refused()))
+
+
+def index_with_llamaindex():
+    index = VectorStoreIndex([], embed_model=RefusedNodes(embed_dim=4))
+    document = LlamaDocument(text="one", metadata={"file_path": "a"})
+    return llamaindex_oprag.index_documents([document], index)
+
+
+@pytest.mark.parametrize("index", [index_with_langchain, index_with_llamaindex])
+def test_nor_in_what_indexing_says(index):
+    with pytest.raises(IndexingError) as caught:
+        index()
+
+    assert "PermissionError: *** is wrong" in caught.value.message
+    assert KEY not in f"{caught.value!r} {vars(caught.value)}"
+    assert isinstance(caught.value.__cause__, PermissionError)
