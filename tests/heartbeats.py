@@ -270,7 +270,7 @@ LANGCHAIN: dict[str, Case] = {
         m, rungs=["retrieved"], max_context_tokens=10**6
     ).ainvoke("Who?"),
     "SelfRouteChain.ainvoke, document of a store": lambda m: chain(
-        m, documents=m.store
+        m, retriever=m.store.as_retriever(), documents=m.store
     ).ainvoke("Who?"),
     "SelfRouteChain.ainvoke, long conversation": lambda m: chain(
         m, retriever=ListRetriever(documents=m.chunks[:3]), rungs=["retrieved"]
@@ -369,7 +369,7 @@ LLAMAINDEX: dict[str, Case] = {
         m, rungs=["retrieved"]
     ).aquery("Who?"),
     "SelfRouteQueryEngine.aquery, document of an index": lambda m: engine(
-        m, documents=m.index
+        m, retriever=m.index.as_retriever(), documents=m.index
     ).aquery("Who?"),
     "SelfRouteQueryEngine.aquery, streamed": lambda m: streamed(
         engine(m, streaming=True).aquery("Who?")

@@ -60,11 +60,13 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
     Returns:
         One change per chunk that differs from what is proved, in reading order where
         that is known. None for a document that is right already, or whose source
-        seems to be another text.
+        seems to be another text, or was changed since.
     """
     if document.foreign:
         return []
     group = [chunks[i] for i in document.members]
+    if _is_of_another_text(group, document):
+        return []
     stamped = _stamp_alone(group, document)
     if stamped is not None:
         return stamped
@@ -86,6 +88,21 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
             change = Change(group[i].id, document.name, group[i].stored, update)
             changes.append(change)
     return changes
+
+
+def _is_of_another_text(group: Sequence[Examined], document: ProvedDocument) -> bool:
+    """Whether the chunks are a whole text, by its hash, and the source is not that.
+
+    The source was changed since: it says nothing of where these chunks stood.
+    """
+    if not any(TEXT_HASH in chunk.hit.metadata for chunk in group):
+        return False
+    stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
+    try:
+        found = rebuild(document.name, stored)
+    except OpragError:
+        return False
+    return len(found.parts) == 1 and found.text != document.source
 
 
 def _entry(

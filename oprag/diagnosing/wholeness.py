@@ -144,7 +144,10 @@ def _of_another_splitter(name: str, chunks: Sequence[StoredChunk]) -> str:
         rebuild(name, chunks, exact=False)
     except InconsistentChunksError:
         return "altered_text"
-    except OpragError:  # more than white space lacks, or positions
+    except IncompleteDocumentError as error:
+        # Without a gap only the place where two of them meet is not known.
+        return "inexact" if error.gap is None else "unproved_text"
+    except OpragError:  # positions lack
         return "unproved_text"
     return "inexact"
 

@@ -138,6 +138,15 @@ def unproved(name: str, first: Piece, *, parts: bool = False) -> Exception:
     )
 
 
+def unknown_overlap(name: str, before: Piece, piece: Piece) -> Exception:
+    """Nothing is wrong with two chunks, and yet they cannot be joined."""
+    what = (
+        f"chunks {before[0]} and {piece[0]} overlap, and white space was altered in "
+        f"both, so that where one goes on is not known. {_WAYS_OUT}"
+    )
+    return _incomplete(name, what, piece[1], None)
+
+
 def altered(
     name: str, pieces: Sequence[Piece], stamp: PartStamp, gap: Gap | None
 ) -> Exception:

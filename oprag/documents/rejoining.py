@@ -14,6 +14,7 @@ from oprag.documents.refusing import (
     altered,
     gap_in_text,
     inconsistent,
+    unknown_overlap,
     unproved,
     white_space_lacks,
 )
@@ -144,11 +145,7 @@ def _beyond(name: str, before: Piece, last: Piece | None, piece: Piece) -> str:
     left_altered = len(left_text) != left_end - left
     altered = len(text) != end - start
     if left_altered and altered:
-        what = (
-            f"chunks {first} and {second} overlap, and white space was altered in "
-            "both, so that where one goes on is not known"
-        )
-        raise inconsistent(name, what, (first, second))
+        raise unknown_overlap(name, before, piece)
     if altered:
         solid = _solid(theirs)
         agree, added = _solid(text).startswith(solid), _without(text, len(solid))

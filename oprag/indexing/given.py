@@ -212,7 +212,11 @@ def _chunks_of(
         return []
     (grouped,) = group_parts(texts)
     placed = _placed_chunks(grouped, parts, framework)
-    if placed and mark:
+    if not placed:
+        reason = f"has a text of which {type(framework.splitter).__name__} made nothing"
+        message = f"Document {name!r} {reason}. Take another splitter for it."
+        raise UnreadableFileError(message, path=name, reason=reason)
+    if mark:
         placed[0] = placed[0]._replace(metadata={**placed[0].metadata, DOC_SCOPE: mark})
     flat = [
         chunk._replace(

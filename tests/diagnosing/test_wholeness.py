@@ -358,3 +358,11 @@ def test_an_old_index_of_llamaindex_is_stamped_where_llamaindex_reads_it():
     assert "text_hash" in node["excluded_embed_metadata_keys"]
     assert diagnose(stamped).problems == ()
     assert plan_repair(stamped, {NAME: TEXT}).changes == ()
+
+
+def test_a_source_that_was_changed_since_moves_nothing_of_a_whole_text():
+    chunks = stored()
+    edited = TEXT.replace(TEXT[900:940], "A sentence that was not there before. ")
+
+    assert rebuild(NAME, chunks).text == TEXT != edited
+    assert plan_repair(chunks, {NAME: edited}).changes == ()

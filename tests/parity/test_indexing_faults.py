@@ -14,8 +14,9 @@ from langchain_core.documents import Document as LangChainDocument
 from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as LlamaIndexDocument
-from llama_index.core import StorageContext, VectorStoreIndex
+from llama_index.core import MockEmbedding, StorageContext, VectorStoreIndex
 from llama_index.core.embeddings import BaseEmbedding
+from llama_index.core.node_parser import HTMLNodeParser
 from llama_index.core.vector_stores import SimpleVectorStore
 from pydantic import Field
 
@@ -351,3 +352,18 @@ def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, ch
 
 
 NAMED = {"source": "a.pdf"}
+
+
+def test_a_splitter_that_makes_nothing_of_a_text_empties_no_index():
+    index = VectorStoreIndex([], embed_model=MockEmbedding(embed_dim=4))
+    documents = [
+        LlamaIndexDocument(text=f"Text {number}.", metadata={"file_path": f"{number}"})
+        for number in range(3)
+    ]
+    llamaindex_oprag.index_documents(documents, index)
+    before = content(llamaindex_oprag.chunk_store(index))
+
+    with pytest.raises(IndexingError, match="of which HTMLNodeParser made nothing"):
+        llamaindex_oprag.index_documents(documents, index, node_parser=HTMLNodeParser())
+
+    assert content(llamaindex_oprag.chunk_store(index)) == before

@@ -23,7 +23,7 @@ from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore, StoredChunk, StoreSource
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.evaluation.files import read_files
-from oprag.metadata import document_key
+from oprag.metadata import document_key, text_stamp
 from tests.evaluation.files.mixed_files import pdf
 from tests.stores.langchain_places import (
     AWKWARD_NAMES,
@@ -123,7 +123,7 @@ def test_the_pages_of_a_document_come_back_one_by_one(filled):
     source = StoreSource(chunk_store(filled.store))
 
     for name, pages in filled.library.pages.items():
-        found = source.rebuild(name)
+        found = source.read(name)
         assert found.parts == tuple(pages)
         assert found.exact
 
@@ -251,6 +251,7 @@ def test_a_document_of_20_000_chunks(place, request, tmp_path):
                 "n_chunks": 20_000,
                 "char_start": start,
                 "char_end": end,
+                **({} if number else text_stamp(text)),
             },
         )
         for number, (start, end) in enumerate(itertools.pairwise(starts))
