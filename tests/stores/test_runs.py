@@ -20,7 +20,7 @@ from tests.support.openai_server import Reply, ScriptedServer
 
 __all__ = ["tiny_model"]
 
-KILLS = int(os.environ.get("OPRAG_RUN_KILLS", "4"))
+KILLS = int(os.environ.get("OPRAG_RUN_KILLS", "2"))
 QUESTIONS = 24
 LASTING = {
     "answers.jsonl",
