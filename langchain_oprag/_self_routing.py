@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
@@ -156,6 +157,11 @@ def _best_first(retriever: Runnable[Any, Any]) -> Runnable[Any, Any]:
     What does not fit a rung is left out from the end, which has to be the worst. One
     that was not told how much to return says no more than what it wraps.
     """
+    if isinstance(retriever, RunnableBindingBase):  # `bind`, `with_retry` and the like
+        inner = _best_first(retriever.bound)
+        if inner is retriever.bound:
+            return retriever
+        return retriever.model_copy(update={"bound": inner})
     if not isinstance(retriever, OrderPreservingRetriever):
         return retriever
     if retriever.k is None and retriever.token_budget is None:

@@ -185,14 +185,22 @@ async def test_a_vector_store_is_asked_for_as_many_as_the_largest_budget_holds(
     assert store.asked[-1]["k"] >= 20  # 120 words are 20 sentences of 6
 
 
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        lambda retriever: retriever,
+        lambda retriever: retriever.with_retry(),
+        lambda retriever: retriever.with_config(tags=["mine"]).with_retry(),
+    ],
+)
 async def test_a_retriever_that_orders_already_still_gives_the_best_first(
-    scripted_server,
+    scripted_server, wrapped
 ):
     server = scripted_server(["In 1912."])
     best_first = ListRetriever(documents=[sentence(50), sentence(10), sentence(20)])
     retriever = OrderPreservingRetriever(base_retriever=best_first, merge=True)
 
-    await ask(chain_of(server, retriever=retriever, rungs=[7, "full"]))
+    await ask(chain_of(server, retriever=wrapped(retriever), rungs=[7, "full"]))
 
     assert text_in(server.requests[0]) == SENTENCES[50]
     assert retriever.order == "document"
