@@ -192,9 +192,9 @@ def open_directory(directory: Path, name: str | None) -> ChromaDirectory:
 
 
 def _which_collection(directory: Path, name: str | None, names: list[str]) -> Exception:
-    there = ", ".join(repr(known) for known in names) or "none"
-    asked = "has several collections" if name is None else f"has no {name!r}"
     if not names:
-        asked = "holds no collection"
+        return told(f"{directory} holds no collection.", 2)
+    there = ", ".join(map(repr, names))
+    asked = "has several collections" if name is None else f"has no {name!r}"
     message = f"{directory} {asked}. Collections: {there}. Name one with --collection."
     return told(message, 2)

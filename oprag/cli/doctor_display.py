@@ -50,9 +50,9 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
     """What a repair writes, or has written, and what it leaves."""
     documents = dict.fromkeys(change.document for change in plan.changes)
     done = "were written" if written else "would be written; --write does it"
+    what = f"{len(plan.changes):,} chunks of {len(documents):,} documents {done}"
     yield Text.assemble(
-        ("\nRepair: ", "bold"),
-        f"{len(plan.changes):,} chunks of {len(documents):,} documents {done}",
+        ("\nRepair: ", "bold"), what if plan.changes else "there is nothing to write"
     )
     for change in plan.changes[:_SHOWN]:
         shown = ", ".join(

@@ -151,8 +151,9 @@ def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
             message = (
                 f"Document {name!r} is in the store already, indexed from {other!r}; "
                 f"this run is of {here}, and does not replace it. Give each folder a "
-                "name of its own (scope='handbook'): its documents are named by it. "
-                'If this is the same source, in another place, pass replace="all" once.'
+                "name of its own (scope='handbook'), by which its documents are named; "
+                "documents of a list, rename. If this is the same source, in another "
+                'place, pass replace="all" once.'
             )
             raise DuplicateDocumentError(message, document=str(name))
 

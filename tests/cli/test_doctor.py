@@ -148,6 +148,8 @@ def test_a_repair_writes_positions_and_leaves_texts_and_vectors(
     assert run(langchain_index)  # healthy without the sources too
     again = told(langchain_index, "--documents", sources, "--repair", "--write")
     assert again["repair"]["changes"] == []
+    shown = run(langchain_index, "--documents", sources, "--repair", "--write")
+    assert "Repair: there is nothing to write" in shown
 
 
 @pytest.mark.parametrize("index", ["langchain_index", "llama_index"])
