@@ -61,8 +61,8 @@ def test_there_are_enough_of_each():
 
     assert len(new_refusals) >= 150
     assert len(new_answers) >= 150
-    assert len(REFUSALS) == 497
-    assert len(ANSWERS) == 357
+    assert len(REFUSALS) == 562
+    assert len(ANSWERS) == 462
     assert len(LENIENT_REFUSALS) == 34
 
 
