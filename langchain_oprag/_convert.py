@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 
-from oprag.chunk import Hit
+from oprag.chunk import FullText, Hit
 from oprag.context import (
     ORIGINAL,
     Columns,
@@ -23,7 +23,6 @@ from oprag.context import (
     arrange,
     write_score,
 )
-from oprag.documents import FullText
 from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")

@@ -31,7 +31,8 @@ from oprag.calls import (
     filled_reply,
     frame_tokens,
 )
-from oprag.documents import DocumentSource, FullText
+from oprag.chunk import FullText
+from oprag.documents import DocumentSource
 from oprag.routing import DeclineDetector, DeclineRules
 from oprag.tokens import NamedTokenCounter
 

@@ -15,10 +15,10 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import source_of, text_of
 from llamaindex_oprag.stores import chunk_store
+from oprag.chunk import FullText
 from oprag.documents import (
     ChunkStore,
     DocumentSource,
-    FullText,
     SearchFilter,
     StoreSource,
     given_documents,

@@ -1,4 +1,4 @@
-"""The two data types: the `Chunk` that was retrieved, the `Passage` that is read."""
+"""The data types: a `Chunk` is retrieved, a `Passage` or a `FullText` is read."""
 
 from __future__ import annotations
 
@@ -186,3 +186,17 @@ class Hit(NamedTuple):
     metadata."""
     frame: OffsetFrame = "document"
     """What `offsets` are relative to."""
+
+
+class FullText(NamedTuple):
+    """The full text of a document, and how sure it is."""
+
+    text: str
+    """All of it: the parts with a separator between them."""
+    exact: bool = True
+    """Whether it is the document's text, character for character. If not, it was put
+    together from chunks, and is the text up to white space, or is not proved to be."""
+    parts: tuple[str, ...] = ()
+    """The texts of its parts (pages, rows, sections) in reading order, without those
+    that have no chunk; one for a document that was one text. Only of what was put
+    together from chunks."""

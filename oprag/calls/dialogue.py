@@ -38,7 +38,7 @@ declines; `"draft"`: the answer is made of it by another call."""
 class ReadDocuments:
     """A request for full texts.
 
-    What comes of it is a list of `oprag.documents.FullText`, in this order.
+    What comes of it is a list of `oprag.chunk.FullText`, in this order.
     """
 
     names: tuple[str, ...]

@@ -11,7 +11,6 @@ from oprag.documents.search_filters import (
 )
 from oprag.documents.sources import (
     DocumentSource,
-    FullText,
     SourceLike,
     checked_text,
     document_source,
@@ -30,7 +29,6 @@ __all__ = [
     "ChunkStore",
     "Copies",
     "DocumentSource",
-    "FullText",
     "SearchFilter",
     "SourceLike",
     "StoreSource",

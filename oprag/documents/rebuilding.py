@@ -12,10 +12,10 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
 
+from oprag.chunk import FullText
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
 from oprag.documents.rejoining import join_part
 from oprag.documents.search_filters import (
@@ -24,7 +24,7 @@ from oprag.documents.search_filters import (
     filtered,
     unseen_filter,
 )
-from oprag.documents.sources import PART_SEPARATOR, DocumentSource, FullText
+from oprag.documents.sources import PART_SEPARATOR, DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, Piece, StoredChunk
 from oprag.documents.stored_pieces import read_pieces, read_stamps
 from oprag.errors import (
@@ -45,7 +45,6 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions import as_number
-from oprag.tokens import in_thread_if_long
 
 
 def rebuild(
@@ -279,10 +278,10 @@ class StoreSource(DocumentSource):
 
     async def aread(self, document_id: str) -> FullText:
         """Async version of `read`, the way the store does it without blocking."""
+        from asyncio import to_thread  # here, because its import takes long
+
         chunks = await self._store.afetch(document_key(document_id))
-        characters = sum(len(chunk.text) for chunk in chunks)
-        work = partial(self._rebuilt, document_id, chunks)
-        return await in_thread_if_long(characters, work)
+        return await to_thread(self._rebuilt, document_id, chunks)
 
     def within(self, search: SearchFilter) -> StoreSource:
         """Return a source that reads only the chunks that the search may find."""

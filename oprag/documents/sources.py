@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
+from oprag.chunk import FullText
 from oprag.documents.search_filters import SearchFilter
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.positions import SourceText, group_parts
@@ -22,20 +23,6 @@ D = TypeVar("D")
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
-
-
-class FullText(NamedTuple):
-    """The full text of a document, and how sure it is."""
-
-    text: str
-    """All of it: the parts with a separator between them."""
-    exact: bool = True
-    """Whether it is the document's text, character for character. If not, it was put
-    together from chunks, and is the text up to white space, or is not proved to be."""
-    parts: tuple[str, ...] = ()
-    """The texts of its parts (pages, rows, sections) in reading order, without those
-    that have no chunk; one for a document that was one text. Only of what was put
-    together from chunks."""
 
 
 class DocumentSource(ABC):

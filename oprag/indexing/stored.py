@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from oprag.chunk import Hit
 from oprag.documents import ChunkStore, StoredChunk, StoredCopies, is_own, stored_hit
 from oprag.indexing.plan import WantedDocument
 from oprag.metadata import (
@@ -40,25 +39,25 @@ class StoredBefore:
         self._sizes: dict[str, int] = {}
         self._foreign: dict[str, list[str]] = {}
         self._renamed: dict[str, set[str]] = {}
-        hits: list[Hit] = []
+        seen: list[StoredChunk] = []
         if whole:
-            self._read(store.scan(), hits)
+            self._read(store.scan(), seen)
         else:
             try:
-                self._read(store.some(_SAMPLE), hits)
+                self._read(store.some(_SAMPLE), seen)
             except Exception:  # noqa: BLE001 -- some can only be read awaited
-                hits = []
+                seen = []
         known = {"", scope}
         self._copies = StoredCopies(
-            hit
-            for hit in hits
-            if self._scopes.get(str(hit.metadata.get(DOC_KEY)), "") in known
+            stored_hit(chunk)
+            for chunk in seen
+            if self._scopes.get(str(chunk.metadata.get(DOC_KEY)), "") in known
         )
 
-    def _read(self, chunks: Iterable[StoredChunk], hits: list[Hit]) -> None:
+    def _read(self, chunks: Iterable[StoredChunk], seen: list[StoredChunk]) -> None:
         for chunk in chunks:
             if not is_own(chunk.metadata):
-                hits.append(stored_hit(chunk))
+                seen.append(chunk)
                 continue
             key, name = chunk.metadata[DOC_KEY], chunk.metadata.get(DOC_URI)
             # Another application may use these names for something else.
@@ -72,7 +71,7 @@ class StoredBefore:
                 self._sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
                 own = (DOC_KEY, DOC_URI, DOC_VERSION)
                 kept = {k: chunk.metadata.get(k) for k in own}
-                hits.append(Hit("", kept, chunk._replace(text="", metadata={})))
+                seen.append(chunk._replace(text="", metadata=kept))
 
     def documents(self) -> dict[str, str]:
         """Names of the scope's own documents by their keys, as far as oprag's."""

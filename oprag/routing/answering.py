@@ -18,8 +18,7 @@ from oprag.calls import (
     RungEntry,
     ask,
 )
-from oprag.chunk import Hit
-from oprag.documents import FullText
+from oprag.chunk import FullText, Hit
 from oprag.errors import BudgetTooSmallError, FilteredDocumentError, RungFailedError
 from oprag.routing.excerpts import FullDocument
 from oprag.routing.options import RouteOptions, Rung

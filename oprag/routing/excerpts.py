@@ -33,7 +33,7 @@ class FullDocument(NamedTuple):
     text: str
     """All of it."""
     exact: bool = True
-    """See `oprag.documents.FullText`."""
+    """See `oprag.chunk.FullText`."""
 
 
 class Excerpt(NamedTuple):

@@ -7,6 +7,7 @@ apostrophes and Markdown marks ("doesnt").
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -37,6 +38,10 @@ _LISTS = {
     "outside",
     "CANNOT": "cannot|cant|couldnt|dont|doesnt|didnt|isnt|arent|wasnt|werent|havent|"
     "hasnt|lack/s|fail/s|omit/s",
+    "READ": "reading|read|reviewing|reviewed",
+    "AGAIN": "carefully|closely|again|twice|provided|given|above",
+    "TREATS": "mention/s|discuss|discusses|describe/s|cover/s|deal/s|focus|focuses|"
+    "talk/s|concern/s|refer/s|address|addresses",
     "SAYS": "say/s|state/s|tell/s|give/s|name/s|contain/s|provide/s|offer/s|include/s|"
     "hold/s|show/s|reveal/s|has|have|make/s",
     "STATED": "in|mentioned|given|stated|specified|said|provided|found|available|known|"
@@ -45,35 +50,38 @@ _LISTS = {
 """What rows of words name in capitals; `text/s` is both *text* and *texts*."""
 
 _LEADS = (
-    "so|therefore|thus|hence",
+    "SO",
+    "therefore|thus|hence",
     "so yeah|yes|no|well|then",
     "THE* final|short|correct* answer|response",
     "THE* final|short|correct* answer|response is|was",
     "it would* seem/s|appear/s",
     "it would* seem/s|appear/s that",
     "it looks like",
+    "after|having READ through* THE|GIVEN* TEXT|it|them",
+    "after|having READ through* THE|GIVEN* TEXT|it|them AGAIN",
     "i|we think|believe|conclude|find|fear",
     "i|we think|believe|conclude|find|fear that",
 )
 """May stand before a beginning; a comma, a colon or a line break may follow."""
 
-_BEGINNINGS = (
-    "UNANSWERABLE",
-    "QUESTION",
-    "THE GIVEN* QUESTION",
-    "THE* answer to|for|as|cannot|cant|can|could|isnt|wasnt|does|remains|lies",
-    "it|this|that one|ones* BE ALMOST* UNANSWERABLE",
-    "it|this|that one|ones* BE ALMOST* a|an SENTINEL QUESTION",
+_WORDS_FIRST = ("hmm|hm|well|ok|okay", "yes|no")
+"""May stand before a beginning, with a comma or the end of a sentence behind them.
+Behind *yes* and *no*, *it* is what the user asked about: "Yes, it is unanswerable."
+answers."""
+
+_REASONS_FIRST = ("since|because|as", "given|seeing that")
+"""Make a reason of the rows of `_NOTHING_THERE`."""
+
+_NOTHING_THERE = (
     "it|this|that one|ones* BE ALMOST* NOT",
     "it|this|that CANNOT",
-    "its|thats|ones ALMOST* UNANSWERABLE",
     "its|thats|ones ALMOST* NOT",
     "THE GIVEN* TEXT THEN* CANNOT|do|does|did|can|could|never|only|just|merely|simply",
     "THE GIVEN* TEXT THEN* neither|nor|end/s|break/s|stop/s|about|on|in|from",
     "THE GIVEN* TEXT THEN* BE ALMOST* NOT|about|too",
     "THE GIVEN* TEXT THEN* SAYS ALMOST* NOT|little|few",
-    "THE GIVEN* TEXT THEN* mention/s|discuss|discusses|describe/s|cover/s|deal/s",
-    "THE GIVEN* TEXT THEN* focus|focuses|talk/s|concern/s|refer/s|address|addresses",
+    "THE GIVEN* TEXT THEN* TREATS",
     "there BE* NOT|CANNOT",
     "theres NOT",
     "NO GIVEN|explicit|direct|clear* TEXT|FACT",
@@ -84,8 +92,20 @@ _BEGINNINGS = (
     "nothing in|about|here|on|said|mentioned|relevant",
     "none of GIVEN* TEXT",
     "neither of* GIVEN* TEXT",
-    "i|we CANNOT|must|would|regret|apologize|apologise|find|found",
+    "i|we CANNOT",
     "i|we am|are|was|were|have|can|could|do|did|will ALMOST* NOT|sorry|afraid",
+)
+"""How a refusal may begin, or a reason that is put first."""
+
+_BEGINNINGS = (
+    "UNANSWERABLE",
+    "QUESTION",
+    "THE GIVEN* QUESTION",
+    "THE* answer to|for|as|cannot|cant|can|could|isnt|wasnt|does|remains|lies",
+    "it|this|that one|ones* BE ALMOST* UNANSWERABLE",
+    "it|this|that one|ones* BE ALMOST* a|an SENTINEL QUESTION",
+    "its|thats|ones ALMOST* UNANSWERABLE",
+    "i|we must|would|regret|apologize|apologise|find|found",
     "i|we have looked|searched|checked|read|reviewed|to",
     "i|we see|saw|looked|searched|checked|read|reviewed",
     "im ALMOST* sorry|afraid|unable|not",
@@ -99,9 +119,10 @@ _BEGINNINGS = (
     "according to GIVEN* TEXT",
     "given|from GIVEN* TEXT",
 )
-"""How a refusal may begin. In a row `a|b` is either of two words and `a*` any number of
-them, also none. UNANSWERABLE is the sentinel where a clause ends behind it, and NO has
-no comma behind it."""
+"""How a refusal may begin besides. In a row `a|b` is either of two words and `a*` any
+number of them, also none. UNANSWERABLE is the sentinel where a clause ends behind it;
+NO and TREATS have no comma behind them; "so yes," is one row and not two, for a text
+that can be read in two ways at every word takes time without end."""
 
 _AFTER = (
     "based on|given|from|according to|because|since|as|in|with|by|using|within|without|"
@@ -113,15 +134,16 @@ _AFTER = (
 _PLAIN = (
     "a|alone|an|and|answer|answered|appear|appears|as|at|based|believe|by|call|can|"
     "classify|conclude|consider|correct|far|fear|final|find|from|given|go|going|"
-    "guess|have|having|helps|hence|here|hope|i|id|im|in|is|it|label|like|looks|"
-    "making|mark|must|my|now|on|or|point|reason|rendering|reply|respond|response|"
+    "guess|have|having|helps|hence|here|hm|hmm|hope|i|id|im|in|is|it|label|like|looks|"
+    "making|mark|must|my|now|ok|okay|on|or|point|reason|rendering|reply|respond|response|"
     "say|seem|seems|short|so|tell|that|the|then|thereby|therefore|these|think|this|"
-    "thus|to|was|which|with|would|write|yeah|yes|yet"
+    "thus|to|was|well|which|with|would|write|yeah|yes|yet"
 )
 """A clause of these words alone says nothing besides the refusal."""
 _BECAUSE = (
-    "because|due|owing|unless|without|elsewhere|different|another|unspecified|unstated|"
-    "unavailable|wont|wouldnt|nor|as written|as posed|as asked|as phrased|from what|"
+    "because|after reading|after reviewing|having read|having reviewed|due|owing|"
+    "unless|without|elsewhere|different|another|unspecified|unstated|unavailable|"
+    "wont|wouldnt|nor|as written|as posed|as asked|as phrased|from what|"
     "question asks|query asks|based on|see|you|please|contact|sorry|afraid|regret|"
     "unfortunately|regrettably|apologize|apologise|apologies|inconvenience"
 )
@@ -146,6 +168,7 @@ _FINDS = (
 
 _GAP = r"(?!\n\n)[\s,\u2013\u2014-]+"
 _GAP_AFTER_LEAD = r"[\s,:;\u2013\u2014-]+"
+_GAP_AFTER_WORD = r"[,.:;!…]+\s*"
 
 
 def _words(alternatives: str) -> list[str]:
@@ -178,6 +201,8 @@ _END = (
     rf"|\s{_any(_AFTER)})"
 )
 """The end of a clause; after a question mark only *yes* leaves it a refusal."""
+_YES = re.compile(_any(_WORDS_FIRST[1]) + _GAP_AFTER_WORD)
+_NO_IT = rf"(?!(?:its?|thats|ones)\b|(?:this|that)\b(?:\Z|{_GAP}{_any('BE')}))"
 _ALMOST = rf"(?:{_GAP}{_any('ALMOST')})*"
 _SUBJECT = re.compile(
     r"(?:(?:\A|[.,:;!?…。，：；！\u2013\u2014\n-])\s*"
@@ -239,7 +264,12 @@ def _only_reasons(text: str, *, ended: bool = True) -> bool:
 
 
 def nothing_found(text: str) -> bool:
-    """Whether a text says that nothing was found, and nothing else."""
+    """Whether a text says that nothing was found, and nothing else.
+
+    Behind *yes* and *no* that is what was asked: "No, the text does not mention it."
+    """
+    if _YES.match(text):
+        return False
     denied = all(
         _PLAIN_CLAUSE.fullmatch(each)
         or _NEGATION.search(each)
@@ -267,22 +297,47 @@ def grammar_of(sentinels: tuple[str, ...]) -> Grammar:
     longest_first = sorted(sentinels, key=lambda word: (-len(word), word))
     escaped = (re.escape(word).replace(r"\ ", r"\s") for word in longest_first)
     sentinel = rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)"
-    own = {"UNANSWERABLE": sentinel + _END, "SENTINEL": sentinel, "NO": r"\bno\b(?!,)"}
-    leads = [_row(row, own, end=r"\Z") for row in _LEADS]
-    beginnings = [_row(row, own) for row in _BEGINNINGS]
-    led = rf"(?:(?:{'|'.join(lead for lead, _ in leads)}){_GAP_AFTER_LEAD})*"
-    parts = (part for row in (*_LEADS, *_BEGINNINGS) for part in row.split())
-    words = {
-        word for part in parts if part not in own for word in _words(part.strip("*"))
+    own = {
+        "UNANSWERABLE": sentinel + _END,
+        "SENTINEL": sentinel,
+        "NO": r"\bno\b(?!,)",
+        "TREATS": _any("TREATS") + "(?!,)",
+        "SO": r"\bso\b(?!" + _GAP_AFTER_LEAD + r"(?:yes|no|well)[,:;])",
     }
+    lead, lead_begun = _any_row(_LEADS, own, end=r"\Z")
+    reason, reason_begun = _any_row(_REASONS_FIRST, own, end=r"\Z")
+    _, word_begun = _any_row(_WORDS_FIRST, own, end=r"\Z")
+    nothing, nothing_begun = _any_row(_NOTHING_THERE, own)
+    other, other_begun = _any_row(_BEGINNINGS, own)
+    word, yes = map(_any, _WORDS_FIRST)
+    before = (
+        rf"(?:(?:{lead}){_GAP_AFTER_LEAD}|{word}{_GAP_AFTER_WORD}"
+        rf"|{yes}{_GAP_AFTER_WORD}{_NO_IT})*"
+    )
+    because = rf"(?:(?:{reason}){_GAP})?"
+    first = f"{lead_begun}|{reason_begun}|{word_begun}"
+    rows = (*_LEADS, *_REASONS_FIRST, *_WORDS_FIRST, *_NOTHING_THERE, *_BEGINNINGS)
+    parts = {part.strip("*") for row in rows for part in row.split()} - own.keys()
+    vocabulary = [*parts, "TREATS", _AFTER]
+    words = {*sentinels, *itertools.chain(*map(_words, vocabulary))}
     return Grammar(
-        beginning=re.compile(f"{led}(?:{'|'.join(each for each, _ in beginnings)})"),
-        begun=re.compile(f"{led}(?:{'|'.join(b for _, b in (*leads, *beginnings))})"),
-        words=tuple(sorted({*words, *_words(_AFTER), *sentinels, "yes"})),
+        beginning=re.compile(f"{before}(?:{other}|{because}(?:{nothing}))"),
+        begun=re.compile(
+            f"{before}(?:{first}|{other_begun}|{because}(?:{nothing_begun}))"
+        ),
+        words=tuple(sorted(words)),
         sentinel=re.compile(
             rf"(?P<word>{sentinel}(?:{_GAP}{_any('QUESTION')})?){_END}"
         ),
     )
+
+
+def _any_row(
+    rows: tuple[str, ...], own: Mapping[str, str], end: str = ""
+) -> tuple[str, str]:
+    """Return the patterns of `_row` for any one of the rows."""
+    patterns = [_row(row, own, end) for row in rows]
+    return "|".join(whole for whole, _ in patterns), "|".join(b for _, b in patterns)
 
 
 def _row(row: str, own: Mapping[str, str], end: str = "") -> tuple[str, str]:

@@ -132,7 +132,10 @@ def is_refusal(text: str | None, rules: DeclineRules | None = None) -> bool:
 
     1. it begins like one: with the sentinel; with *the question*, *the answer*, *it*,
        *this*, *that*, *therefore*, *so*; or with words like *the text does not*,
-       *there is no*, *no information*, *I cannot*, *based on*, *sorry*; and
+       *there is no*, *no information*, *I cannot*, *based on*, *sorry*. What begins so
+       may stand behind *since*, *because*, *as* or *given that*; behind *after reading
+       the text*; and behind *hmm*, *well*, *ok*, *yes* or *no* with a comma or full
+       stop; and
     2. within its first two sentences and 300 characters the sentinel stands alone
        as a sentence or clause, or is said of the question, the answer or *it*; and
     3. what else these say is why, or that nothing was found.

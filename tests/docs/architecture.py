@@ -21,7 +21,7 @@ ADAPTERS = ("langchain_oprag", "llamaindex_oprag")
 
 DECISIONS = (
     ("In which order documents and their chunks stand", "oprag/ordering.py"),
-    ("What a chunk and a passage are", "oprag/chunk.py"),
+    ("What a chunk, a passage and a full text are", "oprag/chunk.py"),
     ("What each metadata key is called", "oprag/metadata.py"),
     ("Which errors there are, and what they say", "oprag/errors.py"),
     ("What is said if a package is not installed", "oprag/optional.py"),

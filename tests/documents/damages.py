@@ -8,7 +8,8 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from oprag.documents import FullText, StoredChunk
+from oprag.chunk import FullText
+from oprag.documents import StoredChunk
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oprag.chunk import FullText
 from oprag.documents import (
     ChunkStore,
     DocumentSource,
-    FullText,
     StoredChunk,
     StoreSource,
     rebuild,

@@ -70,16 +70,21 @@ class CutChatModel(BaseChatModel):
 
 
 REPLIES = (*REFUSALS, *LENIENT_REFUSALS, *ANSWERS)
+WAYS = {"invoke": 0, "stream": 1, "astream": 6}
+"""With the most characters of one piece."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("way", "largest"), [("invoke", 0), ("stream", 1), ("astream", 6)]
-)
+@pytest.mark.parametrize(("way", "largest"), WAYS.items())
 @pytest.mark.parametrize("rules", [None, "lenient"])
 async def test_no_refusal_is_shown_and_no_answer_lost(rules, way, largest):
-    """Replies of many tones, whole, by character and in random pieces."""
-    for reply in REPLIES if rules is None else LENIENT_REFUSALS:
+    """Replies of many tones, whole, by character and in random pieces.
+
+    Each way is given every third of them: how they are judged, however they are cut,
+    is tested of all in `tests/routing`.
+    """
+    share = REPLIES[list(WAYS).index(way) :: len(WAYS)]
+    for reply in share if rules is None else LENIENT_REFUSALS:
         model = CutChatModel(replies=[reply, "In 1912."], seed=7, largest=largest)
         chain = SelfRouteChain(
             llm=model,

@@ -21,9 +21,8 @@ from oprag.calls import (
     TokenUsage,
     advance,
 )
-from oprag.chunk import Hit
+from oprag.chunk import FullText, Hit
 from oprag.context import ContextOptions
-from oprag.documents import FullText
 from oprag.errors import ContextWindowError, InvalidOptionError, RungFailedError
 from oprag.routing import RouteOptions, as_rungs, route
 

@@ -61,8 +61,8 @@ def test_there_are_enough_of_each():
 
     assert len(new_refusals) >= 150
     assert len(new_answers) >= 150
-    assert len(REFUSALS) == 497
-    assert len(ANSWERS) == 357
+    assert len(REFUSALS) == 562
+    assert len(ANSWERS) == 462
     assert len(LENIENT_REFUSALS) == 34
 
 
@@ -88,7 +88,7 @@ def test_the_page_says_what_a_refusal_is():
     page = (ROOT / "docs/self_route.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (.+) \| (a refusal|an answer)(.*) \|$", page, re.MULTILINE)
 
-    assert len(rows) == 7
+    assert len(rows) == 10
     for reply, verdict, unless in rows:
         assert is_refusal(reply) == (verdict == "a refusal"), reply
         assert is_refusal(reply, LENIENT) == (verdict == "a refusal" or bool(unless))
@@ -234,6 +234,7 @@ def test_nor_at_ten_thousand_random_cuts():
 WORDS = (
     *("the", "this", "question", "it", "is", "unanswerable", "un", "from", "answer"),
     *("not", "text", "passages", "says", "mention", "sorry", "so", "based", "on"),
+    *("since", "as", "after", "reading", "well", "hmm", "ok", "so no", "the passages"),
     *("i", "cannot", "because", "but", "Kant", "there", "no", "yes", "an", "Mr.", "x"),
 )
 MARKS = (
@@ -278,6 +279,10 @@ ENDINGS = (
     *('" is unanswerable.', "e not found it: unanswerable."),
     *(" unanswerable question.", "n ai cannot say: unanswerable."),
     *(" ai cannot say: unanswerable.", "s an ai cannot say: unanswerable."),
+    *(" reading it: unanswerable.", "reading it: unanswerable.", ", unanswerable."),
+    *("text does not say: unanswerable.", " text does not say: unanswerable."),
+    *(" that the text does not say: unanswerable.", "read it: unanswerable."),
+    *(" read it: unanswerable.",),
 )
 """One of these, behind the rest of a word, makes a refusal of a text held back."""
 
@@ -314,6 +319,8 @@ FIRST_WORDS = {
     *("there", "theres", "no", "not", "nothing", "none", "neither", "insufficient"),
     *("i", "im", "id", "ive", "we", "cannot", "cant", "unable", "sorry", "apologies"),
     *("unfortunately", "regrettably", "based", "according", "given", "from", "as"),
+    *("since", "because", "seeing", "after", "having", "well", "hmm", "hm"),
+    *("ok", "okay", "yes"),
     "unanswerable",
 }
 """With these a refusal may begin."""
@@ -368,7 +375,14 @@ def test_no_more_than_300_characters_or_two_sentences_are_held_back(data):
         ("The capital", "The ca"),  # "c" may become "context"
         ("The text names Ann", "The text names An"),
         ("It was built", "It was bu"),
-        ("No, she said", "No,"),
+        ("No, she said", "No, she"),  # "sh" may become "short"
+        ("Because he was ill.", "Because h"),
+        ("Since 1807.", "Since 1"),
+        ("As the treaty of 1807 says", "As the tre"),  # "tr" may become "transcript"
+        ("As the text says, it", "As the text says, it"),
+        ("After reading the letter, Ann", "After reading the letter, Ann"),
+        ("Well water", "Well "),
+        ("Yes, it is unanswerable.", "Yes, it"),
         ("It is unanswerable, he said. That", "It is unanswerable, he said. "),
         ("According to Burke", "According to Bu"),
         ("```python\nx = 1", "```python\nx"),
@@ -447,6 +461,7 @@ def test_the_sentinel_option_replaces_that_of_the_rules():
 
 
 RUNS = ["-", "- ", ",-", "*", ".-", "!", "\n", " ", "x", "so ", "<", "the "]
+RUNS += ["so well, ", "no. ", "hmm... ", "after reading it, "]
 
 
 def seconds(text: str) -> float:

@@ -14,7 +14,7 @@ from oprag.calls import (
     Reply,
     advance,
 )
-from oprag.documents import FullText
+from oprag.chunk import FullText
 from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
