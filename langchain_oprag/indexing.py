@@ -239,20 +239,12 @@ class _Writer(ChunkWriter):
         self.embedding = vectorstore.embeddings
         read = chunk_store(vectorstore) if chunks is None else None
         # The others that are known replace what has the same id.
-        self._replaces = read is not None and not isinstance(read, FaissChunks)
+        self.replaces = read is not None and not isinstance(read, FaissChunks)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
         given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
-
-    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        if not self._replaces:
-            # For nothing, but if it fails now, it does before anything is deleted.
-            if embeddings := self._vectorstore.embeddings:
-                embeddings.embed_documents([chunk.text for chunk in chunks])
-            self.delete([chunk.id for chunk in chunks])
-        self.add(chunks)
 
     def delete(self, ids: Sequence[str]) -> None:
         self._check_deleted(self._vectorstore.delete(list(ids)))
@@ -261,13 +253,6 @@ class _Writer(ChunkWriter):
         ids = [chunk.id for chunk in chunks]
         given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
-
-    async def arewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        if not self._replaces:
-            if embeddings := self._vectorstore.embeddings:
-                await embeddings.aembed_documents([chunk.text for chunk in chunks])
-            await self.adelete([chunk.id for chunk in chunks])
-        await self.aadd(chunks)
 
     async def adelete(self, ids: Sequence[str]) -> None:
         self._check_deleted(await self._vectorstore.adelete(list(ids)))
