@@ -79,8 +79,10 @@ def index_documents(
             documents without a folder are all of one scope.
         remove_missing: Also delete the documents of this scope that an earlier run
             stored and that are not among `documents`. What others keep in the store
-            stays. If more than half of them would go, it is an error and none does,
-            unless it is `"all"`.
+            stays. If more than half of them would go, with those that are empty now,
+            it is an error and none does, unless it is `"all"`. Documents that are
+            empty now are deleted whatever it is, by the same rule: without
+            `remove_missing` they are kept then, and are among those that failed.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was split otherwise. `"same_settings"`: only its
             chunks of the same splitter with the same settings, so that chunks of
@@ -107,9 +109,9 @@ def index_documents(
         InvalidOptionError: An option or the store cannot be used, or
             `remove_missing` would delete more than half.
         IndexingError: No document could be indexed, or five in a row failed, as when
-            the embedding is out of service: its `report` says what was done. Or the
-            store did not delete, or gave chunks ids of its own; or another run was
-            still writing after a minute.
+            the embedding is out of service or the store does not delete: its `report`
+            says what was done. Or the store gave chunks ids of its own; or another run
+            was still writing after a minute.
 
     Warns:
         OpragWarning: Some documents failed, or the store also holds chunks of them that

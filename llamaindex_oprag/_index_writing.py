@@ -20,6 +20,7 @@ class OwnNodes(DocstoreChunks):
 
     Once all were read, names without a node are gone, and their vectors. A docstore
     that failed while it was written to leaves such, and a search that finds one fails.
+    Where more than half are without, the docstore is another one, and nothing goes.
     """
 
     def __init__(self, index: VectorStoreIndex) -> None:
@@ -33,8 +34,10 @@ class OwnNodes(DocstoreChunks):
             if chunk.id in named:
                 seen.add(chunk.id)
                 yield chunk
-        if not is_faiss(self._index.vector_store):
-            self._forget(named - seen)
+        unseen = named - seen
+        if 2 * len(unseen) <= len(named) and not is_faiss(self._index.vector_store):
+            with suppress(Exception):  # the next run tries again
+                self._forget(unseen)
 
     def _forget(self, names: Iterable[str]) -> None:
         gone = [name for name in names if not self._docstore.document_exists(name)]

@@ -31,7 +31,7 @@ class RunOptions(TypedDict, total=False):
     remove_missing: RemoveMissing
     """Also delete what the store holds of documents of this scope that are not given.
     Only chunks with oprag's `doc_key` and `doc_uri` are taken to be of a document.
-    More than half of them only with `"all"`."""
+    More than half of them, those that are empty now among them, only with `"all"`."""
     replace: Replace
     """What is replaced of a document that is given."""
     batch_size: int

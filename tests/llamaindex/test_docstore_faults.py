@@ -36,6 +36,7 @@ class Docstore(SimpleDocumentStore):
         self.calls = 0
         self.failing = range(0)
         self.answers = False
+        self.away = False
 
     def _call(self, done: Any, *args: Any, **kwargs: Any) -> Any:
         number, self.calls = self.calls, self.calls + 1
@@ -52,7 +53,13 @@ class Docstore(SimpleDocumentStore):
     def delete_document(self, *args: Any, **kwargs: Any) -> None:
         self._call(super().delete_document, *args, **kwargs)
 
+    @property
+    def docs(self) -> dict[str, Any]:
+        return {} if self.away else super().docs
+
     def document_exists(self, doc_id: str) -> bool:
+        if self.away:
+            return False
         found = super().document_exists
         return bool(found(doc_id) if self.answers else self._call(found, doc_id))
 
@@ -175,3 +182,17 @@ def test_a_search_finds_its_nodes_while_new_ones_cannot_be_kept():
 
     found = stored.index.as_retriever(similarity_top_k=100).retrieve("x")
     assert {node.node.ref_doc_id for node in found} == {*BEFORE}
+
+
+def test_under_a_docstore_that_holds_nothing_for_a_moment_the_vectors_stay():
+    stored = started(0, 0, afterwards=False, awaited=False, override=False)
+    before = stored.state()
+    stored.docstore.away = True
+
+    index_documents([Document(text="New.", id_="z")], stored.index)
+
+    stored.docstore.away = False
+    for then, now in zip(before[1:], stored.state()[1:], strict=True):
+        assert then < now
+    found = stored.index.as_retriever(similarity_top_k=100).retrieve("x")
+    assert {node.node.ref_doc_id for node in found} == {*BEFORE, "z"}
