@@ -79,8 +79,10 @@ def index_documents(
             documents without a folder are all of one scope.
         remove_missing: Also delete the documents of this scope that an earlier run
             stored and that are not among `documents`. What others keep in the store
-            stays. If more than half of them would go, it is an error and none does,
-            unless it is `"all"`.
+            stays. If more than half of them would go, with those that are empty now,
+            it is an error and none does, unless it is `"all"`. Documents that are
+            empty now are deleted whatever it is, by the same rule: without
+            `remove_missing` they are kept then, and are among those that failed.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was split otherwise. `"same_settings"`: only its
             chunks of the same splitter with the same settings, so that chunks of
@@ -107,9 +109,9 @@ def index_documents(
         InvalidOptionError: An option or the store cannot be used, or
             `remove_missing` would delete more than half.
         IndexingError: No document could be indexed, or five in a row failed, as when
-            the embedding is out of service: its `report` says what was done. Or the
-            store did not delete, or gave chunks ids of its own; or another run was
-            still writing after a minute.
+            the embedding is out of service or the store does not delete: its `report`
+            says what was done. Or the store gave chunks ids of its own; or another run
+            was still writing after a minute.
 
     Warns:
         OpragWarning: Some documents failed, or the store also holds chunks of them that
@@ -239,20 +241,12 @@ class _Writer(ChunkWriter):
         self.embedding = vectorstore.embeddings
         read = chunk_store(vectorstore) if chunks is None else None
         # The others that are known replace what has the same id.
-        self._replaces = read is not None and not isinstance(read, FaissChunks)
+        self.replaces = read is not None and not isinstance(read, FaissChunks)
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
         given = self._vectorstore.add_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
-
-    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        if not self._replaces:
-            # For nothing, but if it fails now, it does before anything is deleted.
-            if embeddings := self._vectorstore.embeddings:
-                embeddings.embed_documents([chunk.text for chunk in chunks])
-            self.delete([chunk.id for chunk in chunks])
-        self.add(chunks)
 
     def delete(self, ids: Sequence[str]) -> None:
         self._check_deleted(self._vectorstore.delete(list(ids)))
@@ -261,13 +255,6 @@ class _Writer(ChunkWriter):
         ids = [chunk.id for chunk in chunks]
         given = await self._vectorstore.aadd_documents(_documents(chunks), ids=ids)
         self._check_added(ids, given)
-
-    async def arewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        if not self._replaces:
-            if embeddings := self._vectorstore.embeddings:
-                await embeddings.aembed_documents([chunk.text for chunk in chunks])
-            await self.adelete([chunk.id for chunk in chunks])
-        await self.aadd(chunks)
 
     async def adelete(self, ids: Sequence[str]) -> None:
         self._check_deleted(await self._vectorstore.adelete(list(ids)))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from llama_index.core import VectorStoreIndex
-from llama_index.core.indices.utils import async_embed_nodes, embed_nodes
 from llama_index.core.node_parser import NodeParser
 from llama_index.core.schema import (
     BaseNode,
@@ -21,13 +20,18 @@ from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from llamaindex_oprag._convert import text_of
+from llamaindex_oprag._index_writing import (
+    IndexWriter,
+    OwnNodes,
+    faiss_message,
+    is_faiss,
+)
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError
 from oprag.indexing import (
-    ChunkWriter,
     Documents,
     Framework,
     IndexingReport,
@@ -38,7 +42,6 @@ from oprag.indexing import (
     UnsupportedMetadata,
     WantedChunk,
     aupdate_index,
-    in_thread,
     source_scope,
     update_index,
     wanted_documents,
@@ -99,8 +102,10 @@ def index_documents(
             documents without a folder are all of one scope.
         remove_missing: Also delete the documents of this scope that an earlier run
             stored and that are not among `documents`. What others keep in the store
-            stays. If more than half of them would go, it is an error and none does,
-            unless it is `"all"`.
+            stays. If more than half of them would go, with those that are empty now,
+            it is an error and none does, unless it is `"all"`. Documents that are
+            empty now are deleted whatever it is, by the same rule: without
+            `remove_missing` they are kept then, and are among those that failed.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was parsed otherwise. `"same_settings"`: only its
             nodes of the same parser with the same settings, so that nodes of
@@ -128,9 +133,9 @@ def index_documents(
         InvalidOptionError: An option or the store cannot be used, or
             `remove_missing` would delete more than half.
         IndexingError: No document could be indexed, or five in a row failed, as when
-            the embedding is out of service: its `report` says what was done. Or the
-            index is over FAISS, and a document changed; or another run was still
-            writing after a minute.
+            the embedding is out of service or the store does not delete: its `report`
+            says what was done. Or the index is over FAISS, and a document changed; or
+            another run was still writing after a minute.
 
     Warns:
         OpragWarning: Some documents failed, or the store also holds chunks of them that
@@ -144,7 +149,7 @@ def index_documents(
             documents, _framework(node_parser), unsupported_metadata, scope
         ),
         store,
-        _Writer(index),
+        IndexWriter(index, store),
         scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
@@ -175,7 +180,7 @@ async def aindex_documents(
             documents, _framework(node_parser), unsupported_metadata, scope
         ),
         store,
-        _Writer(index),
+        IndexWriter(index, store),
         scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
@@ -196,33 +201,21 @@ def _readable(
         raise InvalidOptionError(message, option="index", value=index)
     vector_store = index.vector_store
     lacks = type(vector_store).delete_nodes is BasePydanticVectorStore.delete_nodes
-    if lacks and not _is_faiss(vector_store):
+    if lacks and not is_faiss(vector_store):
         message = (
             f"{type(vector_store).__name__} has no delete_nodes, so that documents in "
             "it cannot be replaced. Take another vector store."
         )
         raise InvalidOptionError(message, option="index", value=index)
-    if remove_missing and _is_faiss(vector_store):
+    if remove_missing and is_faiss(vector_store):
         raise InvalidOptionError(
-            _faiss_message(vector_store), option="remove_missing", value=True
+            faiss_message(vector_store), option="remove_missing", value=True
         )
     store = chunk_store(index) if chunks is None else chunks
     if not isinstance(store, DocstoreChunks):
         return store
     # A docstore looks at all its nodes for those of one document.
-    return Snapshot(_OwnNodes(index))
-
-
-class _OwnNodes(DocstoreChunks):
-    """The nodes of an index, whose docstore may hold those of others as well."""
-
-    def __init__(self, index: VectorStoreIndex) -> None:
-        super().__init__(index.docstore)
-        self._index = index
-
-    def scan(self) -> Iterator[StoredChunk]:
-        own = frozenset(self._index.index_struct.nodes_dict.values())
-        return (chunk for chunk in super().scan() if chunk.id in own)
+    return Snapshot(OwnNodes(index))
 
 
 def _framework(node_parser: NodeParser | None) -> _LlamaIndex:
@@ -235,19 +228,6 @@ def _framework(node_parser: NodeParser | None) -> _LlamaIndex:
         )
         raise InvalidOptionError(message, option="node_parser", value=node_parser)
     return _LlamaIndex(node_parser)
-
-
-def _is_faiss(vector_store: object) -> bool:
-    names = [base.__name__ for base in type(vector_store).__mro__]
-    return "FaissVectorStore" in names
-
-
-def _faiss_message(vector_store: object) -> str:
-    return (
-        f"Nothing can be deleted from a {type(vector_store).__name__}: LlamaIndex's "
-        "FAISS has no call for it, or gives a new vector the number of an old one, "
-        "which is then lost. Build a new index of all documents, or take another store."
-    )
 
 
 class _LlamaIndex(Framework[Document]):
@@ -348,72 +328,3 @@ def _is_random(document_id: str) -> bool:
     except ValueError:
         return False
     return known.version == _RANDOM and str(known) == document_id
-
-
-class _Writer(ChunkWriter):
-    """Writes through the index, which keeps its docstore in step."""
-
-    def __init__(self, index: VectorStoreIndex) -> None:
-        self._index = index
-        self.written = vector_store = index.vector_store
-        self.embedding = index._embed_model  # noqa: SLF001 -- an index has no public name for it
-        self.cannot_delete = _faiss_message(vector_store) * _is_faiss(vector_store)
-        # Only Qdrant's wrapper has one; the data may be there and nowhere else.
-        self._awaits = getattr(vector_store, "_aclient", None) is not None
-
-    def add(self, chunks: Sequence[WantedChunk]) -> None:
-        self._index.insert_nodes(self._embedded(chunks))
-
-    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        # Some stores pass over a node whose id they have, others have it twice then.
-        nodes = self._embedded(chunks)
-        self.delete([chunk.id for chunk in chunks])
-        self._index.insert_nodes(nodes)
-
-    def delete(self, ids: Sequence[str]) -> None:
-        self._index.delete_nodes(list(ids), delete_from_docstore=True)
-
-    async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
-        await self._ainsert(await self._aembedded(chunks))
-
-    async def arewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        nodes = await self._aembedded(chunks)
-        await self.adelete([chunk.id for chunk in chunks])
-        await self._ainsert(nodes)
-
-    async def adelete(self, ids: Sequence[str]) -> None:
-        if self._awaits:
-            await self._index.adelete_nodes(list(ids), delete_from_docstore=True)
-        else:
-            await in_thread(self.delete, ids)
-
-    async def _ainsert(self, nodes: list[BaseNode]) -> None:
-        if self._awaits:
-            await self._index.ainsert_nodes(nodes)
-        else:
-            await in_thread(self._index.insert_nodes, nodes)
-
-    # Embedded here: a node that the store did not take is not embedded again.
-
-    def _embedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
-        nodes = _nodes(chunks)
-        vectors = embed_nodes(nodes, self.embedding)
-        return _with_vectors(nodes, vectors)
-
-    async def _aembedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
-        nodes = _nodes(chunks)
-        vectors = await async_embed_nodes(nodes, self.embedding)
-        return _with_vectors(nodes, vectors)
-
-
-def _with_vectors(
-    nodes: list[BaseNode], vectors: dict[str, list[float]]
-) -> list[BaseNode]:
-    for node in nodes:
-        node.embedding = vectors[node.node_id]
-    return nodes
-
-
-def _nodes(chunks: Sequence[WantedChunk]) -> list[BaseNode]:
-    nodes: list[Any] = [chunk.source for chunk in chunks]
-    return nodes

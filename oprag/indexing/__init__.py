@@ -1,5 +1,6 @@
 """A vector store that holds documents as they are now."""
 
+from oprag.indexing.deciding import RemoveMissing
 from oprag.indexing.flat import UnsupportedMetadata
 from oprag.indexing.given import (
     Documents,
@@ -10,7 +11,7 @@ from oprag.indexing.given import (
 )
 from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
 from oprag.indexing.reporting import FailedDocument, IndexingReport
-from oprag.indexing.updating import RemoveMissing, aupdate_index, update_index
+from oprag.indexing.updating import aupdate_index, update_index
 from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
 
 __all__ = [

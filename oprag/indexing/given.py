@@ -22,10 +22,10 @@ from oprag.errors import (
     UnscopedPositionError,
     invalid_option,
 )
+from oprag.indexing.deciding import Readable
 from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
 from oprag.indexing.plan import WantedChunk, WantedDocument
 from oprag.indexing.reporting import REFUSALS, FailedDocument, SkippedFile
-from oprag.indexing.updating import Readable
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import (
     CHAR_START,

@@ -37,7 +37,17 @@ class FailedDocument(NamedTuple):
 
     def __repr__(self) -> str:
         """Without what the error says: a server may have repeated a key in it."""
-        return f"FailedDocument({self.name!r}, {type(self.error).__name__})"
+        what = type(self.error).__name__
+        return f"{type(self).__name__}({self.name!r}, {what})"
+
+
+class UndeletedDocument(FailedDocument):
+    """A document whose chunks are in the store, and older ones beside them.
+
+    What could not be done is to delete those.
+    """
+
+    __slots__ = ()
 
 
 class SkippedFile(NamedTuple):
@@ -63,12 +73,13 @@ class IndexingReport:
     """Documents that were not given and are deleted, sorted by name; with
     `replace="all"` also other names of given ones."""
     empty: tuple[str, ...] = ()
-    """Documents without any text. Nothing is stored of them, and what was is gone."""
+    """Documents without any text. Nothing is stored of them, and what was is gone.
+    Those of which too much would have gone are among `failed`."""
     skipped: tuple[UnreadableFileError, ...] = ()
     """Files of a folder that are no text. What the store holds of them stays."""
     failed: tuple[FailedDocument, ...] = ()
     """Documents that could not be stored, each with what happened. What the store held
-    of them is still there."""
+    of them is still there; beside the new chunks where only deleting failed."""
     foreign: tuple[str, ...] = ()
     """Documents of which the store also holds chunks that something else wrote, or
     that were indexed by another name of the same file. They are left."""
@@ -98,12 +109,42 @@ def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
     error = failed[-1].error
     own = isinstance(error, OpragError)
     said = str(error) if own else said_by(error, secrets_of(*clients))
-    return (
-        f"{len(failed):,} failed: {_listed([one.name for one in failed])}. What the "
-        "store held of them is still there; report.failed has the error of each. Index "
-        "again when the cause is mended. The last error is "
-        f"{type(error).__name__}: {said}"
+    beside = [one.name for one in failed if isinstance(one, UndeletedDocument)]
+    lost = [one.name for one in failed if not isinstance(one, UndeletedDocument)]
+    parts = []
+    if lost:
+        parts.append(
+            f"{len(lost):,} failed: {_listed(lost)}. What the store held of them is "
+            "still there; report.failed has the error of each. Index again when the "
+            "cause is mended."
+        )
+    if beside:
+        parts.append(
+            f"Old chunks could not be deleted of {len(beside):,}: {_listed(beside)}. "
+            "Their new ones are in the store, and searches find both. See whether the "
+            "store lets you delete, and index again: nothing is embedded anew."
+        )
+    return f"{' '.join(parts)} The last error is {type(error).__name__}: {said}"
+
+
+def emptied(name: str, number: int, before: int) -> UnreadableFileError:
+    """Make the error for a document that is empty now, as too many others are.
+
+    Args:
+        name: Its name.
+        number: How many documents of the run are empty and were not.
+        before: How many documents were indexed from here.
+    """
+    reason = (
+        f"is empty now, one of {number:,} among the {before:,} that were indexed from "
+        "here"
     )
+    message = (
+        f"Document {name!r} {reason}: its chunks were kept. See whether the documents "
+        "can be read, and index again. If they are to go, give all documents that are "
+        'to stay, with remove_missing="all".'
+    )
+    return UnreadableFileError(message, path=name, reason=reason)
 
 
 def too_many(going: Sequence[str], before: int) -> InvalidOptionError:

@@ -33,7 +33,9 @@ class StoredBefore:
     """
 
     def __init__(self, store: ChunkStore, scope: str, *, whole: bool) -> None:
+        self._store = store
         self._scope = scope
+        self._whole = whole
         self._names: dict[str, str] = {}
         self._scopes: dict[str, str] = {}
         self._sizes: dict[str, int] = {}
@@ -72,6 +74,21 @@ class StoredBefore:
                 own = (DOC_KEY, DOC_URI, DOC_VERSION)
                 kept = {k: chunk.metadata.get(k) for k in own}
                 seen.append(chunk._replace(text="", metadata=kept))
+
+    def read_rest(self, written: Iterable[str]) -> None:
+        """Look at all of the store now, for `documents`, where that was not done.
+
+        Args:
+            written: Names of the documents that were not there before.
+        """
+        if self._whole:
+            return
+        known = frozenset(self._names)
+        self._read(self._store.scan(), [])
+        for key in map(document_key, written):
+            if key not in known:
+                self._names.pop(key, None)
+        self._whole = True
 
     def documents(self) -> dict[str, str]:
         """Names of the scope's own documents by their keys, as far as oprag's."""

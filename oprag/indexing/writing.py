@@ -24,16 +24,12 @@ class ChunkWriter(ABC):
     cannot_delete: str = ""
     """Why nothing can be deleted from it; empty where it can."""
 
+    replaces: bool = False
+    """Whether what is added replaces what has the same id."""
+
     @abstractmethod
     def add(self, chunks: Sequence[WantedChunk]) -> None:
-        """Embed and write chunks, none of whose ids the store has."""
-
-    @abstractmethod
-    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        """Embed and write chunks whose ids the store has, altered or several times.
-
-        They are embedded before anything is deleted.
-        """
+        """Embed and write chunks; the store has their ids only if it `replaces`."""
 
     @abstractmethod
     def delete(self, ids: Sequence[str]) -> None:
@@ -42,10 +38,6 @@ class ChunkWriter(ABC):
     async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
         """Async version of `add`."""
         await in_thread(self.add, chunks)
-
-    async def arewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        """Async version of `rewrite`."""
-        await in_thread(self.rewrite, chunks)
 
     async def adelete(self, ids: Sequence[str]) -> None:
         """Async version of `delete`."""

@@ -61,10 +61,6 @@ class FakeWriter(ChunkWriter):
             metadata = dict(chunk.metadata)
             self.store.rows.append(StoredChunk(chunk.text, metadata, chunk.id))
 
-    def rewrite(self, chunks: Sequence[WantedChunk]) -> None:
-        self.delete([chunk.id for chunk in chunks])
-        self.add(chunks)
-
     def delete(self, ids: Sequence[str]) -> None:
         self.largest = max(self.largest, len(ids))
         for chunk_id in ids:

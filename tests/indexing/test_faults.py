@@ -305,3 +305,84 @@ def test_where_nothing_can_be_deleted_nothing_is_added_that_replaces():
     with pytest.raises(IndexingError, match="Nothing can be deleted here"):
         update_index([document("a", ["new"])], store, CannotDelete(store))
     assert content(store) == before
+
+
+class DeletesNothing(FakeWriter):
+    """Of a store whose user may add to it only."""
+
+    def delete(self, ids: Sequence[str]) -> None:
+        raise PermissionError
+
+
+def changed(names: str) -> list[WantedDocument]:
+    return [document(name, [f"{name} now", "2"]) for name in names]
+
+
+def test_where_old_chunks_cannot_be_deleted_it_says_what_is_in_and_what_to_do():
+    store = FakeStore(list(filled("abc")))
+    new = [*changed("ab"), document("d", ["new"])]
+
+    with pytest.warns(OpragWarning) as warned:
+        report = update_index(new, store, DeletesNothing(store))
+
+    assert [name for name, _ in report.failed] == ["a", "b"]
+    assert {type(error) for _, error in report.failed} == {PermissionError}
+    assert repr(report.failed[0]) == "UndeletedDocument('a', PermissionError)"
+    assert report.added == ("d",)
+    said = str(warned[0].message)
+    assert said.startswith(
+        "Old chunks could not be deleted of 2: 'a', 'b'. Their new ones are in the "
+        "store, and searches find both."
+    )
+    for name in "abcd":
+        assert text_of(store, name)
+
+    writer = FakeWriter(store)
+    again = update_index(new, store, writer)
+    assert (again.updated, writer.added) == (("a", "b"), [])
+    assert content(store) == expected(*new, *filled_documents("c"))
+
+
+def filled_documents(names: str) -> list[WantedDocument]:
+    return [document(name, [f"{name} 1", "2"]) for name in names]
+
+
+@pytest.mark.parametrize("names", ["ab", "abcdefgh"])
+def test_where_that_is_so_of_all_nobody_is_told_that_none_was_indexed(names):
+    store = FakeStore(list(filled(names)))
+
+    with pytest.raises(IndexingError) as caught:
+        update_index(changed(names), store, DeletesNothing(store))
+
+    said = str(caught.value)
+    stopped = "5 documents in a row failed, and the run was stopped. "
+    first = "" if len(names) < 5 else stopped
+    assert said.startswith(f"{first}Old chunks could not be deleted of {len(names)}: ")
+    assert said.endswith("The last error is PermissionError: PermissionError.")
+    assert "No document" not in said
+    assert [name for name, _ in caught.value.report.failed] == [*names]
+    assert isinstance(caught.value.__cause__, PermissionError)
+    texts = {row.text for row in store.rows}
+    assert {f"{name} now" for name in names} < texts
+
+
+def test_documents_whose_new_chunks_are_not_in_are_not_said_to_be():
+    store = FakeStore(list(filled("abcdefgh")))
+
+    with pytest.raises(IndexingError) as caught:
+        update_index(changed("abcdefgh"), store, DeletesNothing(store), batch_size=4)
+
+    assert [name for name, _ in caught.value.report.failed] == [*"abcdef"]
+    texts = {row.text for row in store.rows}
+    failed = {name for name, _ in caught.value.report.failed}
+    assert {f"{name} now" for name in failed} <= texts
+
+
+def test_a_missing_document_that_cannot_be_deleted_is_still_there():
+    store = FakeStore(list(filled("abc")))
+
+    with pytest.warns(OpragWarning, match="1 failed: 'c'. What the store held of them"):
+        update_index(
+            filled_documents("ab"), store, DeletesNothing(store), remove_missing=True
+        )
+    assert content(store) == expected(*filled_documents("abc"))

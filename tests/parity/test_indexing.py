@@ -225,7 +225,8 @@ def test_a_document_without_text_goes_in_all_sizes():
         place.index(of_kind("whole")[:1], size=size, replace="same_settings")
 
     empty = [of_kind("whole")[0]._replace(text=" ")]
-    report = place.index(empty, size=9, replace="same_settings")
+    how = {"replace": "same_settings", "remove_missing": "all"}
+    report = place.index(empty, size=9, **how)
 
     assert report.empty == ("a 'ü'.pdf",)
     assert list(place.chunks.scan()) == []

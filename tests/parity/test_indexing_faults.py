@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -33,6 +32,7 @@ from oprag.errors import (
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.metadata import document_key
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
+from tests.effort import FAULT_STEP
 from tests.support.interrupted import content
 from tests.support.killed_indexing import vector
 
@@ -198,9 +198,6 @@ def attempt(index: Callable[..., IndexingReport], **options: Any) -> IndexingRep
             return error.report
 
 
-STEP = int(os.environ.get("OPRAG_FAULT_STEP", "5"))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
 @pytest.mark.parametrize("make", [langchain, llamaindex])
@@ -217,9 +214,8 @@ def test_at_every_call_every_document_stays_readable_and_the_next_run_mends(
     attempt(index, awaited=awaited)
     assert counted.calls > 20
 
-    named = 0
-    # All of them hold; every fifth takes a few seconds, from another one each time.
-    for number in range(2 * awaited + (times == 1), counted.calls, STEP):
+    named, first = 0, 2 * awaited + (times == 1)
+    for number in range(first % FAULT_STEP, counted.calls, FAULT_STEP):
         outages = Outages()
         index, chunks = make(outages)
         index(BEFORE, awaited=awaited)
@@ -352,6 +348,27 @@ def test_pages_that_come_or_go_leave_one_whole_version_at_every_row(old, new, ch
 
 
 NAMED = {"source": "a.pdf"}
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("make", [langchain, llamaindex])
+def test_documents_that_are_empty_for_a_moment_are_there_again_at_no_cost(
+    make, awaited
+):
+    outages = Outages()
+    index, chunks = make(outages)
+    index(BEFORE, awaited=awaited)
+    before = content(chunks)
+
+    with pytest.raises(IndexingError, match=r"empty now.*remove_missing=\"all\""):
+        index(dict.fromkeys(BEFORE, " \n"), awaited=awaited)
+
+    assert content(chunks) == before
+    assert index(BEFORE, awaited=awaited).unchanged == tuple(BEFORE)
+    empty = dict.fromkeys(BEFORE, "")
+    report = index(empty, awaited=awaited, remove_missing="all")
+    assert report.empty == tuple(BEFORE)
+    assert content(chunks) == []
 
 
 class Tags(NodeParser):

@@ -1,0 +1,188 @@
+"""How an index is written: its vectors, its nodes and their names, always in step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from llama_index.core import VectorStoreIndex
+from llama_index.core.indices.utils import async_embed_nodes, embed_nodes
+from llama_index.core.schema import BaseNode
+
+from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
+from oprag.documents import ChunkStore, StoredChunk
+from oprag.indexing import ChunkWriter, Snapshot, WantedChunk, in_thread
+
+
+class OwnNodes(DocstoreChunks):
+    """The nodes of an index, whose docstore may hold those of others as well.
+
+    Once all were read, names without a node are gone, and their vectors. A docstore
+    that failed while it was written to leaves such, and a search that finds one fails.
+    Where more than half are without, the docstore is another one, and nothing goes.
+    """
+
+    def __init__(self, index: VectorStoreIndex) -> None:
+        super().__init__(index.docstore)
+        self._index = index
+
+    def scan(self) -> Iterator[StoredChunk]:
+        named = frozenset(self._index.index_struct.nodes_dict.values())
+        seen = set()
+        for chunk in super().scan():
+            if chunk.id in named:
+                seen.add(chunk.id)
+                yield chunk
+        unseen = named - seen
+        if 2 * len(unseen) <= len(named) and not is_faiss(self._index.vector_store):
+            with suppress(Exception):  # the next run tries again
+                self._forget(unseen)
+
+    def _forget(self, names: Iterable[str]) -> None:
+        gone = [name for name in names if not self._docstore.document_exists(name)]
+        if gone:
+            self._index.delete_nodes(gone)
+            for name in gone:
+                self._index.index_struct.nodes_dict.pop(name, None)
+
+
+class IndexWriter(ChunkWriter):
+    """Writes through the index, and keeps its docstore in step.
+
+    Args:
+        index: The index.
+        store: How a run reads it.
+    """
+
+    def __init__(self, index: VectorStoreIndex, store: ChunkStore) -> None:
+        self._index = index
+        self.written = vector_store = index.vector_store
+        self.embedding = index._embed_model  # noqa: SLF001 -- an index has no public name for it
+        self.cannot_delete = faiss_message(vector_store) * is_faiss(vector_store)
+        # Only Qdrant's wrapper has one; the data may be there and nowhere else.
+        self._awaits = getattr(vector_store, "_aclient", None) is not None
+        texts = vector_store.stores_text
+        self._has_nodes = not texts or index._store_nodes_override  # noqa: SLF001 -- as above
+        self._reads_nodes = not texts or isinstance(store, Snapshot)
+
+    def add(self, chunks: Sequence[WantedChunk]) -> None:
+        self._insert(self._embedded(chunks))
+
+    def delete(self, ids: Sequence[str]) -> None:
+        # Last where a run looks: what fails before that is found by the next one.
+        if not self._reads_nodes:
+            self._delete_nodes(ids)
+        self._index.delete_nodes(list(ids))
+        if self._reads_nodes:
+            self._delete_nodes(ids)
+
+    async def aadd(self, chunks: Sequence[WantedChunk]) -> None:
+        await self._ainsert(await self._aembedded(chunks))
+
+    async def adelete(self, ids: Sequence[str]) -> None:
+        if not self._awaits:
+            await in_thread(self.delete, ids)
+            return
+        if not self._reads_nodes:
+            await in_thread(self._delete_nodes, ids)
+        await self._index.adelete_nodes(list(ids))
+        if self._reads_nodes:
+            await in_thread(self._delete_nodes, ids)
+
+    async def _ainsert(self, nodes: list[BaseNode]) -> None:
+        if not self._awaits:
+            await in_thread(self._insert, nodes)
+            return
+        try:
+            await self._index.ainsert_nodes(nodes)
+        except Exception:
+            await in_thread(self._take_back, nodes)
+            raise
+
+    def _insert(self, nodes: list[BaseNode]) -> None:
+        try:
+            self._index.insert_nodes(nodes)
+        except Exception:
+            self._take_back(nodes)
+            raise
+
+    def _take_back(self, nodes: Sequence[BaseNode]) -> None:
+        """Leave no vector without its node: a search that finds one fails."""
+        if not self._has_nodes or self.cannot_delete:
+            return
+        named = self._index.index_struct.nodes_dict
+        ids = [node.node_id for node in nodes]
+        lost = [id_ for id_ in ids if id_ not in named or self._is_missing(id_)]
+        with suppress(Exception):  # what is told is why they were not added
+            self._index.delete_nodes(lost)
+            for id_ in lost:
+                named.pop(id_, None)
+
+    def _is_missing(self, node_id: str) -> bool:
+        """Whether the docstore has no such node; if it does not say, the next run must.
+
+        That looks at the nodes and passes over those that are there, or at the vectors.
+        """
+        with suppress(Exception):
+            return not self._index.docstore.document_exists(node_id)
+        return not self._reads_nodes
+
+    def _delete_nodes(self, ids: Sequence[str]) -> None:
+        """Delete from the docstore; the index names a node until it is gone.
+
+        `VectorStoreIndex.delete_nodes` takes the name first. If the docstore fails
+        then, the node is there for ever: nobody knows whose it is.
+        """
+        if not self._has_nodes:
+            return
+        struct = self._index.index_struct
+        try:
+            for id_ in ids:
+                self._index.docstore.delete_document(id_, raise_error=False)
+                struct.nodes_dict.pop(id_, None)
+        finally:
+            self._index.storage_context.index_store.add_index_struct(struct)
+
+    # Embedded here: a node that the store did not take is not embedded again.
+
+    def _embedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
+        vectors = embed_nodes(_nodes(chunks), self.embedding)
+        return _with_vectors(chunks, vectors)
+
+    async def _aembedded(self, chunks: Sequence[WantedChunk]) -> list[BaseNode]:
+        vectors = await async_embed_nodes(_nodes(chunks), self.embedding)
+        return _with_vectors(chunks, vectors)
+
+
+def _with_vectors(
+    chunks: Sequence[WantedChunk], vectors: dict[str, list[float]]
+) -> list[BaseNode]:
+    nodes = _nodes(chunks)
+    for node in nodes:
+        node.embedding = vectors[node.node_id]
+    # A copy that stands in for a chunk has its node, and an id of its own.
+    return [
+        node if node.node_id == chunk.id else node.model_copy(update={"id_": chunk.id})
+        for node, chunk in zip(nodes, chunks, strict=True)
+    ]
+
+
+def _nodes(chunks: Sequence[WantedChunk]) -> list[BaseNode]:
+    nodes: list[Any] = [chunk.source for chunk in chunks]
+    return nodes
+
+
+def is_faiss(vector_store: object) -> bool:
+    """Whether it is one of LlamaIndex's FAISS stores."""
+    names = [base.__name__ for base in type(vector_store).__mro__]
+    return "FaissVectorStore" in names
+
+
+def faiss_message(vector_store: object) -> str:
+    """Say why nothing can be deleted from one."""
+    return (
+        f"Nothing can be deleted from a {type(vector_store).__name__}: LlamaIndex's "
+        "FAISS has no call for it, or gives a new vector the number of an old one, "
+        "which is then lost. Build a new index of all documents, or take another store."
+    )

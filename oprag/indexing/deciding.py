@@ -1,0 +1,397 @@
+"""What a run does with each document, so that none is lost, whatever fails.
+
+Of every document the new chunks are embedded and added first; when all of them are in
+the store, the old ones are deleted. Their ids differ, so that both live side by side
+until then: whoever reads the document gets its old version or its new one. What fails
+concerns one document, and the others go on. The next run finds what is there and does
+the rest. A generator decides what is to be done; `oprag.indexing.updating` does it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import suppress
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from oprag.documents import ChunkStore, StoredChunk
+from oprag.errors import (
+    DuplicateDocumentError,
+    IndexingError,
+    InvalidOptionError,
+    OpragWarning,
+    UnreadableFileError,
+    invalid_option,
+)
+from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
+from oprag.indexing.reporting import (
+    REFUSALS,
+    FailedDocument,
+    IndexingReport,
+    SkippedFile,
+    UndeletedDocument,
+    emptied,
+    failures,
+    too_many,
+)
+from oprag.indexing.requests import Fetch, NotDeletedError, Request, Requests, Writing
+from oprag.indexing.stored import StoredBefore
+from oprag.indexing.writing import ChunkWriter, Snapshot
+from oprag.metadata import document_key
+from oprag.positions import shared_key
+
+RemoveMissing: TypeAlias = bool | Literal["all"]
+"""Whether documents that are not given are deleted; all of them if need be."""
+
+_IN_A_ROW = 5
+"""Documents that may fail one after the other, of the same kind of error: what fails
+then is the store or the embedding, which is not asked for every other document too."""
+_STORED = ("added", "updated", "unchanged", "empty")
+"""What became of documents that did not fail."""
+_FOR_ALL = (IndexingError, InvalidOptionError, Warning)
+"""What concerns every document, and ends a run at once."""
+
+
+Readable: TypeAlias = WantedDocument | SkippedFile | FailedDocument
+"""A document, or what was wrong with it."""
+
+
+Steps: TypeAlias = Generator[Request, Any, IndexingReport]
+
+
+def indexing_steps(
+    documents: Iterable[Readable],
+    store: ChunkStore,
+    writer: ChunkWriter,
+    *,
+    scope: str = "",
+    remove_missing: RemoveMissing = False,
+    replace: Replace = "document",
+    batch_size: int = 256,
+) -> Steps:
+    """`Fetch` is answered with the stored chunks, the others with None.
+
+    A request that fails is answered by its exception.
+    """
+    if batch_size < 1:
+        raise invalid_option("batch_size", batch_size, "1 or more")
+    if replace not in {"document", "same_settings", "all"}:
+        takes = "It takes 'document', 'same_settings' or 'all'."
+        raise invalid_option("replace", replace, takes)
+    if remove_missing not in {True, False, "all"}:
+        takes = "It takes True, False or 'all'."
+        raise invalid_option("remove_missing", remove_missing, takes)
+    run = _Run(
+        store,
+        writer,
+        scope=scope,
+        remove_missing=remove_missing,
+        replace=replace,
+        batch_size=batch_size,
+    )
+    for document in documents:
+        yield from run.take(document)
+    yield from run.flush()
+    yield from run.end()
+    return run.report()
+
+
+class _Pending(NamedTuple):
+    """A document that is to be written."""
+
+    document: WantedDocument
+    todo: IndexingPlan
+    outcome: str
+    """Which list of the report it belongs to when it is."""
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(
+        self,
+        store: ChunkStore,
+        writer: ChunkWriter,
+        *,
+        scope: str,
+        remove_missing: RemoveMissing,
+        replace: Replace,
+        batch_size: int,
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._scope = scope
+        self._remove_missing = remove_missing
+        self._replace: Replace = replace
+        self._batch_size = batch_size
+        self._writing = Writing(batch_size=batch_size, replaces=writer.replaces)
+        whole = bool(remove_missing) or replace == "all"
+        self._before = StoredBefore(store, scope, whole=whole)
+        self._names: dict[str, list[str]] = {
+            key: [] for key in ("added", "updated", "unchanged", "removed", "empty")
+        }
+        self._skipped: list[UnreadableFileError] = []
+        self._failed: list[FailedDocument] = []
+        self._in_a_row: list[Exception] = []
+        self._given: dict[str, str] = {}
+        self._emptied: dict[str, str] = {}
+        self._beside: set[str] = set()
+        self._pending: list[_Pending] = []
+        self._pending_size = 0
+        self._unchanged = 0
+
+    def take(self, given: Readable) -> Requests:
+        """Compare one document with the store, and write when there is enough."""
+        self._note(given.name)
+        if isinstance(given, SkippedFile):
+            self._skipped.append(given.error)
+        elif isinstance(given, FailedDocument):
+            self._fail(given.name, given.error)
+        else:
+            yield from self._take_document(given)
+
+    def _take_document(self, document: WantedDocument, outcome: str = "") -> Requests:
+        try:
+            pending = yield from self._compared(document, outcome)
+        except (*_FOR_ALL, *REFUSALS) as error:
+            if isinstance(error, _FOR_ALL):
+                raise
+            self._fail(document.name, error)
+            return
+        except Exception:  # noqa: BLE001 -- any store's; it is asked once more
+            yield from self.flush()
+            yield from self._alone(document, outcome)
+            return
+        todo = pending.todo
+        if self._waits(pending, outcome):
+            return
+        if not (todo.add or todo.rewrite or todo.delete):
+            self._done(pending)
+            return
+        self._pending.append(pending)
+        self._pending_size += max(len(todo.add) + len(todo.rewrite), len(todo.delete))
+        if self._pending_size >= self._batch_size:
+            yield from self.flush()
+
+    def flush(self) -> Requests:
+        """Write what is pending; one by one if that fails."""
+        pending, self._pending, self._pending_size = self._pending, [], 0
+        try:
+            yield from self._writing.write([one.todo for one in pending])
+        except _FOR_ALL:
+            raise
+        except Exception as error:  # noqa: BLE001 -- any store's; each is tried again
+            if isinstance(self._store, Snapshot):
+                self._store.forget()
+            ids = error.ids if isinstance(error, NotDeletedError) else frozenset()
+            self._beside = {
+                one.document.name
+                for one in pending
+                if not ids.isdisjoint(one.todo.delete) and not one.todo.rewrite
+            }
+            for one in pending:
+                yield from self._alone(one.document, one.outcome)
+        else:
+            for one in pending:
+                self._done(one)
+
+    def end(self) -> Requests:
+        """Delete what is empty now; what is missing or there twice, if asked."""
+        if not self._emptied:
+            self._refuse_if_all_failed()
+        if self._remove_missing or self._emptied:
+            yield from self._remove()
+            self._refuse_if_all_failed()
+        if self._replace == "all":
+            yield from self._replace_copies()
+
+    def _refuse_if_all_failed(self) -> None:
+        if self._failed and not any(map(self._names.get, _STORED)):
+            beside = all(isinstance(one, UndeletedDocument) for one in self._failed)
+            raise self._error("" if beside else "No document could be indexed. ")
+
+    def report(self) -> IndexingReport:
+        """Say what was done."""
+        foreign = self._foreign()
+        empty = frozenset(self._names["empty"])
+        names = {
+            **self._names,
+            "empty": filter(empty.__contains__, self._given.values()),
+        }
+        return IndexingReport(
+            **{key: tuple(row) for key, row in names.items()},
+            skipped=tuple(self._skipped),
+            failed=tuple(self._failed),
+            foreign=tuple(foreign),
+            chunks_foreign=sum(foreign.values()),
+            chunks_added=self._writing.added,
+            chunks_deleted=self._writing.deleted,
+            chunks_unchanged=self._unchanged,
+        )
+
+    def _note(self, name: str) -> None:
+        key = document_key(name)
+        if key in self._given:
+            other = self._given[key]
+            raise _duplicate(name) if other == name else shared_key(key, other, name)
+        self._given[key] = name
+
+    def _compared(
+        self, document: WantedDocument, outcome: str = ""
+    ) -> Generator[Request, Any, _Pending]:
+        key = document_key(document.name)
+        present: list[StoredChunk] = yield Fetch(key)
+        todo = plan(
+            key, document.chunks, present, replace=self._replace, scope=self._scope
+        )
+        if todo.delete or todo.rewrite:
+            self._require_delete()
+        return _Pending(document, todo, outcome or _outcome(todo, document.chunks))
+
+    def _waits(self, pending: _Pending, outcome: str) -> bool:
+        """Whether it waits for the end, as a document does that is empty now."""
+        waits = not outcome and pending.outcome == "empty" and bool(pending.todo.delete)
+        if waits:
+            self._emptied[document_key(pending.document.name)] = pending.document.name
+        return waits
+
+    def _require_delete(self) -> None:
+        if self._writer.cannot_delete:
+            raise IndexingError(self._writer.cannot_delete, store=self._store.name)
+
+    def _alone(self, document: WantedDocument, outcome: str = "") -> Requests:
+        """Compare and write one document, and say so if that fails."""
+        try:
+            pending = yield from self._compared(document, outcome)
+            if self._waits(pending, outcome):
+                return
+            yield from self._writing.write([pending.todo])
+        except _FOR_ALL:
+            raise
+        except NotDeletedError as error:
+            self._fail(document.name, error.cause, beside=bool(document.chunks))
+        except Exception as error:  # noqa: BLE001 -- any store's, and is reported
+            self._fail(document.name, error)
+        else:
+            self._done(pending)
+
+    def _done(self, written: _Pending) -> None:
+        document, todo, outcome = written
+        self._names[outcome].append(document.name)
+        self._unchanged += todo.unchanged
+        self._beside.discard(document.name)
+        if outcome != "removed":
+            self._before.look_for(document)
+        if outcome != "unchanged":
+            self._in_a_row = []
+
+    def _fail(self, name: str, error: Exception, *, beside: bool = False) -> None:
+        entry = UndeletedDocument if beside else FailedDocument
+        self._failed.append(entry(name, error))
+        self._beside.discard(name)
+        if isinstance(error, REFUSALS):
+            return
+        same = self._in_a_row and type(error) is type(self._in_a_row[-1])
+        self._in_a_row = [*self._in_a_row, error] if same else [error]
+        if len(self._in_a_row) == _IN_A_ROW:
+            # They were written with these, and are not tried any more.
+            self._failed += [
+                UndeletedDocument(one, error) for one in sorted(self._beside)
+            ]
+            what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
+            raise self._error(what)
+
+    def _error(self, what: str) -> IndexingError:
+        message = what + self._failures()
+        error = IndexingError(message, store=self._store.name, report=self.report())
+        error.__cause__ = self._failed[-1].error
+        return error
+
+    def _failures(self) -> str:
+        return failures(self._failed, self._writer.embedding, self._writer.written)
+
+    def _remove(self) -> Requests:
+        """Delete what is empty now, and what is missing if that is asked.
+
+        More than half of what was indexed from here goes only if all may: the
+        documents may be out of reach, or being written.
+        """
+        everything = self._remove_missing == "all"
+        if self._remove_missing and not (self._given or everything):
+            message = (
+                "There is no document to index, and remove_missing=True would delete "
+                "everything that was indexed from here. If that is meant, pass "
+                'remove_missing="all"; otherwise see whether the documents are where '
+                "they are read from."
+            )
+            raise InvalidOptionError(message, option="remove_missing", value=True)
+        before = self._stored_before()
+        going = dict(self._emptied)
+        if self._remove_missing:
+            going |= {k: name for k, name in before.items() if k not in self._given}
+        if 2 * len(going) > len(before) and not everything:
+            if self._remove_missing:
+                if self._failed:  # there will be no report
+                    warnings.warn(self._failures(), OpragWarning, stacklevel=2)
+                raise too_many(sorted(going.values()), len(before))
+            for name in going.values():
+                self._fail(name, emptied(name, len(going), len(before)))
+            return
+        for key, name in sorted(going.items(), key=lambda item: item[1]):
+            outcome = "empty" if key in self._emptied else "removed"
+            yield from self._take_document(WantedDocument(name, ()), outcome)
+        yield from self.flush()
+
+    def _stored_before(self) -> dict[str, str]:
+        """Names of the documents that were indexed from here, by their keys.
+
+        All of the store is only looked through where it makes a difference.
+        """
+        stayed = [*self._names["unchanged"], *self._names["updated"]]
+        if self._remove_missing:  # all of the store was read
+            stayed = []
+        known = {**self._emptied, **{document_key(name): name for name in stayed}}
+        if 2 * len(self._emptied) > len({**self._before.documents(), **known}):
+            with suppress(Exception):  # some can only be read awaited
+                self._before.read_rest(self._names["added"])
+        return {**self._before.documents(), **known}
+
+    def _foreign(self) -> dict[str, int]:
+        """How many other chunks are left, by document."""
+        if self._replace == "all":
+            return {}
+        counts = {name: len(ids) for name, ids in self._before.foreign().items()}
+        for name, others in self._before.renamed(self._given.values()).items():
+            sizes = sum(map(self._before.size, others))
+            counts[name] = counts.get(name, 0) + sizes
+        return counts
+
+    def _replace_copies(self) -> Requests:
+        for name, ids in self._before.foreign().items():
+            self._require_delete()
+            try:
+                yield from self._writing.write([IndexingPlan((), (), tuple(ids), 0)])
+            except NotDeletedError as error:
+                self._fail(name, error.cause)
+        renamed = self._before.renamed(self._given.values()).values()
+        others = {other for names in renamed for other in names}
+        for name in sorted(others.difference(self._names["removed"])):
+            yield from self._take_document(WantedDocument(name, ()), "removed")
+        yield from self.flush()
+
+
+def _outcome(todo: IndexingPlan, chunks: Sequence[WantedChunk]) -> str:
+    if not chunks:
+        return "empty"
+    if not (todo.add or todo.rewrite or todo.delete):
+        return "unchanged"
+    return "updated" if todo.delete or todo.rewrite or todo.unchanged else "added"
+
+
+def _duplicate(name: str) -> DuplicateDocumentError:
+    message = (
+        f"The document {name!r} comes twice in one run. Pages and other parts of a "
+        "document have to follow one another without other documents between them; "
+        "two different documents need two names."
+    )
+    return DuplicateDocumentError(message, document=name)

@@ -1,0 +1,74 @@
+"""Chunks that are written anew are never gone, wherever a run is stopped."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import suppress
+
+import pytest
+
+from oprag.documents import StoredChunk
+from oprag.indexing import update_index
+from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
+from tests.indexing.test_updating import content, document, expected, stored
+
+WANTED = [document(name, ["one ", "two ", "three"]) for name in "ab"]
+
+
+def altered() -> list[StoredChunk]:
+    """Every chunk, its metadata altered by something else."""
+    rows = itertools.chain(*map(stored, WANTED))
+    return [row._replace(metadata={**row.metadata, "author": "x"}) for row in rows]
+
+
+def doubled() -> list[StoredChunk]:
+    """Every chunk twice by one id, as of two runs at once."""
+    return [row for row in itertools.chain(*map(stored, WANTED)) for _ in range(2)]
+
+
+def texts(store: FakeStore) -> set[tuple[object, str]]:
+    return {(row.metadata["doc_uri"], row.text) for row in store.rows}
+
+
+@pytest.mark.parametrize("rows", [altered, doubled])
+@pytest.mark.parametrize("batch_size", [1, 4, 100])
+def test_a_copy_stands_in_for_a_chunk_whose_id_has_to_go_first(rows, batch_size):
+    whole = FakeStore(rows())
+    before, last = texts(whole), FakeWriter(whole)
+    report = update_index(WANTED, whole, last, batch_size=batch_size)
+    assert (report.updated, report.chunks_added) == (("a", "b"), 6)
+
+    for first in range(last.rows_written):
+        for second in range(0, last.rows_written, 3):
+            store = FakeStore(rows())
+            for stop in (first, second):
+                with suppress(Stopped):
+                    writer = FakeWriter(store, rows=stop)
+                    update_index(WANTED, store, writer, batch_size=batch_size)
+                assert texts(store) == before
+            update_index(WANTED, store, FakeWriter(store), batch_size=batch_size)
+            assert content(store) == expected(*WANTED)
+
+
+class Replacing(FakeWriter):
+    """Of a store that holds an id once."""
+
+    replaces = True
+
+    def add(self, chunks):
+        ids = {chunk.id for chunk in chunks}
+        self.store.rows = [row for row in self.store.rows if row.id not in ids]
+        super().add(chunks)
+
+    def delete(self, ids):
+        raise AssertionError
+
+
+def test_where_a_store_replaces_by_id_nothing_is_deleted_or_written_twice():
+    store = FakeStore(altered())
+    writer = Replacing(store)
+
+    update_index(WANTED, store, writer)
+
+    assert len(writer.added) == 6
+    assert content(store) == expected(*WANTED)

@@ -1,0 +1,198 @@
+"""The docstore of an index fails while documents are indexed."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from llama_index.core import Document, MockEmbedding, StorageContext, VectorStoreIndex
+from llama_index.core.storage.docstore import SimpleDocumentStore
+
+from llamaindex_oprag import (
+    OffsetTokenNodeParser,
+    aindex_documents,
+    chunk_store,
+    document_source,
+    index_documents,
+)
+from oprag.errors import IndexingError, OpragWarning
+from oprag.indexing import IndexingReport
+from tests.effort import FAULT_STEP
+from tests.support.interrupted import content
+
+BEFORE = {name: f"The old text of {name}. " * 3 for name in ("a", "b", "c", "d")}
+AFTER = {"a": BEFORE["a"], "b": "A new text of b. " * 3, "c": "New.", "e": "Added."}
+
+
+class Docstore(SimpleDocumentStore):
+    """Fails some of its calls, before it does what is asked or after."""
+
+    def __init__(self, *, afterwards: bool) -> None:
+        super().__init__()
+        self.afterwards = afterwards
+        self.calls = 0
+        self.failing = range(0)
+        self.answers = False
+        self.away = False
+
+    def _call(self, done: Any, *args: Any, **kwargs: Any) -> Any:
+        number, self.calls = self.calls, self.calls + 1
+        if number in self.failing and not self.afterwards:
+            raise TimeoutError
+        result = done(*args, **kwargs)
+        if number in self.failing:
+            raise TimeoutError
+        return result
+
+    def add_documents(self, *args: Any, **kwargs: Any) -> None:
+        self._call(super().add_documents, *args, **kwargs)
+
+    def delete_document(self, *args: Any, **kwargs: Any) -> None:
+        self._call(super().delete_document, *args, **kwargs)
+
+    @property
+    def docs(self) -> dict[str, Any]:
+        return {} if self.away else super().docs
+
+    def document_exists(self, doc_id: str) -> bool:
+        if self.away:
+            return False
+        found = super().document_exists
+        return bool(found(doc_id) if self.answers else self._call(found, doc_id))
+
+
+class Stored:
+    """An index over such a docstore."""
+
+    def __init__(self, *, afterwards: bool, awaited: bool, override: bool) -> None:
+        self.docstore = Docstore(afterwards=afterwards)
+        self.vectors = chroma() if override else None
+        storage = StorageContext.from_defaults(
+            docstore=self.docstore, vector_store=self.vectors
+        )
+        self.index = VectorStoreIndex(
+            [],
+            storage_context=storage,
+            embed_model=MockEmbedding(embed_dim=2),
+            store_nodes_override=override,
+        )
+        self.awaited = awaited
+
+    def run(self, texts: dict[str, str]) -> IndexingReport:
+        documents = [Document(text=text, id_=name) for name, text in texts.items()]
+        parser = OffsetTokenNodeParser(chunk_size=4)
+        options: Any = {"node_parser": parser, "remove_missing": True}
+        if self.awaited:
+            return asyncio.run(aindex_documents(documents, self.index, **options))
+        return index_documents(documents, self.index, **options)
+
+    def state(self) -> tuple[Any, ...]:
+        """All that is kept: chunks, names, nodes, vectors."""
+        ids = {chunk.id for chunk in chunk_store(self.index).scan()}
+        if self.vectors is None:
+            ids = {*self.index.vector_store.data.embedding_dict}
+        names = {*self.index.index_struct.nodes_dict}
+        return content(chunk_store(self.index)), names, {*self.docstore.docs}, ids
+
+    def attempt(self) -> IndexingReport:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OpragWarning)
+            try:
+                return self.run(AFTER)
+            except IndexingError as error:
+                return error.report
+
+
+def chroma() -> Any:
+    chromadb = pytest.importorskip("chromadb")
+    wrapper = pytest.importorskip("llama_index.vector_stores.chroma")
+    client = chromadb.EphemeralClient()
+    with suppress(Exception):  # it is the same in all of the process
+        client.delete_collection("docstore-faults")
+    return wrapper.ChromaVectorStore(client.create_collection("docstore-faults"))
+
+
+def started(number: int, times: int, **options: bool) -> Stored:
+    stored = Stored(**options)
+    stored.run(BEFORE)
+    docstore = stored.docstore
+    docstore.calls, docstore.failing = 0, range(number, number + times)
+    return stored
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("afterwards", [False, True], ids=["before", "afterwards"])
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("times", [1, 10_000], ids=["once", "for ever"])
+def test_whenever_the_docstore_fails_the_next_run_leaves_a_clean_index(
+    afterwards, awaited, times
+):
+    options = {"afterwards": afterwards, "awaited": awaited, "override": False}
+    whole = started(0, 0, **options)
+    whole.run(AFTER)
+    assert whole.docstore.calls > 20
+
+    first = 2 * awaited + (times == 1) + 3 * afterwards
+    for number in range(first % FAULT_STEP, whole.docstore.calls, FAULT_STEP):
+        stored = started(number, times, **options)
+
+        report = stored.attempt()
+
+        stored.docstore.failing = range(0)
+        if times == 1:
+            assert report.failed == ()
+            assert stored.state() == whole.state(), number
+            continue
+        read = document_source(stored.index)
+        for name in BEFORE.keys() & AFTER.keys():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", OpragWarning)
+                assert read.get(name) in {BEFORE[name], AFTER[name]}
+        stored.run(AFTER)
+        assert stored.state() == whole.state(), number
+        found = stored.index.as_retriever(similarity_top_k=100).retrieve("x")
+        assert len(found) == len(stored.docstore.docs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("afterwards", [False, True], ids=["before", "afterwards"])
+def test_so_does_one_that_keeps_the_nodes_a_second_time(afterwards):
+    options = {"afterwards": afterwards, "awaited": False, "override": True}
+    whole = started(0, 0, **options)
+    whole.run(AFTER)
+    state = whole.state()
+
+    for number in range(0, whole.docstore.calls, 2 * FAULT_STEP):
+        stored = started(number, 10_000, **options)
+        stored.attempt()
+        stored.docstore.failing = range(0)
+        stored.run(AFTER)
+        assert stored.state() == state, number
+
+
+def test_a_search_finds_its_nodes_while_new_ones_cannot_be_kept():
+    stored = started(0, 10_000, afterwards=False, awaited=False, override=False)
+    stored.docstore.answers = True
+
+    with pytest.raises(IndexingError):
+        stored.run({name: f"{text} Changed." for name, text in BEFORE.items()})
+
+    found = stored.index.as_retriever(similarity_top_k=100).retrieve("x")
+    assert {node.node.ref_doc_id for node in found} == {*BEFORE}
+
+
+def test_under_a_docstore_that_holds_nothing_for_a_moment_the_vectors_stay():
+    stored = started(0, 0, afterwards=False, awaited=False, override=False)
+    before = stored.state()
+    stored.docstore.away = True
+
+    index_documents([Document(text="New.", id_="z")], stored.index)
+
+    stored.docstore.away = False
+    for then, now in zip(before[1:], stored.state()[1:], strict=True):
+        assert then < now
+    found = stored.index.as_retriever(similarity_top_k=100).retrieve("x")
+    assert {node.node.ref_doc_id for node in found} == {*BEFORE, "z"}
