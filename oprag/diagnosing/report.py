@@ -158,6 +158,8 @@ class Diagnosis:
 _EXAMPLES = 5
 
 MESSAGES = {
+    "empty": "There are no chunks: index the documents, or examine the collection that "
+    "holds them.",
     "missing_document": "Nothing says which document these chunks are from.",
     "missing_position": "These chunks have no position that can be used.",
     "unscoped_position": "Offsets count from the start of a section or a parent, so "
@@ -240,7 +242,9 @@ class Findings:
         return {item.number for kind in kinds for item in self._found.get(kind, ())}
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return all of them, by kind."""
+        """Return all of them, by kind; where there are no chunks, that."""
+        if not self._ids:
+            return (Problem("empty", MESSAGES["empty"], 0, 0, ()),)
         return tuple(
             self._problem(kind, sorted(self._found[kind]))
             for kind in MESSAGES
