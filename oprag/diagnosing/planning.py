@@ -65,7 +65,10 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
     if document.foreign:
         return []
     group = [chunks[i] for i in document.members]
-    if _is_of_another_text(group, document):
+    texts = [chunk.hit.text for chunk in group]
+    read = [chunk.hit.metadata for chunk in group]
+    kept = [chunk.stored for chunk in group]  # as the other framework reads them
+    if _is_proved(texts, read) and (kept == read or _is_proved(texts, kept)):
         return []
     stamped = _stamp_alone(group, document)
     if stamped is not None:
@@ -90,19 +93,21 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
     return changes
 
 
-def _is_of_another_text(group: Sequence[Examined], document: ProvedDocument) -> bool:
-    """Whether the chunks are a whole text, by its hash, and the source is not that.
+def _is_proved(texts: Sequence[str], metadatas: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the chunks are a whole text by its own hash, whatever the source is.
 
-    The source was changed since: it says nothing of where these chunks stood.
+    Nothing is to be repaired then: a source that differs was changed since, and in one
+    that does not, places count from the start of the text and not of a page.
     """
-    if not any(TEXT_HASH in chunk.hit.metadata for chunk in group):
+    stamps = sum(TEXT_HASH in metadata for metadata in metadatas)
+    names = {metadata.get(DOC_URI) for metadata in metadatas}
+    if not stamps or len(names) != 1:
         return False
-    stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
     try:
-        found = rebuild(document.name, stored)
+        found = rebuild(str(*names), map(StoredChunk, texts, metadatas), exact=False)
     except OpragError:
         return False
-    return len(found.parts) == 1 and found.text != document.source
+    return found.exact or stamps >= len(found.parts)
 
 
 def _entry(

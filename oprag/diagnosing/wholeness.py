@@ -42,7 +42,7 @@ def check_documents(
     """Note what is wrong with whole documents, or there of them besides.
 
     The judge of a text is the one that reads it later (`oprag.documents`), over the
-    same chunks: those that have the key of the document's name.
+    same chunks: those that have the key of the document's name, as the store keeps it.
 
     Args:
         chunks: All chunks.
@@ -59,7 +59,7 @@ def check_documents(
     told = findings.numbers(DAMAGE)
     readable: set[int] = set()
     for name, members in groups.items():
-        own = [StoredChunk(chunks[i].hit.text, chunks[i].hit.metadata) for i in members]
+        own = [StoredChunk(chunks[i].hit.text, chunks[i].stored) for i in members]
         _check_versions(name, members, own, findings)
         if not sampled and _check_texts(name, members, own, findings, told):
             readable.update(members)
@@ -71,12 +71,11 @@ def _own_documents(chunks: Sequence[Examined]) -> dict[str, list[int]]:
     keys: dict[str, list[int]] = {}
     names: dict[str, str] = {}
     for i, chunk in enumerate(chunks):
-        if not is_own(chunk.hit.metadata):
-            continue
-        key, name = (chunk.hit.metadata.get(k) for k in (DOC_KEY, DOC_URI))
-        keys.setdefault(key, []).append(i)
-        if key not in names and isinstance(name, str) and document_key(name) == key:
-            names[key] = name
+        if is_own(chunk.stored):
+            key, name = chunk.stored[DOC_KEY], chunk.stored.get(DOC_URI)
+            keys.setdefault(key, []).append(i)
+            if key not in names and isinstance(name, str):
+                names |= {key: name} if document_key(name) == key else {}
     return {name: keys[key] for key, name in names.items()}
 
 

@@ -239,13 +239,13 @@ def test_what_is_left_of_an_old_version_is_told_and_the_new_one_is_no_damage():
     assert not diagnosis.healthy
 
 
-def stored_pages(*texts: str) -> list[StoredChunk]:
+def stored_pages(*texts: str, cut=None) -> list[StoredChunk]:
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
     pages = [
         Document(text, metadata={"source": NAME, "page": number})
         for number, text in enumerate(texts)
     ]
-    index_documents(pages, store, splitter=splitter())
+    index_documents(pages, store, splitter=cut or splitter())
     return list(chunk_store(store).scan())
 
 
@@ -465,3 +465,48 @@ def test_a_source_that_was_changed_since_moves_nothing_of_a_whole_text():
 
     assert rebuild(NAME, chunks).text == TEXT != edited
     assert plan_repair(chunks, {NAME: edited}).changes == ()
+
+
+@pytest.mark.parametrize("edit", ["", " And more."])
+@pytest.mark.parametrize("cut", [splitter, other_splitter])
+@pytest.mark.parametrize("size", [600, 5_000])
+def test_a_repair_leaves_what_is_proved_whole_by_its_hash(size, cut, edit):
+    texts = [TEXT[at : at + size].strip() for at in range(0, len(TEXT), size)]
+    chunks = stored_pages(*texts, cut=cut())
+    before = rebuild(NAME, chunks, exact=False)
+    source = "\n\n".join(texts).replace("\n", edit + "\n", 2)
+
+    plan = plan_repair(chunks, {NAME: source})
+
+    assert plan.changes == ()
+    assert rebuild(NAME, applied(chunks, plan), exact=False) == before
+
+
+def test_a_repair_takes_no_chunks_of_a_document_for_those_of_another():
+    # The folder lacks a file that was indexed, and another one has the same text.
+    kept, lost = stored(name="a/lease.txt"), stored(name="b/lease.txt")
+
+    plan = plan_repair([*kept, *lost], {"a/lease.txt": TEXT + " And more."})
+
+    assert plan.changes == ()
+    assert len(plan.unproved) == len(lost)
+    assert (
+        "looked for 'b/lease.txt'"
+        in problem(plan.diagnosis, "no_source").examples[0].detail
+    )
+
+
+def test_keys_are_judged_as_the_store_keeps_them():
+    # What LlamaIndex keeps beside them is whole, and its filters ask for these.
+    chunks = []
+    for chunk in stored():
+        node = {"metadata": dict(chunk.metadata), "relationships": {}}
+        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
+        chunks.append(chunk._replace(metadata=metadata))
+    del chunks[2].metadata["char_start"]
+
+    assert read_by(NAME, chunks) == "refused"
+    assert diagnose(chunks).verdict == "damaged"
+    repaired = applied(chunks, plan_repair(chunks, {NAME: TEXT}))
+    assert read_by(NAME, repaired) == "whole"
+    assert diagnose(repaired).healthy
