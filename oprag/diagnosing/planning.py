@@ -111,7 +111,7 @@ def _is_proved(group: Sequence[Examined]) -> bool:
 
 
 def _beside_nodes(group: Sequence[Examined], name: str) -> Iterator[Change]:
-    """Write what a node of LlamaIndex says to where stores filter, if it lacks there."""
+    """Write what LlamaIndex keeps in a node to where stores filter, if it lacks."""
     for chunk in group:
         own = {k: v for k, v in chunk.hit.metadata.items() if k in OWN_KEYS}
         update = {k: v for k, v in own.items() if chunk.stored.get(k) != v}

@@ -183,7 +183,7 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
     lacking = isinstance(error, IncompleteDocumentError)
     if (
         not _are_all_there(chunks)
-        or getattr(error, "missing", ())
+        or (isinstance(error, IncompleteDocumentError) and error.missing)
         or isinstance(error, AmbiguousPositionError)
     ):
         return "incomplete"
