@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,13 @@ from oprag.documents import StoredChunk
 _PAGE = 2_000
 """Chunks read or written per call."""
 
+_DATABASE = "chroma.sqlite3"
+_TABLES = frozenset({"collections", "segments", "embeddings"})
+"""What every version of Chroma that has this file keeps in it, among others."""
+
+_SHOWN = 3
+"""Names of what a folder holds that a message tells."""
+
 _BACKUPS = "oprag-backups"
 """Folder inside the directory that backups are kept in."""
 
@@ -33,10 +42,14 @@ class ChromaDirectory:
     Args:
         directory: The folder that holds `chroma.sqlite3`.
         collection: The collection, opened.
+        others: The names of all other collections there.
     """
 
-    def __init__(self, directory: Path, collection: Any) -> None:
+    def __init__(
+        self, directory: Path, collection: Any, others: Sequence[str] = ()
+    ) -> None:
         self.directory = directory
+        self.others = tuple(others)
         self.name = str(collection.name)
         self._collection = collection
 
@@ -159,6 +172,9 @@ def _backed_up(backup: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 def open_directory(directory: Path, name: str | None) -> ChromaDirectory:
     """Open a collection that is there; nothing is created.
 
+    Chroma itself makes an index out of an empty file, or out of another database. So
+    what is no index is told without it, and stays as it is, byte for byte.
+
     Args:
         directory: The folder that was given to Chroma.
         name: The collection; None for the only one.
@@ -167,12 +183,7 @@ def open_directory(directory: Path, name: str | None) -> ChromaDirectory:
         typer.Exit: With code 2: there is no such directory or collection, or there
             are several and none was named; with code 1: Chroma cannot open it.
     """
-    if not (directory / "chroma.sqlite3").is_file():
-        message = (
-            f"{directory} is no Chroma directory: it holds no chroma.sqlite3. Give the "
-            "folder that was passed as persist_directory= or to PersistentClient."
-        )
-        raise told(message, 2)
+    _require_index(directory)
     try:
         client = chromadb.PersistentClient(
             str(directory), settings=Settings(anonymized_telemetry=False)
@@ -183,17 +194,76 @@ def open_directory(directory: Path, name: str | None) -> ChromaDirectory:
         if name is None or name not in names:
             raise _which_collection(directory, name, names)
         # No embedding function: nothing is embedded here, and none is loaded.
-        return ChromaDirectory(
-            directory, client.get_collection(name, embedding_function=None)
-        )
+        collection = client.get_collection(name, embedding_function=None)
+        return ChromaDirectory(directory, collection, [n for n in names if n != name])
     except ChromaError as error:
         message = f"Chroma cannot open {directory}: {error}"
         raise told(message) from error
 
 
+def _require_index(directory: Path) -> None:
+    path = directory / _DATABASE
+    if not path.is_file():
+        message = (
+            f"{directory} is no Chroma directory: it {_contents(directory)}. Give the "
+            "folder that was passed as persist_directory= or to PersistentClient."
+        )
+        raise told(message, 2)
+    if not path.stat().st_size:
+        message = (
+            f"{directory} holds no index: its {_DATABASE} is empty (0 bytes). Index "
+            "the documents, or give the folder of another index."
+        )
+        raise told(message, 2)
+    # Without a lock, which would itself be a file, unless a writer has left one.
+    how = "mode=ro" if Path(f"{path}-wal").exists() else "mode=ro&immutable=1"
+    try:
+        opened = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)
+        with closing(opened) as database:
+            tables = [
+                str(name)
+                for (name,) in database.execute(
+                    "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+                )
+            ]
+    except sqlite3.Error as error:
+        raise told(f"Chroma cannot open {directory}: {_DATABASE}: {error}") from error
+    if not {*tables} >= _TABLES:
+        what = f"the tables {_listed(tables)}" if tables else "no table"
+        message = (
+            f"{directory} holds no index: its {_DATABASE} is not Chroma's, as it has "
+            f"{what}. Give the folder that was passed as persist_directory= or to "
+            "PersistentClient."
+        )
+        raise told(message, 2)
+
+
+def _contents(directory: Path) -> str:
+    """What is there in the place of an index."""
+    if directory.is_file():
+        return "is a file"
+    if not directory.is_dir():
+        return "does not exist"
+    names = sorted(path.name for path in directory.iterdir())
+    if not names:
+        return "is empty"
+    inside = [name for name in names if (directory / name / _DATABASE).is_file()]
+    found = f"holds no {_DATABASE}, but {_listed(names)}"
+    return found + (f"; one is in {_listed(inside)}" if inside else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
 def _which_collection(directory: Path, name: str | None, names: list[str]) -> Exception:
     if not names:
-        return told(f"{directory} holds no collection.", 2)
+        message = (
+            f"The Chroma index in {directory} holds no collection. Index the "
+            "documents, or give the folder of another index."
+        )
+        return told(message, 2)
     there = ", ".join(map(repr, names))
     asked = "has several collections" if name is None else f"has no {name!r}"
     message = f"{directory} {asked}. Collections: {there}. Name one with --collection."

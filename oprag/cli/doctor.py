@@ -149,7 +149,8 @@ def _show(
     from oprag.cli.doctor_display import advice_lines, diagnosis_lines, plan_lines
 
     lines = list(diagnosis_lines(diagnosis, f"Collection {store.name!r}"))
-    lines += advice_lines(diagnosis, repairing=plan is not None)
+    repairing = plan is not None
+    lines += advice_lines(diagnosis, repairing=repairing, others=store.others)
     if plan is not None:
         lines += plan_lines(plan, written=backup is not None)
     console = make_console()

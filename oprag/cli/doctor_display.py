@@ -37,9 +37,11 @@ def diagnosis_lines(diagnosis: Diagnosis, name: str) -> Iterator[Text]:
         yield Text(f"  {diagnosis.options.code('llamaindex')}")
 
 
-def advice_lines(diagnosis: Diagnosis, *, repairing: bool) -> Iterator[Text]:
+def advice_lines(
+    diagnosis: Diagnosis, *, repairing: bool, others: Sequence[str] = ()
+) -> Iterator[Text]:
     """What to do about it; nothing for an index that is healthy."""
-    lines = list(advice(diagnosis, repairing=repairing))
+    lines = list(advice(diagnosis, repairing=repairing, others=others))
     if lines:
         yield Text("\nWhat to do", "bold")
     for line in lines:
@@ -88,9 +90,11 @@ def _problems(problems: Sequence[Problem]) -> Iterator[Text]:
     if problems:
         yield Text("\nProblems", "bold")
     for problem in problems:
+        count = f"{problem.chunks:,} chunks" if problem.chunks else ""
         where = f" in {problem.documents:,} documents" if problem.documents else ""
         line = Text(f"  {problem.kind}", "red")
-        yield line.append(f": {problem.chunks:,} chunks{where}. {problem.message}", "")
+        said = ". ".join(filter(None, (count + where, problem.message)))
+        yield line.append(f": {said}", "")
         for example in problem.examples[:_SHOWN]:
             facts = [fact for fact in (example.document, example.detail) if fact]
             yield Text(f"    {example.chunk}: {'; '.join(facts)}", "dim")
@@ -146,16 +150,23 @@ _OTHERWISE = (
 """Problems, and what helps against any of them."""
 
 
-def advice(diagnosis: Diagnosis, *, repairing: bool) -> Iterator[str]:
+def advice(
+    diagnosis: Diagnosis, *, repairing: bool, others: Sequence[str] = ()
+) -> Iterator[str]:
     """Say what may be done, one sentence each, the likeliest first.
 
     Args:
         diagnosis: What was found.
         repairing: Whether a repair was asked for; it is not advised again.
+        others: The names of the collections beside the one that was examined.
     """
     found = {problem.kind: problem for problem in diagnosis.problems}
     kinds = {kind for kind, problem in found.items() if problem.serious}
     kinds |= {"unstamped"} & {*found}
+    if "empty" in kinds:
+        yield "index documents into the collection: index_documents(documents, store)"
+        if others:
+            yield f"or name another one: --collection NAME ({', '.join(others)})"
     if "missing_document" in kinds:
         yield "name the key that says the document: --document-key KEY"
     if kinds & _REPAIRED and not repairing:

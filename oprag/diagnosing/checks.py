@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit
 from oprag.diagnosing.report import Findings
-from oprag.documents import StoredChunk, stored_hit
+from oprag.documents import StoredChunk, is_own, stored_hit
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -23,7 +23,6 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_VERSION,
     N_CHUNKS,
-    PART_INDEX,
     TOKEN_COUNTER,
     version_text,
 )
@@ -145,8 +144,8 @@ def check_group(
             findings.add(kind, group.members[at], group.name, detail)
         return None
     _check_spans(read, group, findings, held)
-    if not sampled:
-        _check_numbers(hits, group, findings)
+    if not sampled and not any(is_own(hit.metadata) for hit in hits):
+        _check_numbers(hits, group, findings)  # of our own, see check_documents
     return read
 
 
@@ -226,36 +225,16 @@ def _check_order(chunks: Sequence[Chunk], group: Group, findings: Findings) -> N
 
 
 def _check_numbers(hits: Sequence[Hit], group: Group, findings: Findings) -> None:
-    """Whether the chunks are as many as `n_chunks` says, each number there once.
-
-    Chunks of several sizes are counted by themselves, if each size has all parts.
-    """
-    versions: dict[Any, list[int]] = {}
-    for place, hit in enumerate(hits):
-        versions.setdefault(hit.metadata.get(DOC_VERSION), []).append(place)
-    parts = [{hits[i].metadata.get(PART_INDEX) for i in v} for v in versions.values()]
-    sizes = list(versions.values())
-    if any(own != parts[0] for own in parts):
-        sizes = [list(range(len(hits)))]
-    for places in sizes:
-        _check_size(
-            [hits[i] for i in places], group.members[places[0]], group, findings
-        )
-
-
-def _check_size(
-    hits: Sequence[Hit], first: int, group: Group, findings: Findings
-) -> None:
+    """Whether the chunks are as many as `n_chunks` says, each number there once."""
     totals = [as_number(hit.metadata.get(N_CHUNKS)) for hit in hits]
     numbers = [as_number(hit.metadata.get(CHUNK_INDEX)) for hit in hits]
     if all(total is None for total in totals):
         return
     expected = max(total for total in totals if total is not None)
-    whole = set(totals) == {expected} and set(numbers) == set(range(expected))
-    if not whole:
+    if set(totals) != {expected} or set(numbers) != set(range(expected)):
         there = len({number for number in numbers if number is not None})
         detail = f"{there} different numbers, n_chunks {expected}"
-        findings.add("incomplete", first, group.name, detail)
+        findings.add("incomplete", group.members[0], group.name, detail)
 
 
 def _at(chunk: Chunk) -> str:

@@ -182,10 +182,10 @@ class _Examination:
         named = sum(
             bool(group.key) for group in group_chunks(self._chunks, self._document_key)
         )
-        check_documents(self._chunks, findings, sampled=self._sampled)
+        whole = check_documents(self._chunks, findings, sampled=self._sampled)
         self._compare(findings)
         verdict, options = self._verdict(ordered=ordered)
-        if any(kind in findings for kind in DAMAGE):
+        if not findings.numbers(DAMAGE) <= whole:
             verdict = "damaged"
         return Diagnosis(
             verdict,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined
-from oprag.documents import SourceLike, document_source
+from oprag.documents import SourceLike, document_source, is_own
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
 from oprag.metadata import DOC_KEY
@@ -43,14 +43,19 @@ class Sources:
         """Group chunks by the document they are from.
 
         Chunks without a name that is known are looked for in all texts, where these
-        can be listed; they belong to a document if no other holds their text.
+        can be listed; they belong to a document if no other holds their text. Those
+        that oprag indexed stay with the document that they name.
 
         Returns:
             Names and the numbers of their chunks in the order of `chunks`, the
             documents by first chunk; and the chunks that none was found for.
         """
         names = [self._name(chunk.hit, document_key) for chunk in chunks]
-        nameless = [i for i, name in enumerate(names) if name is None]
+        nameless = [
+            i
+            for i, name in enumerate(names)
+            if name is None and not is_own(chunks[i].hit.metadata)
+        ]
         for at, holder in self._by_text([chunks[i].hit.text for i in nameless]):
             names[nameless[at]] = holder
         groups: dict[str, list[int]] = {}

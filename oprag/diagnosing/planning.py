@@ -9,7 +9,7 @@ cover the source without a gap, so that all are known to be there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from oprag.metadata import (
     DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
+    OWN_KEYS,
     PART_INDEX,
     TEXT_HASH,
     TEXT_LENGTH,
@@ -65,8 +66,8 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
     if document.foreign:
         return []
     group = [chunks[i] for i in document.members]
-    if _is_of_another_text(group, document):
-        return []
+    if _is_proved(group):
+        return [*_beside_nodes(group, document.name)]
     stamped = _stamp_alone(group, document)
     if stamped is not None:
         return stamped
@@ -90,19 +91,32 @@ def changes_of(chunks: Sequence[Examined], document: ProvedDocument) -> list[Cha
     return changes
 
 
-def _is_of_another_text(group: Sequence[Examined], document: ProvedDocument) -> bool:
-    """Whether the chunks are a whole text, by its hash, and the source is not that.
+def _is_proved(group: Sequence[Examined]) -> bool:
+    """Whether the chunks are a whole text by its own hash, whatever the source is.
 
-    The source was changed since: it says nothing of where these chunks stood.
+    No place is to be repaired then: a source that differs was changed since, and in one
+    that does not, places count from the start of the text and not of a page.
     """
-    if not any(TEXT_HASH in chunk.hit.metadata for chunk in group):
+    metadatas = [chunk.hit.metadata for chunk in group]
+    stamps = sum(TEXT_HASH in metadata for metadata in metadatas)
+    names = {metadata.get(DOC_URI) for metadata in metadatas}
+    if not stamps or len(names) != 1:
         return False
     stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
     try:
-        found = rebuild(document.name, stored)
+        found = rebuild(str(*names), stored, exact=False)
     except OpragError:
         return False
-    return len(found.parts) == 1 and found.text != document.source
+    return found.exact or stamps >= len(found.parts)
+
+
+def _beside_nodes(group: Sequence[Examined], name: str) -> Iterator[Change]:
+    """Write what LlamaIndex keeps in a node to where stores filter, if it lacks."""
+    for chunk in group:
+        own = {k: v for k, v in chunk.hit.metadata.items() if k in OWN_KEYS}
+        update = {k: v for k, v in own.items() if chunk.stored.get(k) != v}
+        if update:
+            yield Change(chunk.id, name, chunk.stored, update)
 
 
 def _entry(

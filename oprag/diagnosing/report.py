@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -125,7 +125,8 @@ class Diagnosis:
     """- `ordered`: as it is, without options.
     - `ordered with options`: with `options`, those that were given or others.
     - `not ordered`: positions are missing, wrong, or contradict each other.
-    - `damaged`: chunks of oprag's are missing, cut or altered, whatever the order."""
+    - `damaged`: a document of oprag's cannot be read whole, whatever the order: chunks
+      of it are missing, cut, altered, or of several versions."""
     options: Options
     chunks: int
     """Chunks examined."""
@@ -157,6 +158,8 @@ class Diagnosis:
 _EXAMPLES = 5
 
 MESSAGES = {
+    "empty": "There are no chunks: index the documents, or examine the collection that "
+    "holds them.",
     "missing_document": "Nothing says which document these chunks are from.",
     "missing_position": "These chunks have no position that can be used.",
     "unscoped_position": "Offsets count from the start of a section or a parent, so "
@@ -180,7 +183,8 @@ MESSAGES = {
     "oprag indexed too: its text is there twice.",
     "indexed_twice": "The same text is there by two names of one file.",
     "duplicate": "The same text stands at the same position again: indexed twice.",
-    "incomplete": "Fewer chunks are there than n_chunks says, or numbers repeat.",
+    "incomplete": "Fewer chunks of one version are there than n_chunks says, or "
+    "numbers repeat.",
     "unstamped": "Indexed before the length and hash of a text were written: its order "
     "is right, and nothing shows that it is whole.",
     "inexact": "Another splitter dropped white space: the order is right, and full "
@@ -202,7 +206,7 @@ MESSAGES = {
 
 _NOT_SERIOUS = ("length_mismatch", "unproved_position", "unstamped", "inexact")
 DAMAGE = frozenset({"cut_text", "altered_text", "gap", "incomplete"})
-"""What makes an index damaged."""
+"""What makes an index damaged, where it keeps a document from being read whole."""
 
 
 class _Found(NamedTuple):
@@ -233,12 +237,14 @@ class Findings:
         """
         self._found.setdefault(kind, []).append(_Found(index, document, detail))
 
-    def __contains__(self, kind: str) -> bool:
-        """Whether a problem of this kind was found."""
-        return kind in self._found
+    def numbers(self, kinds: Iterable[str]) -> set[int]:
+        """Return the numbers of the chunks that have a problem of one of the kinds."""
+        return {item.number for kind in kinds for item in self._found.get(kind, ())}
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return all of them, by kind."""
+        """Return all of them, by kind; where there are no chunks, that."""
+        if not self._ids:
+            return (Problem("empty", MESSAGES["empty"], 0, 0, ()),)
         return tuple(
             self._problem(kind, sorted(self._found[kind]))
             for kind in MESSAGES

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Set as AbstractSet
+from typing import Any, NamedTuple
 
 from oprag.diagnosing.checks import Examined
-from oprag.diagnosing.report import Findings
-from oprag.documents import StoredChunk, StoredCopies, rebuild
-from oprag.errors import IncompleteDocumentError, InconsistentChunksError, OpragError
+from oprag.diagnosing.report import DAMAGE, Findings
+from oprag.documents import StoredChunk, StoredCopies, is_own, read_versions
+from oprag.errors import AmbiguousPositionError, IncompleteDocumentError, OpragError
 from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
@@ -27,40 +26,65 @@ from oprag.metadata import (
 from oprag.positions import as_number, document_name
 
 
+class _Judgement(NamedTuple):
+    """What is said of a document, or of one version of it."""
+
+    kind: str
+    """What keeps it from being read whole; empty for nothing."""
+    detail: str
+    readable: bool
+    """Whether it is put together, at least with `exact=False`."""
+
+
 def check_documents(
     chunks: Sequence[Examined], findings: Findings, *, sampled: bool
-) -> None:
+) -> set[int]:
     """Note what is wrong with whole documents, or there of them besides.
 
-    The judge of a text is the one that reads it later, `oprag.documents.rebuild`.
+    The judge of a text is the one that reads it later (`oprag.documents`), over the
+    same chunks: those that have the key of the document's name, as the store keeps it.
 
     Args:
         chunks: All chunks.
         findings: Where it is noted.
         sampled: Whether there are more chunks than these, so that no document need be
             whole.
+
+    Returns:
+        Numbers of the chunks of all documents that can be read, even if chunks of
+        another version or size of them are damaged; none of a sample.
     """
-    groups: dict[str, list[int]] = {}
-    for i, chunk in enumerate(chunks):
-        name = chunk.hit.metadata.get(DOC_URI)
-        if isinstance(name, str) and chunk.hit.metadata.get(DOC_KEY) == document_key(
-            name
-        ):
-            groups.setdefault(name, []).append(i)
-    if not groups:
-        return
+    groups = _own_documents(chunks)
     _check_copies(chunks, groups, findings)
+    told = findings.numbers(DAMAGE)
+    readable: set[int] = set()
     for name, members in groups.items():
-        own = [StoredChunk(chunks[i].hit.text, chunks[i].hit.metadata) for i in members]
+        own = [StoredChunk(chunks[i].hit.text, chunks[i].stored) for i in members]
         _check_versions(name, members, own, findings)
-        if not sampled:
-            _check_texts(name, members, own, findings)
+        if not sampled and _check_texts(name, members, own, findings, told):
+            readable.update(members)
+    return readable
+
+
+def _own_documents(chunks: Sequence[Examined]) -> dict[str, list[int]]:
+    """The numbers of the chunks of each document that one may ask for, by its name."""
+    keys: dict[str, list[int]] = {}
+    names: dict[str, str] = {}
+    for i, chunk in enumerate(chunks):
+        if is_own(chunk.stored):
+            key, name = chunk.stored[DOC_KEY], chunk.stored.get(DOC_URI)
+            keys.setdefault(key, []).append(i)
+            if key not in names and isinstance(name, str):
+                names |= {key: name} if document_key(name) == key else {}
+    return {name: keys[key] for key, name in names.items()}
 
 
 def _check_copies(
     chunks: Sequence[Examined], groups: Mapping[str, list[int]], findings: Findings
 ) -> None:
     """Note foreign chunks of documents, and their copies by other names, each once."""
+    if not groups:
+        return
     copies = StoredCopies(
         chunk.hit._replace(source=i) for i, chunk in enumerate(chunks)
     )
@@ -80,17 +104,41 @@ def _check_copies(
 
 
 def _check_texts(
-    name: str, members: Sequence[int], own: Sequence[StoredChunk], findings: Findings
-) -> None:
-    """Note for each version what keeps its text from being read whole."""
+    name: str,
+    members: Sequence[int],
+    own: Sequence[StoredChunk],
+    findings: Findings,
+    told: AbstractSet[int],
+) -> bool:
+    """Note what keeps a document, or a version of it, from being read whole.
+
+    Args:
+        name: The document's name.
+        members: Numbers of its chunks.
+        own: The chunks.
+        findings: Where it is noted.
+        told: Numbers of the chunks whose damage is noted already.
+
+    Returns:
+        Whether it can be read, at least with `exact=False`.
+    """
     versions: dict[str, list[int]] = {}
     for at, chunk in enumerate(own):
         version = str(chunk.metadata.get(DOC_VERSION) or "")
         versions.setdefault(version, []).append(at)
+    known = not told.isdisjoint(members)
     for places in versions.values():
-        kind, detail = _judged(name, [own[at] for at in places])
-        if kind:
-            findings.add(kind, members[places[0]], name, detail)
+        judged = _judged(name, [own[at] for at in places])
+        damage = judged.kind in DAMAGE
+        noted = damage and not told.isdisjoint(members[at] for at in places)
+        if judged.kind and not noted:
+            findings.add(judged.kind, members[places[0]], name, judged.detail)
+        known = known or damage
+    if len(versions) > 1:  # each may be whole, and yet none of them the document
+        judged = _judged(name, own)
+        if not judged.readable and not known:
+            findings.add(judged.kind, members[0], name, judged.detail)
+    return judged.readable
 
 
 def _check_versions(
@@ -112,49 +160,47 @@ def _check_versions(
                 findings.add("several_versions", i, name, detail)
 
 
-def _judged(name: str, chunks: Sequence[StoredChunk]) -> tuple[str, str]:
-    """What keeps one version of a document from being read whole; empty for nothing.
-
-    Chunks that are missing, and texts that are not as long as their span, are noted
-    elsewhere.
-    """
-    if not _are_all_there(chunks):
-        return "", ""
-    stamped = any(TEXT_HASH in chunk.metadata for chunk in chunks)
+def _judged(name: str, chunks: Sequence[StoredChunk]) -> _Judgement:
+    """Put a document together as who asks for it does, and say what comes of it."""
     try:
-        rebuild(name, chunks, exact=stamped)
+        read_versions(name, chunks)
     except OpragError as error:
-        detail = _plain(name, error)
-        if _are_ours(chunks):
-            return _damage(chunks, error), detail
-        if not stamped:
-            return "unstamped", detail
-        return _of_another_splitter(name, chunks), detail
-    return "" if stamped else "unstamped", ""
-
-
-def _damage(chunks: Sequence[StoredChunk], error: OpragError) -> str:
-    if any(map(_is_cut, chunks)):
-        return ""
-    return "gap" if isinstance(error, IncompleteDocumentError) else "altered_text"
-
-
-def _of_another_splitter(name: str, chunks: Sequence[StoredChunk]) -> str:
+        refusal = error
+    else:
+        return _Judgement("", "", readable=True)
     try:
-        rebuild(name, chunks, exact=False)
-    except InconsistentChunksError:
-        return "altered_text"
-    except IncompleteDocumentError as error:
-        # Without a gap only the place where two of them meet is not known.
-        return "inexact" if error.gap is None else "unproved_text"
-    except OpragError:  # positions lack
-        return "unproved_text"
-    return "inexact"
+        read_versions(name, chunks, exact=False)
+    except OpragError as error:
+        kind = _kind_of(error, chunks)
+        return _Judgement(kind, _plain(name, error), readable=False)
+    bare = not any(NONSPACE_HASH in chunk.metadata for chunk in chunks)
+    kind = "unstamped" if bare else "inexact"
+    return _Judgement(kind, _plain(name, refusal), readable=True)
+
+
+def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
+    """What is wrong where no text at all can be put together."""
+    lacking = isinstance(error, IncompleteDocumentError)
+    if (
+        not _are_all_there(chunks)
+        or (isinstance(error, IncompleteDocumentError) and error.missing)
+        or isinstance(error, AmbiguousPositionError)
+    ):
+        return "incomplete"
+    if _are_ours(chunks):
+        return "gap" if lacking else "altered_text"
+    if not any(TEXT_HASH in chunk.metadata for chunk in chunks):
+        return "unstamped"
+    # Another splitter may have dropped more than white space.
+    return "unproved_text" if lacking else "altered_text"
 
 
 def _are_all_there(chunks: Sequence[StoredChunk]) -> bool:
-    numbers = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
+    """Whether each number that `n_chunks` says is there, or there are no numbers."""
     totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
+    numbers = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
+    if totals == {None}:
+        return True
     return numbers == set(range(len(numbers))) and totals == {len(numbers)}
 
 
@@ -163,11 +209,6 @@ def _are_ours(chunks: Sequence[StoredChunk]) -> bool:
     return any(TOKEN_COUNTER in chunk.metadata for chunk in chunks) and not any(
         NONSPACE_HASH in chunk.metadata for chunk in chunks
     )
-
-
-def _is_cut(chunk: StoredChunk) -> bool:
-    start, end = (as_number(chunk.metadata.get(k)) for k in (CHAR_START, CHAR_END))
-    return start is not None and end is not None and end - start != len(chunk.text)
 
 
 def _plain(name: str, error: OpragError) -> str:

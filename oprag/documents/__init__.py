@@ -2,7 +2,7 @@
 
 from oprag.documents.copies import Copies, StoredCopies, is_own
 from oprag.documents.folders import read_folder
-from oprag.documents.rebuilding import StoreSource, rebuild
+from oprag.documents.rebuilding import StoreSource, read_versions, rebuild
 from oprag.documents.search_filters import (
     SearchFilter,
     inner_retrievers,
@@ -45,6 +45,7 @@ __all__ = [
     "one_filter",
     "qdrant_place",
     "read_folder",
+    "read_versions",
     "rebuild",
     "stored_hit",
 ]

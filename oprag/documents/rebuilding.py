@@ -94,6 +94,34 @@ def rebuild(
             as they are left by an interrupted indexing, or by one of only one size.
             Which one is given is the same every time; it need not be the newer.
     """
+    text, several = read_versions(
+        name, chunks, exact=exact, part_separator=part_separator, where=where
+    )
+    if several > 1:
+        message = (
+            f"Document {name!r}: the store holds {several} versions of it with "
+            "different texts, each of them whole, as an interrupted indexing leaves "
+            "them, or one that was not repeated for every size. One is read, which "
+            "need not be the newer. Index the document again, in every size."
+        )
+        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
+    return text
+
+
+def read_versions(
+    name: str,
+    chunks: Iterable[StoredChunk],
+    *,
+    exact: bool = True,
+    part_separator: str = PART_SEPARATOR,
+    where: str = "the store",
+) -> tuple[FullText, int]:
+    """Do what `rebuild` does, and return what it warns of instead.
+
+    Returns:
+        The whole document, and of how many versions with different texts it is one:
+        1 where all that are read have the same text.
+    """
     versions = _by_version(document_key(name), chunks)
     if not versions:
         raise no_chunks(name, where)
@@ -109,8 +137,8 @@ def rebuild(
         else:
             text = part_separator.join(joined.parts)
             found[version] = joined._replace(text=text)
-    _tell_of_versions(name, found, failures)
-    return max(found.values(), key=attrgetter("exact"))  # the first of equals
+    several = _count_texts(found, failures)
+    return max(found.values(), key=attrgetter("exact")), several  # the first of equals
 
 
 def _by_version(
@@ -206,25 +234,19 @@ def _in_parts(name: str, pieces: Sequence[Piece]) -> list[list[Piece]]:
     return rows
 
 
-def _tell_of_versions(
-    name: str, found: Mapping[str, FullText], failures: Mapping[str, Exception]
-) -> None:
-    """Refuse or warn, unless one text is all that the versions can be of."""
+def _count_texts(
+    found: Mapping[str, FullText], failures: Mapping[str, Exception]
+) -> int:
+    """Refuse unless one text is all that the versions can be of, or all are whole."""
     versions = [*found, *failures]
     known = len({text.text for text in found.values()}) == 1 and not failures
     if known or len({version_text(version) for version in versions}) == 1:
         if not found:
             raise next(iter(failures.values()))
-        return
+        return 1
     for error in failures.values():
         raise error
-    message = (
-        f"Document {name!r}: the store holds {len(versions)} versions of it with "
-        "different texts, each of them whole, as an interrupted indexing leaves them, "
-        "or one that was not repeated for every size. One is read, which need not be "
-        "the newer. Index the document again, in every size."
-    )
-    warnings.warn(message, MixedVersionsWarning, stacklevel=3)
+    return len(versions)
 
 
 class StoreSource(DocumentSource):

@@ -8,7 +8,12 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import MockEmbedding, VectorStoreIndex
 
+import langchain_oprag
+import llamaindex_oprag
 from oprag import OpragError, order_context
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
@@ -319,8 +324,21 @@ def test_a_diagnosis_is_plain_json():
     assert set(values["code"]) == {"langchain", "llamaindex", "plain"}
 
 
-def test_an_empty_index_is_not_ordered():
-    assert diagnose([]).verdict == "not ordered"
+def test_an_empty_index_is_not_ordered_and_is_said_to_be_empty():
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    index = VectorStoreIndex([], embed_model=MockEmbedding(embed_dim=4))
+
+    for diagnosis in (
+        diagnose([]),
+        diagnose([], documents={}),
+        plan_repair([], {}).diagnosis,
+        langchain_oprag.diagnose(store),
+        llamaindex_oprag.diagnose(index),
+    ):
+        assert diagnosis.verdict == "not ordered"
+        (problem,) = diagnosis.problems
+        assert problem.kind == "empty"
+        assert "no chunks: index the documents" in problem.message
 
 
 def test_a_sample_of_nothing_is_refused():

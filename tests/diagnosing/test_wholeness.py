@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -20,14 +22,21 @@ import langchain_oprag
 import llamaindex_oprag
 from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
-from oprag.documents import StoredChunk, rebuild
+from oprag.documents import StoredChunk, StoreSource, rebuild
 from oprag.errors import OpragError, OpragWarning
 from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied, kinds
+from tests.documents.damages import damaged
+from tests.documents.fake_store import FakeStore
+from tests.effort import cases
 from tests.locating.texts import reference
 
 TEXT = reference(2_000)
 NAME = "docs/lease.txt"
+MANY = int(os.environ.get("OPRAG_DAMAGES", "0"))
+"""How many damages to try; 0: as many as the profile has cases."""
+OUTCOMES = ("refused", "inexact", "whole")
+"""The worst first."""
 SERIOUS = {"cut_text", "altered_text", "gap", "incomplete"}
 
 
@@ -148,6 +157,96 @@ def test_no_damage_of_own_chunks_is_called_healthy(seed):
     assert SERIOUS & {problem.kind for problem in diagnosis.problems}
     with pytest.raises(OpragError):
         rebuild(NAME, chunks)
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning")
+@pytest.mark.parametrize("foreign", [False, True])
+def test_the_verdict_agrees_with_who_reads_the_document(foreign):
+    rng = random.Random(f"verdicts {foreign}")  # noqa: S311 -- any will do
+    outcomes: Counter[str] = Counter()
+
+    for number in range(MANY or max(150, cases(300))):
+        name = f"{number}.pdf"
+        case = damaged(name, rng, foreign=foreign, size_too=rng.random() < 0.3)
+        if not case.chunks:
+            continue
+        found = diagnose(case.chunks)
+        said = {problem.kind for problem in found.problems}
+        names = {str(chunk.metadata["doc_uri"]) for chunk in case.chunks}
+        outcome = min((read_by(n, case.chunks) for n in names), key=OUTCOMES.index)
+        outcomes[outcome] += 1
+        if outcome == "refused":
+            damage = found.verdict == "damaged" and said & SERIOUS
+            # Of chunks of others, nothing tells damage from what was dropped.
+            others = foreign or "stamp_wrong" in case.damages
+            assert damage or (others and said & {"unstamped", "unproved_text"}), case
+            continue
+        assert found.verdict != "damaged", case
+        if outcome == "inexact":
+            assert said & {"inexact", "unstamped"}, case
+
+    assert {*outcomes} == {*OUTCOMES}
+
+
+def read_by(name: str, chunks: list[StoredChunk]) -> str:
+    """What `document_source` gives of a store with these chunks: one of `OUTCOMES`."""
+    store = FakeStore(chunks)
+    try:
+        StoreSource(store).get(name)
+    except OpragError:
+        pass
+    else:
+        return "whole"
+    try:
+        StoreSource(store, exact=False).get(name)
+    except OpragError:
+        return "refused"
+    return "inexact"
+
+
+def test_pages_of_two_versions_are_damage_though_all_numbers_are_there():
+    old = stored_pages("One day it rained.", "Another day it did not.")
+    new = stored_pages("One day it snowed.", "Another day it did not.")
+    mixed = [c for c in old if c.metadata["part_index"] == 0]
+    mixed += [c for c in new if c.metadata["part_index"] == 1]
+
+    diagnosis = diagnose(mixed)
+
+    assert diagnosis.verdict == "damaged"
+    assert problem(diagnosis, "incomplete").documents == 1
+    assert read_by(NAME, mixed) == "refused"
+
+
+def test_pages_that_were_indexed_one_by_one_are_told_with_the_reason():
+    # As many chunks of each, so that every number of every page is there.
+    pages = [stored(text, page=i) for i, text in enumerate(("One day.", "The end."))]
+
+    diagnosis = diagnose([*pages[0], *pages[1]])
+
+    assert diagnosis.verdict == "damaged"
+    (example,) = problem(diagnosis, "altered_text").examples
+    assert "several versions (doc_version), each of other parts" in example.detail
+
+
+def test_what_is_left_of_an_old_version_is_told_and_the_new_one_is_no_damage():
+    chunks = [*stored()[:-1], *stored(TEXT + " And more.")]
+
+    diagnosis = diagnose(chunks)
+
+    assert read_by(NAME, chunks) == "whole"
+    assert diagnosis.verdict == "ordered"
+    assert {"several_versions", "incomplete"} <= {*kinds(diagnosis)}
+    assert not diagnosis.healthy
+
+
+def stored_pages(*texts: str, cut=None) -> list[StoredChunk]:
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    pages = [
+        Document(text, metadata={"source": NAME, "page": number})
+        for number, text in enumerate(texts)
+    ]
+    index_documents(pages, store, splitter=cut or splitter())
+    return list(chunk_store(store).scan())
 
 
 def test_chunks_of_another_splitter_are_inexact_and_that_is_no_damage():
@@ -366,3 +465,48 @@ def test_a_source_that_was_changed_since_moves_nothing_of_a_whole_text():
 
     assert rebuild(NAME, chunks).text == TEXT != edited
     assert plan_repair(chunks, {NAME: edited}).changes == ()
+
+
+@pytest.mark.parametrize("edit", ["", " And more."])
+@pytest.mark.parametrize("cut", [splitter, other_splitter])
+@pytest.mark.parametrize("size", [600, 5_000])
+def test_a_repair_leaves_what_is_proved_whole_by_its_hash(size, cut, edit):
+    texts = [TEXT[at : at + size].strip() for at in range(0, len(TEXT), size)]
+    chunks = stored_pages(*texts, cut=cut())
+    before = rebuild(NAME, chunks, exact=False)
+    source = "\n\n".join(texts).replace("\n", edit + "\n", 2)
+
+    plan = plan_repair(chunks, {NAME: source})
+
+    assert plan.changes == ()
+    assert rebuild(NAME, applied(chunks, plan), exact=False) == before
+
+
+def test_a_repair_takes_no_chunks_of_a_document_for_those_of_another():
+    # The folder lacks a file that was indexed, and another one has the same text.
+    kept, lost = stored(name="a/lease.txt"), stored(name="b/lease.txt")
+
+    plan = plan_repair([*kept, *lost], {"a/lease.txt": TEXT + " And more."})
+
+    assert plan.changes == ()
+    assert len(plan.unproved) == len(lost)
+    assert (
+        "looked for 'b/lease.txt'"
+        in problem(plan.diagnosis, "no_source").examples[0].detail
+    )
+
+
+def test_keys_are_judged_as_the_store_keeps_them():
+    # What LlamaIndex keeps beside them is whole, and its filters ask for these.
+    chunks = []
+    for chunk in stored():
+        node = {"metadata": dict(chunk.metadata), "relationships": {}}
+        metadata = {**chunk.metadata, "_node_content": json.dumps(node)}
+        chunks.append(chunk._replace(metadata=metadata))
+    del chunks[2].metadata["char_start"]
+
+    assert read_by(NAME, chunks) == "refused"
+    assert diagnose(chunks).verdict == "damaged"
+    repaired = applied(chunks, plan_repair(chunks, {NAME: TEXT}))
+    assert read_by(NAME, repaired) == "whole"
+    assert diagnose(repaired).healthy

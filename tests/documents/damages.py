@@ -84,9 +84,18 @@ class Damaged(NamedTuple):
 
 
 def damaged(
-    name: str, rng: random.Random, *, foreign: bool = False, times: int = 3
+    name: str,
+    rng: random.Random,
+    *,
+    foreign: bool = False,
+    times: int = 3,
+    size_too: bool = False,
 ) -> Damaged:
-    """Make a document, its chunks, and one to `times` damages to them."""
+    """Make a document, its chunks, and one to `times` damages to them.
+
+    Chunks of another size, which are asked for by `size_too`, are left as they are, or
+    lack one.
+    """
     texts = [text_of(rng) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
     others = [changed(text, rng) for text in texts]
     make = by_another_splitter if foreign else by_ours
@@ -98,6 +107,9 @@ def damaged(
         if chunks:
             what.append(damage.__name__)
             chunks = damage(chunks, other, rng)
+    if size_too:
+        sized = make(name, texts, size + 1)
+        chunks += sized if rng.random() < 0.5 else lost(sized, other, rng)
     rng.shuffle(chunks)
     wholes = tuple("\n\n".join(parts) for parts in (texts, others))
     return Damaged(name, wholes, with_own_ids(chunks), tuple(what))
@@ -238,6 +250,15 @@ def mixed(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
     return chunks + [chunk for chunk in other if rng.random() < rng.choice((0.5, 1))]
 
 
+def parts_mixed(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
+    """Of each part the chunks of one version, as a run that was broken off leaves."""
+    parts = {chunk.metadata.get(PART_INDEX) for chunk in (*chunks, *other)}
+    taken = {part for part in parts if rng.random() < 0.5}
+    return [c for c in chunks if c.metadata.get(PART_INDEX) not in taken] + [
+        c for c in other if c.metadata.get(PART_INDEX) in taken
+    ]
+
+
 def of_another_document(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
     """The chunk of another document took the place of one."""
     name = chunks[0].metadata[DOC_URI]
@@ -346,6 +367,7 @@ DAMAGES = (
     text_of_other_version,
     replaced,
     mixed,
+    parts_mixed,
     of_another_document,
     lost,
     tail_lost,
