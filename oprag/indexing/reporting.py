@@ -12,6 +12,7 @@ from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
     OpragError,
+    RedactedError,
     UnreadableFileError,
     UnsupportedMetadataError,
 )
@@ -33,7 +34,7 @@ class FailedDocument(NamedTuple):
     name: str
     """The document's own name."""
     error: Exception
-    """What happened, as it was raised."""
+    """What happened, as it was raised; a `RedactedError` if there is a secret in it."""
 
     def __repr__(self) -> str:
         """Without what the error says: a server may have repeated a key in it."""
@@ -96,13 +97,15 @@ def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
         *clients: The embedding and the store, whose keys are not told.
     """
     error = failed[-1].error
-    own = isinstance(error, OpragError)
-    said = str(error) if own else said_by(error, secrets_of(*clients))
+    said = str(error)
+    if not isinstance(error, RedactedError):
+        own = isinstance(error, OpragError)
+        words = said if own else said_by(error, secrets_of(*clients))
+        said = f"{type(error).__name__}: {words}"
     return (
         f"{len(failed):,} failed: {_listed([one.name for one in failed])}. What the "
         "store held of them is still there; report.failed has the error of each. Index "
-        "again when the cause is mended. The last error is "
-        f"{type(error).__name__}: {said}"
+        f"again when the cause is mended. The last error is {said}"
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Generator, Iterable, Sequence
+from functools import cached_property
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -22,6 +23,7 @@ from typing import (
     TypeVar,
 )
 
+from oprag.calls import hiding_secrets, redacted, secrets_of
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import (
     DuplicateDocumentError,
@@ -109,7 +111,8 @@ def update_index(
         OpragWarning: Some documents could not be indexed, or the store holds other
             chunks of them; see the report.
     """
-    with only_run(store, writer.written):
+    clients = (writer.embedding, writer.written)
+    with hiding_secrets(*clients), only_run(store, writer.written):
         steps = _indexing_steps(documents, store, writer, **options)
         try:
             request = _advance(steps)
@@ -136,19 +139,21 @@ async def aupdate_index(
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
-    async with aonly_run(store, writer.written):
-        steps = _indexing_steps(documents, store, writer, **options)
-        try:
-            request = await in_thread(_advance, steps)
-            while not isinstance(request, IndexingReport):
-                answer = error = None
-                try:
-                    answer = await _acarry_out(request, store, writer)
-                except Exception as raised:  # noqa: BLE001 -- the run decides about it
-                    error = raised
-                request = await in_thread(_advance, steps, answer, error)
-        finally:
-            steps.close()
+    clients = (writer.embedding, writer.written)
+    with hiding_secrets(*clients):
+        async with aonly_run(store, writer.written):
+            steps = _indexing_steps(documents, store, writer, **options)
+            try:
+                request = await in_thread(_advance, steps)
+                while not isinstance(request, IndexingReport):
+                    answer = error = None
+                    try:
+                        answer = await _acarry_out(request, store, writer)
+                    except Exception as raised:  # noqa: BLE001 -- the run decides
+                        error = raised
+                    request = await in_thread(_advance, steps, answer, error)
+            finally:
+                steps.close()
     _warn(request, writer)
     return request
 
@@ -294,7 +299,7 @@ class _Run:
         }
         self._skipped: list[UnreadableFileError] = []
         self._failed: list[FailedDocument] = []
-        self._in_a_row: list[Exception] = []
+        self._in_a_row: list[type[Exception]] = []
         self._given: dict[str, str] = {}
         self._emptied: dict[str, str] = {}
         self._pending: list[_Pending] = []
@@ -435,14 +440,18 @@ class _Run:
             self._in_a_row = []
 
     def _fail(self, name: str, error: Exception) -> None:
-        self._failed.append(FailedDocument(name, error))
+        self._failed.append(FailedDocument(name, redacted(error, self._secrets)))
         if isinstance(error, REFUSALS):
             return
-        same = self._in_a_row and type(error) is type(self._in_a_row[-1])
-        self._in_a_row = [*self._in_a_row, error] if same else [error]
+        kind = type(error)
+        self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
         if len(self._in_a_row) == _IN_A_ROW:
             what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
             raise self._error(what)
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        return secrets_of(self._writer.embedding, self._writer.written)
 
     def _error(self, what: str) -> IndexingError:
         message = what + self._failures()
