@@ -45,7 +45,9 @@ The outer rings have branches of their own: `oprag.evaluation.errors`, and
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from pathlib import PurePath
+from types import MethodType
 from typing import Any
 
 
@@ -326,8 +328,32 @@ def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
         value: What was given.
         takes: What it takes instead, as whole sentences.
     """
-    message = f"{option}={value!r} is not possible. {takes}"
+    message = f"{option}={written(value)} is not possible. {takes}"
     return InvalidOptionError(message, option=option, value=value)
+
+
+_PLAIN = ("builtins", "datetime", "decimal", "enum", "fractions", "numpy", "oprag")
+"""Packages of values that are written as they are."""
+
+
+def written(value: Any) -> str:
+    """Return a value as messages show it.
+
+    Returns:
+        Its `repr`; of what may be a client, or has one inside, the class alone: there
+        the `repr` may have its key.
+    """
+    return repr(value) if _is_plain(value) else f"<{type(value).__name__}>"
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return type(value) is dict and _is_plain([*value, *value.values()])
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(map(_is_plain, value))
+    package = type(value).__module__.partition(".")[0]
+    is_path, is_method = isinstance(value, PurePath), isinstance(value, MethodType)
+    return (package in _PLAIN or is_path) and not is_method
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:
