@@ -22,7 +22,7 @@ from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
 from oprag.context import DEFAULTS, ContextOptions, Order, Overflow, ReadingKeywords
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, written
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.routing import (
     DEFAULT_RUNGS,
@@ -107,7 +107,7 @@ class SelfRouteOptions(CheckedOptions):
     def _check_models(cls, value: Any) -> Any:
         for name, model in (value or {}).items():
             if not isinstance(model, Runnable):
-                message = f"rung_llms[{name!r}] is no chat model but {model!r}."
+                message = f"rung_llms[{name!r}] is no chat model but {written(model)}."
                 raise InvalidOptionError(message, option="rung_llms", value=value)
         return value
 

@@ -27,7 +27,7 @@ from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, written
 from oprag.routing import (
     FIRST_TOKENS,
     Routed,
@@ -177,8 +177,8 @@ def _documents(found: Any) -> Sequence[Document]:
         documents: Sequence[Document] = found
         return documents
     message = (
-        f"The retriever gave {found!r:.100}, not a list of documents. Give retriever= "
-        "anything that takes a query and returns list[Document]."
+        f"The retriever gave {written(found):.100}, not a list of documents. Give "
+        "retriever= anything that takes a query and returns list[Document]."
     )
     raise InvalidOptionError(message, option="retriever", value=found)
 

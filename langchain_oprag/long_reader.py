@@ -24,7 +24,7 @@ from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
 from oprag.calls import SENTINEL, CallModel
 from oprag.context import documented
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, written
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
 
@@ -203,5 +203,5 @@ class _LongReading(Answering):
             found = yield Retrieve(retriever, self.question.text, self.config, {})
         if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
             return list(found)
-        message = f"{option} gave {found!r:.100}, not a list of documents."
+        message = f"{option} gave {written(found):.100}, not a list of documents."
         raise InvalidOptionError(message, option=option, value=found)

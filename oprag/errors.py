@@ -22,6 +22,7 @@
     ├── RoutingError (RuntimeError)           Self-Route cannot go on
     │   └── RungFailedError                   the model failed for good at a step
     ├── LongReadingError (RuntimeError)       a long reader's model gave no answer
+    ├── RedactedError (RuntimeError)          what a client raised, without secrets
     ├── InvalidOptionError (ValueError)       an option has no such value
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
@@ -44,7 +45,9 @@ The outer rings have branches of their own: `oprag.evaluation.errors`, and
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from pathlib import PurePath
+from types import MethodType
 from typing import Any
 
 
@@ -216,7 +219,7 @@ class RoutingError(OpragError, RuntimeError):
 class RungFailedError(RoutingError):
     """The model failed for good at a step; it had refused at those before.
 
-    The failure itself is the `__cause__`.
+    The failure itself is the `__cause__`, or a `RedactedError` for it.
     """
 
     rung: str
@@ -228,7 +231,7 @@ class RungFailedError(RoutingError):
 class LongReadingError(OpragError, RuntimeError):
     """The model of a long reader failed for good, or its reply was empty.
 
-    A failure itself is the `__cause__`.
+    A failure itself is the `__cause__`, or a `RedactedError` for it.
     """
 
     call: str
@@ -237,6 +240,23 @@ class LongReadingError(OpragError, RuntimeError):
     """What the call before it gave; None without one."""
     usage: dict[str, Any]
     """The usage up to here, as `Ledger.to_dict` returns it."""
+
+
+class RedactedError(OpragError, RuntimeError):
+    """Stands for an error of a client that has a secret in its words.
+
+    It is the `__cause__` of ours, so that no traceback shows the secret. Its message
+    has the client's class and its words, with `***` in the place of secrets.
+    """
+
+    kinds: tuple[str, ...]
+    """Names of the classes of what was raised, the most special first."""
+    said: str
+    """What the client said, in one short sentence."""
+    status_code: int | None
+    """The HTTP status; None without one."""
+    code: str | None
+    """The provider's code for what happened; None without one."""
 
 
 class InvalidOptionError(OpragError, ValueError):
@@ -308,8 +328,32 @@ def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
         value: What was given.
         takes: What it takes instead, as whole sentences.
     """
-    message = f"{option}={value!r} is not possible. {takes}"
+    message = f"{option}={written(value)} is not possible. {takes}"
     return InvalidOptionError(message, option=option, value=value)
+
+
+_PLAIN = ("builtins", "datetime", "decimal", "enum", "fractions", "numpy", "oprag")
+"""Packages of values that are written as they are."""
+
+
+def written(value: Any) -> str:
+    """Return a value as messages show it.
+
+    Returns:
+        Its `repr`; of what may be a client, or has one inside, the class alone: there
+        the `repr` may have its key.
+    """
+    return repr(value) if _is_plain(value) else f"<{type(value).__name__}>"
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return type(value) is dict and _is_plain([*value, *value.values()])
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(map(_is_plain, value))
+    package = type(value).__module__.partition(".")[0]
+    is_path, is_method = isinstance(value, PurePath), isinstance(value, MethodType)
+    return (package in _PLAIN or is_path) and not is_method
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

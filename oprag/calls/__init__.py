@@ -1,5 +1,6 @@
 """What model calls need: dialogue, prompt, window, usage, kinds of failure."""
 
+from oprag.calls.causes import hiding_secrets, redacted
 from oprag.calls.client_errors import (
     hint_of,
     is_transient,
@@ -102,10 +103,12 @@ __all__ = [
     "fit_window",
     "format_options",
     "frame_tokens",
+    "hiding_secrets",
     "hint_of",
     "is_transient",
     "is_window_overflow",
     "qa_prompt",
+    "redacted",
     "retry_after",
     "said_by",
     "secrets_of",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from oprag.calls.secrets import secrets_of, without_secrets
+from oprag.errors import RedactedError
 
 _MOST = 200
 """Characters shown of what a client says."""
@@ -68,27 +69,51 @@ def said_by(error: BaseException, secrets: Iterable[str] = ()) -> str:
         error: What the client raised.
         secrets: Others, as `secrets_of` finds them in a client.
     """
+    if isinstance(error, RedactedError):
+        return error.said
     body = getattr(error, "body", None)
     told = body.get("message") if isinstance(body, dict) else None
     said = " ".join(str(told or error).split()) or type(error).__name__
-    said = without_secrets(said, [*secrets, *secrets_of(*_requests(error))])
+    said = without_secrets(said, [*secrets, *secrets_sent(error)])
     if len(said) > _MOST:
         said = f"{said[:_MOST].rstrip()} …"
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
 
 
-def _requests(error: BaseException) -> Iterator[object]:
-    """The requests that an error, and those it came of, have with them."""
+def secrets_sent(error: BaseException) -> tuple[str, ...]:
+    """Return the secrets of the requests that an error, and those behind it, keep."""
+    return secrets_of(*_requests(error))
+
+
+def errors_behind(error: BaseException) -> Iterator[BaseException]:
+    """The error, and all that it came of or has inside, each once."""
     seen: list[BaseException] = []
-    raised: BaseException | None = error
-    while raised is not None and raised not in seen:
+    found: list[object] = [error]
+    while found:
+        raised = found.pop()
+        if not isinstance(raised, BaseException) or raised in seen:
+            continue
         seen.append(raised)
+        yield raised
+        group = getattr(raised, "exceptions", ())
+        found += group if isinstance(group, (list, tuple)) else ()
+        found += (raised.__context__, raised.__cause__)
+
+
+def _requests(error: BaseException) -> Iterator[object]:
+    for raised in errors_behind(error):
         for holder in (raised, getattr(raised, "response", None)):
             try:
                 yield getattr(holder, "request", None)
             except RuntimeError:  # as httpx says that there is none
                 continue
-        raised = raised.__cause__ or raised.__context__
+
+
+def kinds_of(error: BaseException) -> Sequence[str]:
+    """Return the names of an error's classes, the most special first."""
+    if isinstance(error, RedactedError):
+        return error.kinds
+    return [cls.__name__ for cls in type(error).__mro__]
 
 
 def hint_of(error: BaseException) -> str:
@@ -108,9 +133,8 @@ def hint_of(error: BaseException) -> str:
 def _is_of_connection(error: BaseException) -> bool:
     if isinstance(error, (ConnectionError, TimeoutError)):
         return True
-    kinds = [cls.__name__ for cls in type(error).__mro__]
     marks = ("Connect", "Timeout", "Transport")
-    return any(mark in kind for kind in kinds for mark in marks)
+    return any(mark in kind for kind in kinds_of(error) for mark in marks)
 
 
 _CODES = ("context_length_exceeded", "exceed_context_size_error")
@@ -139,7 +163,7 @@ def is_window_overflow(error: BaseException) -> bool:
     Args:
         error: What the client raised.
     """
-    if any(cls.__name__ == "ContextOverflowError" for cls in type(error).__mro__):
+    if "ContextOverflowError" in kinds_of(error):
         return True
     if getattr(error, "code", None) in _CODES:
         return True

@@ -11,7 +11,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
-from oprag.errors import InvalidOptionError, invalid_option
+from oprag.errors import InvalidOptionError, invalid_option, written
 
 SENTINEL = "unanswerable"
 """The word that Self-Route's authors have the model write."""
@@ -155,7 +155,7 @@ def check_prompt_text(
 
 def wrong_prompt(option: str, prompt: Any, fault: str) -> InvalidOptionError:
     """Return the error for a prompt that cannot be used."""
-    message = f"{option} {fault} The prompt: {prompt!r}"
+    message = f"{option} {fault} The prompt: {written(prompt)}"
     return InvalidOptionError(message, option=option, value=prompt)
 
 

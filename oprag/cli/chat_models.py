@@ -14,6 +14,7 @@ from oprag.calls import (
     ReplyFilter,
     StreamEnd,
     TokenUsage,
+    hiding_secrets,
     hint_of,
     is_window_overflow,
     said_by,
@@ -81,10 +82,11 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     provider, _, model = name.partition(":")
     if provider in _REPORTS_USAGE_WHEN_ASKED:
         options["stream_usage"] = True
-    try:
-        loaded = init_chat_model(model, model_provider=provider, **options)
-    except Exception as error:  # the clients have no error in common
-        raise _not_loaded(name, provider, error) from error
+    with hiding_secrets():
+        try:
+            loaded = init_chat_model(model, model_provider=provider, **options)
+        except Exception as error:  # the clients have no error in common
+            raise _not_loaded(name, provider, error) from error
     if not isinstance(loaded, BaseChatModel):
         message = f"{name!r} is not the name of one chat model."
         raise ChatModelError(message, model=name)
@@ -105,13 +107,15 @@ def stream_answer(
     end = StreamEnd()
     stream = model.stream([HumanMessage(prompt)])
     while True:
-        try:
-            piece = next(stream, None)
-            if piece is None:
-                end.check()
-                break
-        except Exception as error:  # the clients have no error in common
-            raise model_failure(name, model, error, begun=bool(shown.text)) from error
+        with hiding_secrets(model):
+            try:
+                piece = next(stream, None)
+                if piece is None:
+                    end.check()
+                    break
+            except Exception as error:  # the clients have no error in common
+                begun = bool(shown.text)
+                raise model_failure(name, model, error, begun=begun) from error
         # The pieces of a stream add up to the whole call.
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)

@@ -12,8 +12,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from oprag.calls import redacted, secrets_of
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import (
     DuplicateDocumentError,
@@ -132,7 +134,7 @@ class _Run:
         }
         self._skipped: list[UnreadableFileError] = []
         self._failed: list[FailedDocument] = []
-        self._in_a_row: list[Exception] = []
+        self._in_a_row: list[type[Exception]] = []
         self._given: dict[str, str] = {}
         self._emptied: dict[str, str] = {}
         self._beside: set[str] = set()
@@ -287,19 +289,24 @@ class _Run:
 
     def _fail(self, name: str, error: Exception, *, beside: bool = False) -> None:
         entry = UndeletedDocument if beside else FailedDocument
-        self._failed.append(entry(name, error))
+        shown = redacted(error, self._secrets)
+        self._failed.append(entry(name, shown))
         self._beside.discard(name)
         if isinstance(error, REFUSALS):
             return
-        same = self._in_a_row and type(error) is type(self._in_a_row[-1])
-        self._in_a_row = [*self._in_a_row, error] if same else [error]
+        kind = type(error)
+        self._in_a_row = [*(k for k in self._in_a_row if k is kind), kind]
         if len(self._in_a_row) == _IN_A_ROW:
             # They were written with these, and are not tried any more.
             self._failed += [
-                UndeletedDocument(one, error) for one in sorted(self._beside)
+                UndeletedDocument(one, shown) for one in sorted(self._beside)
             ]
             what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
             raise self._error(what)
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        return secrets_of(self._writer.embedding, self._writer.written)
 
     def _error(self, what: str) -> IndexingError:
         message = what + self._failures()

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
+from oprag.calls import redacted, secrets_of
 from oprag.documents import read_folder
 from oprag.errors import (
     DuplicateDocumentError,
@@ -192,7 +193,8 @@ def _wanted(
         except (OpragError, Warning):  # concern all documents
             raise
         except Exception as error:  # noqa: BLE001 -- splitters may ask any service
-            readable = FailedDocument(name, error)
+            shown = redacted(error, secrets_of(framework.splitter))
+            readable = FailedDocument(name, shown)
         yield readable
 
 

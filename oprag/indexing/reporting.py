@@ -12,6 +12,7 @@ from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
     OpragError,
+    RedactedError,
     UnreadableFileError,
     UnsupportedMetadataError,
 )
@@ -33,7 +34,7 @@ class FailedDocument(NamedTuple):
     name: str
     """The document's own name."""
     error: Exception
-    """What happened, as it was raised."""
+    """What happened, as it was raised; a `RedactedError` if there is a secret in it."""
 
     def __repr__(self) -> str:
         """Without what the error says: a server may have repeated a key in it."""
@@ -107,8 +108,11 @@ def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
         *clients: The embedding and the store, whose keys are not told.
     """
     error = failed[-1].error
-    own = isinstance(error, OpragError)
-    said = str(error) if own else said_by(error, secrets_of(*clients))
+    said = str(error)
+    if not isinstance(error, RedactedError):
+        own = isinstance(error, OpragError)
+        words = said if own else said_by(error, secrets_of(*clients))
+        said = f"{type(error).__name__}: {words}"
     beside = [one.name for one in failed if isinstance(one, UndeletedDocument)]
     lost = [one.name for one in failed if not isinstance(one, UndeletedDocument)]
     parts = []
@@ -124,7 +128,7 @@ def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
             "Their new ones are in the store, and searches find both. See whether the "
             "store lets you delete, and index again: nothing is embedded anew."
         )
-    return f"{' '.join(parts)} The last error is {type(error).__name__}: {said}"
+    return f"{' '.join(parts)} The last error is {said}"
 
 
 def emptied(name: str, number: int, before: int) -> UnreadableFileError:

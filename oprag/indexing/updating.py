@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from oprag.calls import hiding_secrets
 from oprag.documents import ChunkStore
 from oprag.errors import OpragWarning
 from oprag.indexing.deciding import Readable, RemoveMissing, Steps, indexing_steps
@@ -64,7 +65,8 @@ def update_index(
         OpragWarning: Some documents could not be indexed, or the store holds other
             chunks of them; see the report.
     """
-    with only_run(store, writer.written):
+    clients = (writer.embedding, writer.written)
+    with hiding_secrets(*clients), only_run(store, writer.written):
         steps = indexing_steps(documents, store, writer, **options)
         try:
             request = _advance(steps)
@@ -91,19 +93,21 @@ async def aupdate_index(
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
-    async with aonly_run(store, writer.written):
-        steps = indexing_steps(documents, store, writer, **options)
-        try:
-            request = await in_thread(_advance, steps)
-            while not isinstance(request, IndexingReport):
-                answer = error = None
-                try:
-                    answer = await _acarry_out(request, store, writer)
-                except Exception as raised:  # noqa: BLE001 -- the run decides about it
-                    error = raised
-                request = await in_thread(_advance, steps, answer, error)
-        finally:
-            steps.close()
+    clients = (writer.embedding, writer.written)
+    with hiding_secrets(*clients):
+        async with aonly_run(store, writer.written):
+            steps = indexing_steps(documents, store, writer, **options)
+            try:
+                request = await in_thread(_advance, steps)
+                while not isinstance(request, IndexingReport):
+                    answer = error = None
+                    try:
+                        answer = await _acarry_out(request, store, writer)
+                    except Exception as raised:  # noqa: BLE001 -- the run decides
+                        error = raised
+                    request = await in_thread(_advance, steps, answer, error)
+            finally:
+                steps.close()
     _warn(request, writer)
     return request
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias
 
 from oprag.calls import SENTINEL, without_reasoning
-from oprag.errors import InvalidOptionError, invalid_option
+from oprag.errors import InvalidOptionError, invalid_option, written
 from oprag.routing.refusal_words import ABBREVIATED, grammar_of, nothing_found
 
 Decision: TypeAlias = Literal["undecided", "answering", "declined"]
@@ -68,7 +68,7 @@ class DeclineRules:
             value = getattr(self, field.name)
             if isinstance(field.default, tuple) and not isinstance(value, tuple):
                 raise InvalidOptionError(
-                    f"{field.name} must be a tuple, not {value!r}",
+                    f"{field.name} must be a tuple, not {written(value)}",
                     option=field.name,
                     value=value,
                 )

@@ -14,6 +14,7 @@ from oprag.errors import (
     InvalidOptionError,
     InvalidSpanError,
     invalid_option,
+    written,
 )
 from oprag.metadata import named_id
 from oprag.splitting import split_sentences
@@ -163,8 +164,8 @@ def _size(name: str, value: str | int, counter: NamedTokenCounter) -> int:
     if type(value) is int and value >= 0:
         return value
     message = (
-        f"documents= has {value!r:.60} for {name!r}, which is neither a text nor a "
-        "number of tokens."
+        f"documents= has {written(value):.60} for {name!r}, which is neither a text "
+        "nor a number of tokens."
     )
     raise InvalidOptionError(message, option="documents", value=name)
 

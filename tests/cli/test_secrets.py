@@ -125,7 +125,7 @@ def check_command(files, command: str, script, monkeypatch, user: str = "") -> N
     assert "This should not happen" not in result.stderr
     if script is in_the_error:
         assert "***" in result.stderr
-    told = "".join(traceback.format_exception_only(result.exception))
+    told = "".join(traceback.format_exception(result.exception))
     assert_hidden(files, result.stdout, result.stderr, told)
 
 

@@ -10,6 +10,7 @@ from langchain_core.messages.ai import UsageMetadata
 from oprag.calls import (
     ReplyFilter,
     TokenUsage,
+    hiding_secrets,
     hint_of,
     is_transient,
     is_window_overflow,
@@ -79,18 +80,20 @@ class ChatModel(Model):
         Raises:
             ChatModelError: It failed for good, or all it may write went into its
                 reasoning. Says so where the prompt is longer than the model's
-                window. What the client raised is the `__cause__`.
+                window. What the client raised is the `__cause__`, or
+                a `RedactedError` for it.
         """
         most = call.max_output_tokens
         limit = {} if most is None else {self._limit: most}
         prompt = well_formed(call.prompt)
-        try:
-            # A copy: calls that are under way at once have each its own count.
-            message: AIMessage = await self._retrying.copy()(
-                self._client.ainvoke, [HumanMessage(prompt)], **limit
-            )
-        except Exception as error:  # the clients have no error in common
-            raise self._failure(error) from error
+        with hiding_secrets(self._client):
+            try:
+                # A copy: calls that are under way at once have each its own count.
+                message: AIMessage = await self._retrying.copy()(
+                    self._client.ainvoke, [HumanMessage(prompt)], **limit
+                )
+            except Exception as error:  # the clients have no error in common
+                raise self._failure(error) from error
         text = ReplyFilter(self._secrets).whole(text_of(message))
         usage = usage_of(message.usage_metadata, call.prompt, text, self._count)
         text = without_reasoning(text, _REASONING)
