@@ -268,8 +268,6 @@ class OffsetSentenceSplitter(OffsetSplitter):
 
     Raises:
         InvalidOptionError: `chunk_size` is out of range.
-        SentenceDataError: When used without `sentence_spans`, and no trained
-            sentence model is installed.
     """
 
     def __init__(

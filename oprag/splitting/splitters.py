@@ -108,9 +108,8 @@ def split_sentences(
         InvalidOptionError: `chunk_size` is out of range.
         InvalidSpanError: `sentence_spans` gave a span that is empty or reversed,
             leaves the text, or begins before the one before it ends.
-        SentenceDataError: No trained Punkt model is installed.
         TokenizerError: The tokenizer cannot be used or loaded.
-        MissingDependencyError: nltk or the tokenizer's package is not installed.
+        MissingDependencyError: The tokenizer's package is not installed.
 
     Source:
         DOS RAG (arXiv 2506.03989): whole sentences, at most 100 tokens of
