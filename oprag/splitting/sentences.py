@@ -135,8 +135,8 @@ class PunktFinder:
             # Only in a word that is not all letters another blank can follow.
             if blank < 0 or not text[blank + 1 : place].isalnum():
                 blank = _last_blank(text, max(blank, before), place)
-            passed = last is not None and (blank > 0 or word == before)
-            if passed and self._is_break(text, word, last, following):
+            passed = blank > 0 or word == before
+            if last and passed and self._is_break(text, word, last, following):
                 yield before + 1, max(following, before + 1)
             if blank > 0:
                 word = blank + 1
