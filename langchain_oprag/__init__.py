@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from oprag.optional import require as _require
+from oprag.optional import require_version as _require_version
 
+_require_version(
+    _require(
+        "langchain_core", extra="langchain", purpose="langchain_oprag"
+    ).__version__,
+    "0.3.68",
+    framework="langchain-core",
+    extra="langchain",
+)
 # The module that imports most: first, because another order takes a tenth longer.
 _require("langchain_core.retrievers", extra="langchain", purpose="langchain_oprag")
 

@@ -22,7 +22,7 @@ from langchain_oprag._answer_run import atell, tell
 from langchain_oprag._answering import Answering, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
 
 ChainInput: TypeAlias = str | dict[str, Any]
 """A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
@@ -152,6 +152,11 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
             config: With the callbacks that make calls children of this run.
         """
 
+    @property
+    @abstractmethod
+    def _counted_by(self) -> TokenizerSpec:
+        """What counts tokens."""
+
     def invoke(
         self,
         input: ChainInput,  # noqa: A002 -- the base class's name
@@ -222,6 +227,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig,
     ) -> dict[str, Any]:
         output = AddableDict()
+        await load_counter(self._counted_by)
         async for chunk in acarry_out(self._answering(given, config), streaming=False):
             output += chunk
         return dict(output)
@@ -242,6 +248,7 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
         config: RunnableConfig,
     ) -> AsyncIterator[dict[str, Any]]:
         (question,) = [piece async for piece in given]
+        await load_counter(self._counted_by)
         chunks = acarry_out(self._answering(question, config), streaming=True)
         async with contextlib.aclosing(chunks):
             async for chunk in chunks:

@@ -128,6 +128,10 @@ class LongReader(DrivenRunnable, LongReaderOptions):
             spec for runnable in inner for spec in runnable.config_specs
         )
 
+    @property
+    def _counted_by(self) -> TokenizerSpec:
+        return self.token_counter
+
     def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
         question = read_question(given, type(self).__name__)
         counter = resolve_token_counter(self.token_counter)

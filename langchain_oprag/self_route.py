@@ -20,7 +20,7 @@ from langchain_oprag._self_route_options import SelfRouteOptions
 from langchain_oprag._self_routing import SelfRouting
 from oprag.context import documented
 from oprag.errors import InvalidOptionError
-from oprag.tokens import resolve_token_counter
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 _NO_ANSWER = "The documents do not hold the answer to this question."
 """What an agent reads in the place of a refusal."""
@@ -145,6 +145,10 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
         return get_unique_config_specs(
             spec for runnable in inner for spec in runnable.config_specs
         )
+
+    @property
+    def _counted_by(self) -> TokenizerSpec:
+        return self.token_counter
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
         counter = resolve_token_counter(self.token_counter)

@@ -15,7 +15,7 @@ from oprag.metadata import CHAR_START, OWN_KEYS
 from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
-from oprag.tokens import TokenizerSpec, resolve_token_counter
+from oprag.tokens import TokenizerSpec, splitting_counter
 
 require(
     "langchain_text_splitters",
@@ -166,10 +166,10 @@ class OffsetSplitter(TextSplitter):
         return cls(tokenizer=encoding_name, **kwargs)
 
     def _length(self, text: str) -> int:
-        return resolve_token_counter(self._tokenizer)(text)
+        return splitting_counter(self._tokenizer)(text)
 
     def _split(self, texts: list[SourceText]) -> list[Document]:
-        counter = resolve_token_counter(self._tokenizer)
+        counter = splitting_counter(self._tokenizer)
         rows: list[list[Document]] = [[] for _ in texts]
         for parts in group_parts(texts):
             spans = [self._spans(part.source.text) for part in parts]
@@ -207,8 +207,8 @@ class OffsetTokenSplitter(OffsetSplitter):
         chunk_overlap: Tokens that a window shares with the one before, below
             `chunk_size`.
         tokenizer: A tiktoken encoding, a fast Hugging Face tokenizer, a name of
-            either, or a callable `str -> int`; None for cl100k where it is
-            installed, else an approximation.
+            either, or a callable `str -> int`; None for cl100k, and never an
+            approximation.
         add_start_index: Also write LangChain's `start_index`, equal to
             `char_start`.
 
@@ -268,8 +268,6 @@ class OffsetSentenceSplitter(OffsetSplitter):
 
     Raises:
         InvalidOptionError: `chunk_size` is out of range.
-        SentenceDataError: When used without `sentence_spans`, and no trained
-            sentence model is installed.
     """
 
     def __init__(

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from oprag.errors import MissingDependencyError as _MissingDependencyError
+from oprag.optional import require_version as _require_version
 
 try:
-    import llama_index.core as _llama_index  # noqa: F401 -- only to see that it is there
+    import llama_index.core as _llama_index
 except ModuleNotFoundError as _error:
     if not (_error.name or "").startswith("llama_index"):
         raise
@@ -25,7 +26,14 @@ except ModuleNotFoundError as _error:
     raise _MissingDependencyError(
         _message, package="llama_index", extra="llamaindex"
     ) from _error
+_require_version(
+    _llama_index.__version__,
+    "0.14.18",
+    framework="llama-index-core",
+    extra="llamaindex",
+)
 
+# ruff: noqa: E402 -- the modules below import the framework that is checked above
 from llamaindex_oprag.postprocessors import OrderPreservingPostprocessor
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
 

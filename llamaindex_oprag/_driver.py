@@ -30,7 +30,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 
 from llamaindex_oprag._answering import Answering
 from oprag.calls import Finished, ReadDocuments, advance
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -212,6 +212,11 @@ class DrivenSynthesizer(BaseSynthesizer):
         """Begin to answer a question from nodes."""
 
     @property
+    @abstractmethod
+    def _counted_by(self) -> TokenizerSpec:
+        """What counts tokens."""
+
+    @property
     def streaming(self) -> bool:
         """Whether the next answer is streamed."""
         return self._streaming
@@ -253,6 +258,7 @@ class DrivenSynthesizer(BaseSynthesizer):
         """Async version of `synthesize`."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
         bundle = _bundle(query)
+        await load_counter(self._counted_by)
         answering = self._answering(bundle, nodes, additional_source_nodes or ())
         payload: dict[str, Any] = {EventPayload.QUERY_STR: bundle.query_str}
         with self._callback_manager.event(CBEventType.SYNTHESIZE, payload) as event:

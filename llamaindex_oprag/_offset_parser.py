@@ -23,7 +23,13 @@ from oprag.errors import TokenizerError
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import TextChunk
-from oprag.tokens import NamedTokenCounter, in_thread_if_long, resolve_token_counter
+from oprag.tokens import (
+    NamedTokenCounter,
+    in_thread_if_long,
+    load_counter,
+    resolve_token_counter,
+    splitting_counter,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -59,13 +65,13 @@ class OffsetNodeParser(TextSplitter):
         Raises:
             TokenizerError: The tokenizer cannot be used or loaded.
         """
-        counter = resolve_token_counter(self.tokenizer)
+        counter = splitting_counter(self.tokenizer)
         return [text[start:end] for start, end, _ in self._chunks(text, counter)]
 
     def _parse_nodes(
         self, nodes: Sequence[BaseNode], show_progress: bool = False, **kwargs: Any
     ) -> list[BaseNode]:
-        counter = resolve_token_counter(self.tokenizer)
+        counter = splitting_counter(self.tokenizer)
         groups = group_parts([source_of(node) for node in nodes])
         progress = get_tqdm_iterable(
             list(itertools.chain(*groups)), show_progress, "Parsing nodes"
@@ -89,6 +95,7 @@ class OffsetNodeParser(TextSplitter):
             self.get_nodes_from_documents, documents, show_progress, **kwargs
         )
         characters = sum(len(text_of(document)) for document in documents)
+        await load_counter(self.tokenizer, splitting=True)
         return await in_thread_if_long(characters, work)
 
     def _nodes_of(

@@ -35,6 +35,7 @@ from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
 from oprag.metadata import named_id
 from oprag.routing import FIRST_TOKENS, Excerpt, Routed, RungContext, route
+from oprag.tokens import TokenizerSpec
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -177,6 +178,10 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         self.options = options
         self.before: tuple[BaseRetriever, Sequence[BaseNodePostprocessor]]
         """What the nodes come from and go through, see `after`."""
+
+    @property
+    def _counted_by(self) -> TokenizerSpec:
+        return self.options.route.context.token_counter
 
     def _answering(
         self,

@@ -20,7 +20,12 @@ from llamaindex_oprag._prompts import check_template
 from oprag.calls import CallModel, Dialogue, Ledger
 from oprag.context import list_options
 from oprag.errors import InvalidOptionError
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import (
+    NamedTokenCounter,
+    TokenizerSpec,
+    load_counter,
+    resolve_token_counter,
+)
 from oprag.units import (
     DIRECT_PROMPT,
     LONG_PROMPT,
@@ -46,7 +51,12 @@ class LongReaderOptions:
     answer_tokens: int | None
     prices: Mapping[str, Sequence[float]] | None
     separator: str
-    counter: NamedTokenCounter
+    token_counter: TokenizerSpec
+
+    @property
+    def counter(self) -> NamedTokenCounter:
+        """Counts tokens; loaded when it is first asked for."""
+        return resolve_token_counter(self.token_counter)
 
 
 @list_options(READER_DESCRIPTIONS)
@@ -129,7 +139,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             answer_tokens=answer_tokens,
             prices=prices,
             separator=separator,
-            counter=resolve_token_counter(token_counter),
+            token_counter=token_counter,
         )
         for option in fields(self.options):
             check_reader_option(option.name, getattr(self.options, option.name))
@@ -165,11 +175,16 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> RESPONSE_TEXT_TYPE:
         """Async version of `get_response`."""
+        await load_counter(self._counted_by)
         reading = _LongReading(self.options, query_str, text_chunks)
         pieces = aanswer(reading, streaming=self._streaming)
         if self._streaming:
             return pieces
         return "".join([piece async for piece in pieces])
+
+    @property
+    def _counted_by(self) -> TokenizerSpec:
+        return self.options.token_counter
 
     def _answering(
         self,

@@ -144,9 +144,6 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
         **options: Of LlamaIndex's `NodeParser`, as for `OffsetTokenNodeParser`.
         callback_manager: Told of what is done, as in all of LlamaIndex.
 
-    Raises:
-        SentenceDataError: When parsing, if no trained Punkt model is installed.
-
     Source:
         DOS RAG (arXiv:2506.03989), section 3: whole sentences, 100 tokens.
     """

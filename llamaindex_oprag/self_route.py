@@ -25,7 +25,7 @@ from llamaindex_oprag._wrapping import check_retriever
 from oprag.context import DESCRIPTIONS, list_options
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import in_thread_if_long, load_counter
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -197,6 +197,7 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
+        await load_counter(self._self_route.options.route.context.token_counter)
         filling = self._self_route.filling()
         while True:
             nodes = await filling.retriever().aretrieve(query_bundle)

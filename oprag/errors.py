@@ -292,12 +292,16 @@ class UnreadableFileError(OpragError, ValueError):
 
 
 class MissingDependencyError(OpragError, ImportError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed and not installed, or is too old."""
 
     package: str
     """The import name of the package."""
     extra: str
     """The extra of oprag that installs it."""
+    installed: str | None = None
+    """The version that is too old; None where none can be imported."""
+    needed: str | None = None
+    """The lowest version that will do; None where any does."""
 
 
 class OpragWarning(UserWarning):

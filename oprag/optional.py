@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,38 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
             f"({error}). Install it, for example with: pip install 'oprag[{extra}]'."
         )
         raise MissingDependencyError(message, package=package, extra=extra) from error
+
+
+def require_version(installed: str, needed: str, *, framework: str, extra: str) -> None:
+    """Make sure that the framework of an adapter is not too old.
+
+    Args:
+        installed: The version that was found; empty where it is not known.
+        needed: The lowest version that the adapter works with.
+        framework: Name of the distribution, `"langchain-core"`.
+        extra: The extra of oprag that installs it.
+
+    Raises:
+        MissingDependencyError: It is too old.
+    """
+    if not installed or _release(installed) >= _release(needed):
+        return
+    message = (
+        f"{extra}_oprag needs {framework} {needed} or newer, and {installed} is "
+        f'installed. pip install "oprag[{extra}]" upgrades it. Where it has to stay, '
+        "use the core alone, which works beside every version: oprag.order_context "
+        "takes the texts and the metadata of what was retrieved."
+    )
+    package = framework.replace("-", "_")
+    raise MissingDependencyError(
+        message, package=package, extra=extra, installed=installed, needed=needed
+    )
+
+
+def _release(version: str) -> list[int]:
+    """The numbers of a version before anything else: `"0.3.68rc1"` is 0.3.68."""
+    numbers = re.match(r"[\d.]*", version)
+    return [int(part) for part in numbers[0].split(".") if part] if numbers else []
 
 
 def bundled_folder(package: str, *parts: str) -> Path | None:

@@ -68,8 +68,8 @@ def _semchunk(text: str) -> Callable[[], object]:
 def _nltk(text: str) -> Callable[[], object]:
     """LangChain's splitter on nltk, which is limited in characters; ours in tokens.
 
-    With the sentence model that comes with LlamaIndex, which ours finds too: nltk's
-    own has to be downloaded first.
+    With the sentence model that comes with LlamaIndex: nltk's own has to be
+    downloaded first.
     """
     from langchain_text_splitters import NLTKTextSplitter
     from llama_index.core.utils import globals_helper

@@ -192,7 +192,6 @@ def index_texts(
 
     Raises:
         OSError: The folder cannot be written to.
-        SentenceDataError: No trained sentence model is installed.
     """
     documents = [Document(each.text, metadata=each.metadata) for each in texts]
     with working(console, "Splitting the text …"):

@@ -10,7 +10,7 @@ from typing import TypeVar
 from oprag.context.options import ContextOptions
 from oprag.documents import DocumentSource
 from oprag.errors import DocumentNotFoundError, OpragError
-from oprag.tokens import in_thread_if_long
+from oprag.tokens import in_thread_if_long, load_counter
 
 _T = TypeVar("_T")
 
@@ -21,7 +21,8 @@ async def with_texts(
     """Do what may need full texts, and again once those that it asked for are here.
 
     What is needed is known only when chunks are selected and in order. Work on long
-    texts is done in a thread (`oprag.tokens.in_thread_if_long`).
+    texts is done in a thread (`oprag.tokens.in_thread_if_long`); so is loading what
+    counts their tokens.
 
     Args:
         options: Their `documents` are awaited, never asked from sync code.
@@ -31,6 +32,8 @@ async def with_texts(
     Raises:
         OpragError: As `work` raises it with all texts at hand, or `documents`.
     """
+    if options.token_budget is not None:
+        await load_counter(options.token_counter)
     if not isinstance(options.documents, DocumentSource):
         return await in_thread_if_long(characters, partial(work, options))
     texts = _Texts(options.documents)

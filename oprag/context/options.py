@@ -62,7 +62,7 @@ class ContextOptions:
         document_key: Where the document's identity is: as `position_keys`, of a list
             the first that gives a value; None for the known keys.
         token_counter: A callable `str -> int`, a tokenizer, or its name; None for
-            cl100k where it is installed, else an approximation.
+            cl100k where its file is here or can be fetched, else an approximation.
         separator: What the application puts between the texts; it counts towards the
             budget.
         documents: Full texts by document name, to fill the gaps of merged chunks from:

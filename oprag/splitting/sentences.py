@@ -1,15 +1,17 @@
-"""Where sentences begin and end, by the trained Punkt model of nltk."""
+"""Where sentences begin and end, by Punkt with its trained models."""
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from oprag.errors import SentenceDataError
-from oprag.optional import bundled_folder, require
+from oprag.optional import bundled_folder
+from oprag.splitting.punkt import CANDIDATES, CLOSING, PunktModel
 
 _BLANKS = " \n\t\r\v\f"
 _PLAIN_WORD = re.compile(r"(?:[^\W\d_]\w+)?")
@@ -18,20 +20,18 @@ _KEPT = 1 << 14
 """Words and contexts whose decisions are kept: the same ones end most sentences."""
 _LONGEST_KEPT = 100  # characters; what is longer hardly comes twice
 
-_SPACE_TO_RE_ALONE = "\x1c\x1d\x1e\x1f"
-"""White space in the expressions of `re`, and none in those of `regex`."""
-
 
 def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int, int]]:
     """Find the sentences of a text.
 
     With the trained model, so that an abbreviation ("Mr. Smith") ends no
-    sentence. Its data are looked for where nltk looks (`nltk.data.path`), then
-    inside an installed llama-index-core; nothing is downloaded.
+    sentence. The English model comes with oprag. Those of other languages are
+    looked for where nltk looks (`NLTK_DATA`, the home directory, …), then inside an
+    installed llama-index-core; nothing is downloaded.
 
-    The spans are those of `span_tokenize` in the nltk that is installed (versions
-    differ at typographic quotes), found several times as fast, and in texts of any
-    length: from version 3.10 on, nltk itself gives up after five seconds.
+    The spans are those of `PunktTokenizer.span_tokenize` in nltk 3.10.4, whichever
+    nltk is installed or none (older ones differ at typographic quotes), found several
+    times as fast, and in texts of any length: nltk itself gives up after five seconds.
 
     Args:
         text: Any text.
@@ -44,7 +44,6 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
 
     Raises:
         SentenceDataError: No model of this language is installed.
-        MissingDependencyError: nltk is not installed.
 
     Source:
         Kiss and Strunk 2006, "Unsupervised Multilingual Sentence Boundary
@@ -55,76 +54,55 @@ def punkt_sentence_spans(text: str, language: str = "english") -> list[tuple[int
 
 @lru_cache(maxsize=8)
 def _finder(language: str) -> PunktFinder:
-    return PunktFinder(_load(language))
-
-
-def _load(language: str) -> Any:
-    punkt = require(
-        "nltk.tokenize.punkt", extra="langchain", purpose="Splitting into sentences"
-    )
-    try:
-        return punkt.PunktTokenizer(language)
-    except (LookupError, ValueError) as error:  # not found; no name of a language
-        folder = bundled_folder(
-            "llama_index.core", "_static", "nltk_cache", "tokenizers", "punkt_tab"
-        )
-        if folder is None or not language.isidentifier():
-            raise _no_data(language) from error
-        # nltk refuses to read outside its own folders, hence by hand.
+    for folder in _folders(language):
         try:
-            parameters = _read_parameters(punkt.PunktParameters(), folder / language)
-        except FileNotFoundError:
-            raise _no_data(language) from error
-    return punkt.PunktSentenceTokenizer(parameters)
-
-
-def _read_parameters(parameters: Any, folder: Path) -> Any:
-    """Fill in the model from the four files of a `punkt_tab` folder."""
-    parameters.abbrev_types = set(_lines(folder / "abbrev_types.txt"))
-    parameters.sent_starters = set(_lines(folder / "sent_starters.txt"))
-    parameters.collocations = {
-        tuple(line.split("\t")) for line in _lines(folder / "collocations.tab")
-    }
-    for line in _lines(folder / "ortho_context.tab"):
-        word, context = line.split("\t")
-        parameters.ortho_context[word] = int(context)
-    return parameters
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-
-
-def _no_data(language: str) -> SentenceDataError:
+            return PunktFinder(PunktModel.read(folder))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
     message = (
         f"No sentence model for {language!r} is installed. Run nltk.download("
         "'punkt_tab'), install llama-index-core (it carries the models), or pass "
         "sentence_spans= with a function that finds the sentences itself."
     )
-    return SentenceDataError(message, language=language)
+    raise SentenceDataError(message, language=language)
+
+
+def _folders(language: str) -> Iterator[Path]:
+    """Where the model of a language may lie, the first that counts first."""
+    if language == "english":
+        yield Path(__file__).with_name("punkt_english")
+    if not language.isidentifier():  # no path to somewhere else
+        return
+    model = Path("tokenizers", "punkt_tab", language)
+    named = os.environ.get("NLTK_DATA", "").split(os.pathsep)
+    # What a program that uses nltk has added itself.
+    added = map(str, getattr(sys.modules.get("nltk.data"), "path", ()))
+    tops = (sys.prefix, "/usr", "/usr/local", os.environ.get("APPDATA"))
+    inner = ("nltk_data", "share/nltk_data", "lib/nltk_data")
+    usual = [f"{top}/{part}" for top in tops if top for part in inner]
+    for folder in filter(None, (*named, *added, "~/nltk_data", *usual)):
+        # Path.expanduser raises where there is no home directory.
+        yield Path(os.path.expanduser(folder)) / model  # noqa: PTH111
+    bundled = bundled_folder("llama_index.core", "_static", "nltk_cache")
+    if bundled is not None:
+        yield bundled / model
 
 
 class PunktFinder:
-    """Finds sentences as nltk does, and asks nltk only where its rules are needed.
+    """Finds sentences as nltk does, and weighs only what can be doubted.
 
     Args:
-        tokenizer: A `PunktSentenceTokenizer`.
+        model: What was learnt of the language.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
-        # The two that nltk gives no other access to.
-        language: Any = tokenizer._lang_vars  # noqa: SLF001
-        parameters: Any = tokenizer._params  # noqa: SLF001
-        self._candidates = language.period_context_re()
-        self._by_re = _compiled(self._candidates)
-        self._closing = language.re_boundary_realignment
+    def __init__(self, model: PunktModel) -> None:
         # Words that can do something else before a full stop than end a sentence.
-        firsts = {first for first, _ in parameters.collocations}
-        self._special = firsts.union(parameters.abbrev_types)
-        self._ends_sentence = tokenizer.text_contains_sentbreak
+        firsts = {pair[0] for pair in model.collocations}
+        self._special = firsts.union(model.abbreviations)
+        self._ends_sentence = model.ends_sentence
         self._kept_ends_sentence = lru_cache(_KEPT)(self._ends_sentence)
         self._is_plain = lru_cache(_KEPT)(self._decide_plain)
-        self._may_close = lru_cache(_KEPT)(self._decide_closing)
+        self._may_close = lru_cache(_KEPT)(_decide_closing)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Find the sentences; quotes and brackets that close one belong to it."""
@@ -136,7 +114,7 @@ class PunktFinder:
         ends.append(len(text.rstrip()))
         for i, start in enumerate(starts):
             if i and self._may_close(text[start : start + 2]):
-                closing = self._closing.match(text[start : ends[i]])
+                closing = CLOSING.match(text[start : ends[i]])
                 if closing is not None:
                     starts[i] = start + closing.end()
                     ends[i - 1] = start + len(closing.group().rstrip())
@@ -150,33 +128,25 @@ class PunktFinder:
         A blank that begins the text divides nothing.
         """
         word = place = following = 0
-        last: Any = None
-        for match in self._matches(text):
+        last: re.Match[str] | None = None
+        for match in CANDIDATES.finditer(text):
             before, place = place, match.start()
             blank = text.rfind(" ", before, place)
             # Only in a word that is not all letters another blank can follow.
             if blank < 0 or not text[blank + 1 : place].isalnum():
                 blank = _last_blank(text, max(blank, before), place)
-            passed = last is not None and (blank > 0 or word == before)
-            if passed and self._is_break(text, word, last, following):
+            passed = blank > 0 or word == before
+            if last and passed and self._is_break(text, word, last, following):
                 yield before + 1, max(following, before + 1)
             if blank > 0:
                 word = blank + 1
-            last, following = match, match.start("next_tok")
+            last, following = match, match.start("following")
         if last is not None and self._is_break(text, word, last, following):
             yield place + 1, max(following, place + 1)
 
-    def _matches(self, text: str) -> Iterator[Any]:
-        same = self._by_re is self._candidates or not any(
-            mark in text for mark in _SPACE_TO_RE_ALONE
-        )
-        if self._by_re and same:
-            return self._by_re.finditer(text)
-        # `regex` gives up after five seconds unless told not to.
-        matches: Iterator[Any] = self._candidates.finditer(text, timeout=None)
-        return matches
-
-    def _is_break(self, text: str, word: int, match: Any, following: int) -> bool:
+    def _is_break(
+        self, text: str, word: int, match: re.Match[str], following: int
+    ) -> bool:
         start = match.start()
         # After a usual word a mark, or blanks and no other kind of white space.
         if (
@@ -185,28 +155,19 @@ class PunktFinder:
             and (following < 0 or _are_blanks(text[start + 1 : following + 1]))
         ):
             return True
-        context = text[word : match.end("after_tok")]
+        context = text[word : match.end("after")]
         if len(context) > _LONGEST_KEPT:
-            return bool(self._ends_sentence(context))
-        return bool(self._kept_ends_sentence(context))
+            return self._ends_sentence(context)
+        return self._kept_ends_sentence(context)
 
     def _decide_plain(self, word: str) -> bool:
         """Whether before a full stop there is nothing to weigh."""
         return bool(_PLAIN_WORD.fullmatch(word)) and word.lower() not in self._special
 
-    def _decide_closing(self, head: str) -> bool:
-        """Whether what closes a sentence may begin with two characters."""
-        return self._closing.match(head[:1]) is not None and not head[1:].isalnum()
 
-
-def _compiled(candidates: Any) -> re.Pattern[str] | None:
-    """The expression for `re`, which is faster than `regex`, nltk's from 3.10 on."""
-    if isinstance(candidates, re.Pattern):
-        return candidates
-    try:
-        return re.compile(candidates.pattern, re.VERBOSE)
-    except re.error:
-        return None
+def _decide_closing(head: str) -> bool:
+    """Whether what closes a sentence may begin with two characters."""
+    return CLOSING.match(head[:1]) is not None and not head[1:].isalnum()
 
 
 def _are_blanks(gap: str) -> bool:

@@ -11,7 +11,7 @@ from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.sentences import punkt_sentence_spans
 from oprag.splitting.windows import TextChunk, token_windows
-from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
+from oprag.tokens import NamedTokenCounter, TokenizerSpec, splitting_counter
 
 SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Finds the sentences of a text: spans of characters, end exclusive, ascending."""
@@ -48,7 +48,8 @@ def split_tokens(
         chunk_overlap: Tokens that a window shares with the one before, at least 0
             and below `chunk_size`: windows begin `chunk_size - chunk_overlap`
             tokens apart. The last is the first that reaches the text's end.
-        tokenizer: Anything that `resolve_token_counter` takes. A bare callable
+        tokenizer: Anything that `resolve_token_counter` takes; None for cl100k, and
+            never an approximation. A bare callable
             gives no offsets: then each chunk is the longest piece from its start
             on whose own count is at most `chunk_size` (one grapheme at least,
             whatever it counts).
@@ -66,7 +67,7 @@ def split_tokens(
         overlap. There the tokens are the embedding model's.
     """
     _check_sizes(chunk_size, chunk_overlap)
-    counter = resolve_token_counter(tokenizer)
+    counter = splitting_counter(tokenizer)
     if not text:
         return []
     if counter.tokenizer is None:
@@ -98,7 +99,8 @@ def split_sentences(
     Args:
         text: Any text. Empty: no chunks.
         chunk_size: Tokens that a chunk may count, at least 1.
-        tokenizer: Anything that `resolve_token_counter` takes.
+        tokenizer: Anything that `resolve_token_counter` takes; None for cl100k, and
+            never an approximation.
         sentence_spans: Finds the sentences; None for English Punkt.
 
     Returns:
@@ -108,9 +110,8 @@ def split_sentences(
         InvalidOptionError: `chunk_size` is out of range.
         InvalidSpanError: `sentence_spans` gave a span that is empty or reversed,
             leaves the text, or begins before the one before it ends.
-        SentenceDataError: No trained Punkt model is installed.
         TokenizerError: The tokenizer cannot be used or loaded.
-        MissingDependencyError: nltk or the tokenizer's package is not installed.
+        MissingDependencyError: The tokenizer's package is not installed.
 
     Source:
         DOS RAG (arXiv 2506.03989): whole sentences, at most 100 tokens of
@@ -119,7 +120,7 @@ def split_sentences(
         limit holds for the chunk's own text and the order is that of the text.
     """
     _check_sizes(chunk_size)
-    counter = resolve_token_counter(tokenizer)
+    counter = splitting_counter(tokenizer)
     if not text:
         return []
     find = punkt_sentence_spans if sentence_spans is None else sentence_spans

@@ -9,7 +9,9 @@ from oprag.tokens.counters import (
     added_by_joining,
     encodable,
     joint_counter,
+    load_counter,
     resolve_token_counter,
+    splitting_counter,
 )
 from oprag.tokens.ends import SPACE_JOINT, last_joint
 from oprag.tokens.kept_counts import Kept
@@ -31,7 +33,9 @@ __all__ = [
     "in_thread_if_long",
     "joint_counter",
     "last_joint",
+    "load_counter",
     "resolve_token_counter",
+    "splitting_counter",
     "tokenize",
     "tokens_before",
 ]

@@ -13,9 +13,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from oprag.errors import ApproximateTokenCountWarning, TokenizerError
+from oprag.errors import (
+    ApproximateTokenCountWarning,
+    MissingDependencyError,
+    TokenizerError,
+)
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
 
@@ -33,6 +38,10 @@ _SURROGATES = "[\ud800-\udfff]"
 _KEPT_KINDS = 4096
 """Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
 _KEPT_COUNTERS = 32
+_DECIDING = RLock()
+"""Held by who finds out what the default is; others wait instead of trying too."""
+_loaded: set[str | None] = set()
+"""Names that were loaded by `load_counter`."""
 _counters: dict[tuple[int, int | None], tuple[Any, NamedTokenCounter]] = {}
 """Counters that were made of objects, and these objects, by their `id`."""
 
@@ -112,11 +121,12 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     Args:
         spec: One of
 
-            - None: cl100k through tiktoken when that can be loaded without the
-              network, else the approximation, with one warning per process;
+            - None: cl100k through tiktoken, whose file is fetched where it is not on
+              this machine: once, and within seconds. Else the approximation, with one
+              warning per process;
             - an encoding of tiktoken (`"cl100k_base"`, `"o200k_base"`, …), or a
-              model whose encoding it knows (`"gpt-4o"`); tiktoken may fetch it when
-              it is not on this machine. `"cl100k"` and `"o200k"` are short for
+              model whose encoding it knows (`"gpt-4o"`); fetched in the same way, and
+              an error where that fails. `"cl100k"` and `"o200k"` are short for
               those with `_base`;
             - `"approximate"`: a quarter of the UTF-8 bytes, rounded up;
             - the name or folder of a Hugging Face tokenizer (names of tiktoken go
@@ -152,20 +162,65 @@ def resolve_token_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     return _kept_counter(spec)
 
 
-@lru_cache(maxsize=1)
-def _default_counter() -> NamedTokenCounter:
-    from oprag.tokens.tiktoken_files import loads_offline
+def splitting_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
+    """As `resolve_token_counter`, but None is cl100k or an error.
 
-    if loads_offline(_DEFAULT):
-        return _counter_by_name(_DEFAULT)
-    message = (
-        "Tokens are estimated as a quarter of the UTF-8 bytes, because cl100k_base "
-        "cannot be loaded without the network. Install tiktoken and llama-index-core "
-        "(it carries the file), point TIKTOKEN_CACHE_DIR at a folder with the file, "
-        'or name a tokenizer; token_counter="approximate" says that this is meant.'
+    What is stored is not cut one way today and another way tomorrow, because a network
+    was away.
+    """
+    return resolve_token_counter(_DEFAULT if spec is None else spec)
+
+
+async def load_counter(spec: TokenizerSpec, *, splitting: bool = False) -> None:
+    """Have a counter loaded, so that no event loop waits for its files.
+
+    Args:
+        spec: As for `resolve_token_counter`, which raises what this raises.
+        splitting: Whether it is for `splitting_counter`.
+    """
+    if splitting and spec is None:
+        spec = _DEFAULT
+    if spec is not None and not isinstance(spec, str):
+        return
+    if spec not in _loaded:
+        from asyncio import to_thread  # here, because its import takes long
+
+        await to_thread(resolve_token_counter, spec)
+        _loaded.add(spec)
+
+
+def _default_counter() -> NamedTokenCounter:
+    with _DECIDING:
+        counter, warning = _decided_default()
+        if warning:
+            _warn_once(warning)
+    return counter
+
+
+@lru_cache(maxsize=1)
+def _decided_default() -> tuple[NamedTokenCounter, str]:
+    from oprag.tokens.tiktoken_files import reason_of
+
+    try:
+        return _counter_by_name(_DEFAULT), ""
+    except MissingDependencyError as error:
+        why = f"{error.package} is not installed. Install it"
+    except TokenizerError as error:
+        why = (
+            f"{_DEFAULT} is not on this machine and could not be fetched "
+            f"({reason_of(error.__cause__)}). Install llama-index-core (it carries the "
+            "file), point TIKTOKEN_CACHE_DIR at a folder with the file"
+        )
+    warning = (
+        f"Tokens are estimated as a quarter of the UTF-8 bytes, because {why}, or name "
+        'a tokenizer; token_counter="approximate" says that this is meant.'
     )
-    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=3)
-    return _counter_by_name(_APPROXIMATE)
+    return _counter_by_name(_APPROXIMATE), warning
+
+
+@lru_cache(maxsize=1)
+def _warn_once(message: str) -> None:
+    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=4)
 
 
 @lru_cache(maxsize=32)

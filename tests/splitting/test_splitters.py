@@ -237,7 +237,6 @@ def test_full_width_marks_need_no_blank_behind_them():
 
 
 def test_the_default_is_trained_punkt_and_cl100k():
-    pytest.importorskip("nltk", reason="is the default")
     text = "Mr. Smith saw Mrs. Jones. He left."
 
     chunks = split_sentences(text, chunk_size=9)
@@ -246,7 +245,6 @@ def test_the_default_is_trained_punkt_and_cl100k():
 
 
 def test_white_space_at_both_ends_belongs_to_the_first_and_last_sentence():
-    pytest.importorskip("nltk", reason="finds the sentences")
     text = "\n One. Two. \n"
 
     chunks = split_sentences(text, chunk_size=1, tokenizer=words)
@@ -292,7 +290,6 @@ def test_an_overlap_outside_the_window_is_refused(overlap):
 
 @pytest.mark.slow
 def test_the_result_is_the_same_under_every_hash_seed():
-    pytest.importorskip("nltk", reason="finds the sentences")
     code = """
 from oprag.splitting import split_sentences, split_tokens
 text = "Dr. A. met B. at 5 p.m., say, on Jan. 5; nobody knows (why). 🙂🏽 Yes! " * 20
