@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -41,6 +40,7 @@ from oprag.documents import DocumentSource, SearchFilter
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
+from oprag.user_frame import warn_user
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
@@ -211,4 +211,4 @@ class SharedOptions(CheckedOptions):
         self._warned = True
         name = type(self).__name__
         message = unfilled_message(name, self.token_budget, found, setting)
-        warnings.warn(message, UnfilledBudgetWarning, stacklevel=3)
+        warn_user(message, UnfilledBudgetWarning)

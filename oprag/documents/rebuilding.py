@@ -10,7 +10,6 @@ split (`oprag.metadata.text_stamp`).
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby, pairwise
@@ -46,6 +45,7 @@ from oprag.metadata import (
 )
 from oprag.positions import as_number
 from oprag.tokens import in_thread_if_long
+from oprag.user_frame import warn_user
 
 
 def rebuild(
@@ -225,7 +225,7 @@ def _tell_of_versions(
         "or one that was not repeated for every size. One is read, which need not be "
         "the newer. Index the document again, in every size."
     )
-    warnings.warn(message, MixedVersionsWarning, stacklevel=3)
+    warn_user(message, MixedVersionsWarning)
 
 
 class StoreSource(DocumentSource):

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from oprag.errors import OpragWarning
 from oprag.evaluation.errors import RunInUseError
+from oprag.user_frame import warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -130,7 +130,7 @@ def _take(file: IO[bytes], folder: Path) -> None:
                 f"{folder} cannot be locked ({error.strerror}): give no second command "
                 "that writes to it until this one has ended."
             )
-            warnings.warn(message, OpragWarning, stacklevel=2)
+            warn_user(message, OpragWarning)
             return
         file.seek(0)
         held = file.read().decode("ascii", "replace").strip()

@@ -9,6 +9,7 @@ from oprag.indexing.given import (
     wanted_documents,
 )
 from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
+from oprag.indexing.progress import ShowProgress
 from oprag.indexing.reporting import FailedDocument, IndexingReport
 from oprag.indexing.updating import RemoveMissing, aupdate_index, update_index
 from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
@@ -22,6 +23,7 @@ __all__ = [
     "Piece",
     "RemoveMissing",
     "Replace",
+    "ShowProgress",
     "Snapshot",
     "UnsupportedMetadata",
     "WantedChunk",

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from oprag.documents import read_folder
+from oprag.documents import count_files, read_folder
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
@@ -24,6 +24,7 @@ from oprag.errors import (
 )
 from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
 from oprag.indexing.plan import WantedChunk, WantedDocument
+from oprag.indexing.progress import Counted
 from oprag.indexing.reporting import REFUSALS, FailedDocument, SkippedFile
 from oprag.indexing.updating import Readable
 from oprag.locating import SourcePart, annotate_chunks, replaced
@@ -138,7 +139,7 @@ def wanted_documents(
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
     scope: str | None = None,
-) -> Iterator[Readable]:
+) -> Counted[Readable]:
     """Read, group and split documents, one at a time.
 
     Args:
@@ -151,7 +152,8 @@ def wanted_documents(
 
     Returns:
         Each document with all its chunks; or, with its name, the reason why a file is
-        no text, a document cannot be stored or was not split. Read one at a time.
+        no text, a document cannot be stored or was not split. Read one at a time;
+        how many there will be is known for a folder and a list.
 
     Raises:
         InvalidOptionError: An option has no such value, at once; later, that
@@ -168,7 +170,20 @@ def wanted_documents(
     if unsupported_metadata not in ("error", "drop"):
         takes = "It takes 'error' or 'drop'."
         raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
-    return _wanted(documents, framework, unsupported_metadata, scope)
+    return Counted(
+        _wanted(documents, framework, unsupported_metadata, scope),
+        lambda: _how_many(documents, framework),
+    )
+
+
+def _how_many(documents: Documents[D], framework: Framework[D]) -> int | None:
+    """How many documents there will be, files that are no text among them."""
+    if isinstance(documents, (str, Path)):
+        return count_files(documents)
+    if not isinstance(documents, Sequence):
+        return None
+    names = (_name(place, given, framework) for place, given in enumerate(documents))
+    return sum(1 for _ in itertools.groupby(names))
 
 
 def _wanted(

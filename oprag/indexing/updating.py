@@ -10,8 +10,7 @@ the rest. A generator decides what is to be done; sync and async code carry it o
 from __future__ import annotations
 
 import itertools
-import warnings
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -33,6 +32,7 @@ from oprag.errors import (
 )
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
+from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.reporting import (
     REFUSALS,
     FailedDocument,
@@ -46,6 +46,7 @@ from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
 from oprag.metadata import document_key
 from oprag.positions import shared_key
+from oprag.user_frame import warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -87,6 +88,8 @@ def update_index(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
+    *,
+    show_progress: ShowProgress = False,
     **options: Unpack[RunOptions],
 ) -> IndexingReport:
     """Make a store hold documents as they are now.
@@ -96,6 +99,7 @@ def update_index(
             `batch_size` chunks.
         store: Where the chunks are read.
         writer: Where they are written.
+        show_progress: See `ShowProgress`.
         **options: See `RunOptions`.
 
     Raises:
@@ -109,8 +113,9 @@ def update_index(
         OpragWarning: Some documents could not be indexed, or the store holds other
             chunks of them; see the report.
     """
+    told = Progress(show_progress, documents)
     with only_run(store, writer.written):
-        steps = _indexing_steps(documents, store, writer, **options)
+        steps = _indexing_steps(documents, store, writer, told, **options)
         try:
             request = _advance(steps)
             while not isinstance(request, IndexingReport):
@@ -122,6 +127,8 @@ def update_index(
                 request = _advance(steps, answer, error)
         finally:
             steps.close()
+            told.close()
+    told.end(request)
     _warn(request, writer)
     return request
 
@@ -130,14 +137,17 @@ async def aupdate_index(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
+    *,
+    show_progress: ShowProgress = False,
     **options: Unpack[RunOptions],
 ) -> IndexingReport:
     """Async version of `update_index`.
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
+    told = Progress(show_progress, documents)
     async with aonly_run(store, writer.written):
-        steps = _indexing_steps(documents, store, writer, **options)
+        steps = _indexing_steps(documents, store, writer, told, **options)
         try:
             request = await in_thread(_advance, steps)
             while not isinstance(request, IndexingReport):
@@ -149,6 +159,8 @@ async def aupdate_index(
                 request = await in_thread(_advance, steps, answer, error)
         finally:
             steps.close()
+            told.close()
+    told.end(request)
     _warn(request, writer)
     return request
 
@@ -157,9 +169,9 @@ def _warn(report: IndexingReport, writer: ChunkWriter) -> None:
     """Warn whoever called `index_documents`."""
     if report.failed:
         message = failures(report.failed, writer.embedding, writer.written)
-        warnings.warn(message, OpragWarning, stacklevel=4)
+        warn_user(message, OpragWarning)
     if report.foreign:
-        warnings.warn(foreign_message(report), OpragWarning, stacklevel=4)
+        warn_user(foreign_message(report), OpragWarning)
 
 
 class Fetch(NamedTuple):
@@ -226,6 +238,7 @@ def _indexing_steps(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
+    told: Callable[[int, int], None],
     *,
     scope: str = "",
     remove_missing: RemoveMissing = False,
@@ -247,6 +260,7 @@ def _indexing_steps(
     run = _Run(
         store,
         writer,
+        told,
         scope=scope,
         remove_missing=remove_missing,
         replace=replace,
@@ -254,7 +268,9 @@ def _indexing_steps(
     )
     for document in documents:
         yield from run.take(document)
+        run.tell()
     yield from run.flush()
+    run.tell()
     yield from run.end()
     return run.report()
 
@@ -275,12 +291,14 @@ class _Run:
         self,
         store: ChunkStore,
         writer: ChunkWriter,
+        told: Callable[[int, int], None],
         *,
         scope: str,
         remove_missing: RemoveMissing,
         replace: Replace,
         batch_size: int,
     ) -> None:
+        self._told = told
         self._store = store
         self._writer = writer
         self._scope = scope
@@ -361,6 +379,12 @@ class _Run:
         if self._replace == "all":
             yield from self._replace_copies()
 
+    def tell(self) -> None:
+        """Tell how far the run is."""
+        stored = sum(len(self._names[outcome]) for outcome in _STORED)
+        done = stored + len(self._skipped) + len(self._failed)
+        self._told(done, self._counts["added"])
+
     def report(self) -> IndexingReport:
         """Say what was done."""
         foreign = self._foreign()
@@ -413,6 +437,7 @@ class _Run:
         for chunks in self._batches([c for one in todo for c in one.add]):
             yield Add(chunks)
             self._counts["added"] += len(chunks)
+            self.tell()
         for chunks in self._batches([c for one in todo for c in one.rewrite]):
             yield Rewrite(chunks)
             self._counts["added"] += len(chunks)
@@ -472,7 +497,7 @@ class _Run:
         }
         if 2 * len(going) > len(before) and not everything:
             if self._failed:  # there will be no report
-                warnings.warn(self._failures(), OpragWarning, stacklevel=2)
+                warn_user(self._failures(), OpragWarning)
             raise too_many(sorted(going.values()), len(before))
         for key, name in sorted(going.items(), key=lambda item: item[1]):
             yield from self._delete_document(name, emptied=key in self._emptied)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
+from oprag.user_frame import from_user
 
 T = TypeVar("T")
 
@@ -92,7 +93,7 @@ async def in_thread(call: Callable[..., T], *args: Any) -> T:
 
     Whoever cancels may close the store next.
     """
-    running = asyncio.ensure_future(asyncio.to_thread(call, *args))
+    running = asyncio.ensure_future(asyncio.to_thread(from_user(call), *args))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

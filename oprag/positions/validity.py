@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -26,6 +25,7 @@ from oprag.positions.keys import (
     MissingPosition,
     as_number,
 )
+from oprag.user_frame import warn_user
 
 _WAYS_OUT = (
     "Ways out: split with add_start_index=True or with oprag's own splitters; repair "
@@ -224,7 +224,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
             "chunk. An interrupted indexing leaves such chunks: index these documents "
             "again."
         )
-        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
+        warn_user(message, MixedVersionsWarning)
     return kept
 
 

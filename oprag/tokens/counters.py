@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from oprag.errors import ApproximateTokenCountWarning, TokenizerError
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
+from oprag.user_frame import warn_user
 
 if TYPE_CHECKING:
     import tiktoken
@@ -164,7 +164,7 @@ def _default_counter() -> NamedTokenCounter:
         "(it carries the file), point TIKTOKEN_CACHE_DIR at a folder with the file, "
         'or name a tokenizer; token_counter="approximate" says that this is meant.'
     )
-    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=3)
+    warn_user(message, ApproximateTokenCountWarning)
     return _counter_by_name(_APPROXIMATE)
 
 
