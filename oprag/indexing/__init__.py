@@ -10,7 +10,7 @@ from oprag.indexing.given import (
 )
 from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
 from oprag.indexing.progress import ShowProgress
-from oprag.indexing.reporting import FailedDocument, IndexingReport
+from oprag.indexing.reporting import FailedDocument, IndexingReport, SkippedFile
 from oprag.indexing.updating import RemoveMissing, aupdate_index, update_index
 from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
 
@@ -24,6 +24,7 @@ __all__ = [
     "RemoveMissing",
     "Replace",
     "ShowProgress",
+    "SkippedFile",
     "Snapshot",
     "UnsupportedMetadata",
     "WantedChunk",

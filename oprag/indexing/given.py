@@ -297,6 +297,9 @@ def _named_documents(
     )
     for name, group in itertools.groupby(named, key=lambda pair: pair[0]):
         parts = [document for _, document in group]
+        if isinstance(parts[0], SkippedFile):
+            yield parts[0]
+            continue
         texts = [framework.read(part) for part in parts]
         _refuse_repetition(name, texts)
         yield (
@@ -321,6 +324,8 @@ def _names_of(name: str) -> dict[str, str]:
 
 
 def _name(place: int, document: Any, framework: Framework[D]) -> str:
+    if isinstance(document, SkippedFile):  # as the command line reads files
+        return document.name
     if not isinstance(document, framework.document_type):
         message = (
             f"documents= holds a {type(document).__name__} at place {place}. It takes "

@@ -154,6 +154,7 @@ async def test_how_many_an_iterator_gives_is_not_known(framework, how):
 
 async def test_an_interruption_closes_the_bar(framework, how, watched):
     terminal = watched()
+
     def documents():
         for name in ("a.txt", "b.txt"):
             yield framework.document(name, SENTENCES)
