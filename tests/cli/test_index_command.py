@@ -86,9 +86,13 @@ def test_options_that_do_not_go_together_are_a_wrong_call(run, tmp_path):
 def test_ctrl_c_tells_what_is_done(capsys):
     from oprag.cli.display import make_console
 
-    with pytest.raises(KeyboardInterrupt), indexing_bar(make_console()) as told:
-        told(2, 5, 40)
-        raise KeyboardInterrupt
+    def stopped() -> None:
+        with indexing_bar(make_console()) as told:
+            told(2, 5, 40)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
 
     assert "Indexed before it was stopped: 2 of 5 files, 40 chunks." in (
         capsys.readouterr().err
