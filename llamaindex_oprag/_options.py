@@ -29,10 +29,9 @@ from oprag.context import (
     unfilled_message,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import UnfilledBudgetWarning
+from oprag.errors import UnfilledBudgetWarning, warn_user
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
-from oprag.user_frame import warn_user
 
 _VALUES = itemgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "token_counter")

@@ -97,12 +97,13 @@ def open_index(
     folder.mkdir(parents=True, exist_ok=True)
     manifest = folder / f"{label}.json"
     known = _read(manifest)
-    facts = {"model": embeddings.name, "probe": embeddings.embed_query(_PROBE)}
+    probe = embeddings.embed_query(_PROBE)
+    facts: dict[str, Any] = {"model": embeddings.name, "probe": probe}
     fingerprint = _fingerprint(documents, embeddings.name)
     path = folder / str(known.get("store"))
     chunks = known.get("chunks", -1)
     alike = known.get("model") == facts["model"]
-    alike = alike and _alike(known.get("probe"), facts["probe"])
+    alike = alike and _alike(known.get("probe"), probe)
     store = _open(path, embeddings) if alike else None
     same = known.get("fingerprint") == fingerprint
     if store is not None and same and _count(store) == chunks:

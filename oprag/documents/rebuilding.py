@@ -32,6 +32,7 @@ from oprag.errors import (
     InconsistentChunksError,
     MixedVersionsWarning,
     PositionError,
+    warn_user,
 )
 from oprag.metadata import (
     CHUNK_INDEX,
@@ -45,7 +46,6 @@ from oprag.metadata import (
 )
 from oprag.positions import as_number
 from oprag.tokens import in_thread_if_long
-from oprag.user_frame import warn_user
 
 
 def rebuild(

@@ -29,6 +29,7 @@ from oprag.errors import (
     OpragWarning,
     UnreadableFileError,
     invalid_option,
+    warn_user,
 )
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
@@ -46,7 +47,6 @@ from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
 from oprag.metadata import document_key
 from oprag.positions import shared_key
-from oprag.user_frame import warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

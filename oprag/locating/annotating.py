@@ -10,6 +10,7 @@ from oprag.errors import (
     AmbiguousPositionError,
     InconsistentChunksError,
     UnlocatedChunksWarning,
+    warn_user,
 )
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.given_order import given_order
@@ -30,7 +31,6 @@ from oprag.metadata import (
     document_version,
     text_stamp,
 )
-from oprag.user_frame import warn_user
 
 POSITION_KEYS = (
     *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX),

@@ -15,6 +15,7 @@ from oprag.errors import (
     MixedVersionsWarning,
     PositionError,
     UnscopedPositionError,
+    warn_user,
 )
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.positions.keys import (
@@ -25,7 +26,6 @@ from oprag.positions.keys import (
     MissingPosition,
     as_number,
 )
-from oprag.user_frame import warn_user
 
 _WAYS_OUT = (
     "Ways out: split with add_start_index=True or with oprag's own splitters; repair "

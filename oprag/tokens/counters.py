@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from oprag.errors import ApproximateTokenCountWarning, TokenizerError
+from oprag.errors import ApproximateTokenCountWarning, TokenizerError, warn_user
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
-from oprag.user_frame import warn_user
 
 if TYPE_CHECKING:
     import tiktoken
