@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -38,7 +37,7 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import UnfilledBudgetWarning
+from oprag.errors import UnfilledBudgetWarning, warn_user
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -211,4 +210,4 @@ class SharedOptions(CheckedOptions):
         self._warned = True
         name = type(self).__name__
         message = unfilled_message(name, self.token_budget, found, setting)
-        warnings.warn(message, UnfilledBudgetWarning, stacklevel=3)
+        warn_user(message, UnfilledBudgetWarning)

@@ -19,6 +19,7 @@ from langchain_core.runnables.config import ensure_config, merge_configs
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
+from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
 from oprag.context import FetchPlan, check_option
@@ -78,7 +79,7 @@ class Fetch:
     ) -> None:
         self.config = config
         self.k = k
-        self._retriever = retriever
+        self.retriever = self._retriever = retriever
         self._call = call
         self._search = _store_search(retriever, config)
         self._given = None
@@ -89,6 +90,8 @@ class Fetch:
                 self._plan = FetchPlan.beginning_with(max(at_least, self._given or 0))
             elif self._given is None and k is None and token_budget is not None:
                 self._plan = FetchPlan(token_budget, candidates)
+            if self._plan is not None:
+                self.retriever = embedding_once(retriever)
 
     def filtered_by(self) -> SearchFilter:
         """What the search is filtered by."""
@@ -288,7 +291,7 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         """Ask the wrapped retriever until `receive` wants no more."""
         more = True
         while more:
-            found = self.base_retriever.invoke(query, fetch.config, **fetch.arguments)
+            found = fetch.retriever.invoke(query, fetch.config, **fetch.arguments)
             received, more = receive(found)
         return received
 
@@ -298,7 +301,7 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         """Async version of `_fetched`."""
         more = True
         while more:
-            found = await self.base_retriever.ainvoke(
+            found = await fetch.retriever.ainvoke(
                 query, fetch.config, **fetch.arguments
             )
             received, more = await receive(found)

@@ -68,7 +68,7 @@ def annotate_positions(
         SourcePart(text, [documents[i].page_content for i in indexes], number)
         for text, number, indexes in groups
     ]
-    written = annotate_chunks(names[0], parts, stacklevel=2)
+    written = annotate_chunks(names[0], parts)
     entries = {
         index: entry
         for (_, _, indexes), row in zip(groups, written, strict=True)

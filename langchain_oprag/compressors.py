@@ -17,6 +17,8 @@ from oprag.documents import SearchFilter
 from oprag.errors import InvalidOptionError
 
 _SETTING = "raise the number of documents that the retriever before it returns (k)"
+_ASKED_FOR = 4
+"""LangChain's default `k`."""
 
 
 @documented
@@ -69,7 +71,9 @@ class OrderPreservingCompressor(
             BudgetTooSmallError: Not even the best document fits.
 
         Warns:
-            UnfilledBudgetWarning: Once, when all documents fit the token budget.
+            UnfilledBudgetWarning: Once, when all documents fit the token budget and
+                are at least the 4 that a retriever is asked for by default: fewer are
+                most likely all that there is.
         """
         return self(documents)
 
@@ -121,7 +125,8 @@ class OrderPreservingCompressor(
     def _warned_of(
         self, documents: Sequence[Document], ordered: Ordered
     ) -> list[Document]:
-        if ordered.used_all and documents and self._budget_to_fill() is not None:
+        may_have_more = len(documents) >= _ASKED_FOR
+        if ordered.used_all and may_have_more and self._budget_to_fill() is not None:
             self._warn_unfilled(len(documents), _SETTING)
         return ordered.documents
 

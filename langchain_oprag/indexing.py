@@ -23,6 +23,7 @@ from oprag.indexing import (
     Piece,
     RemoveMissing,
     Replace,
+    ShowProgress,
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
@@ -45,6 +46,7 @@ def index_documents(
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
+    show_progress: ShowProgress = True,
 ) -> IndexingReport:
     """Make a vector store hold documents as they are now.
 
@@ -97,6 +99,10 @@ def index_documents(
             fails.
         batch_size: Chunks that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
+        show_progress: Draw a bar with tqdm on standard error, if that is a terminal,
+            and say at the end what was done; elsewhere the logger `oprag` gets it at
+            INFO. A function is called instead of the bar, with the documents that are
+            done, their number (None if it is not known) and the chunks written.
 
     Returns:
         What was done, by document.
@@ -138,6 +144,7 @@ def index_documents(
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
+        show_progress=show_progress,
     )
 
 
@@ -152,6 +159,7 @@ async def aindex_documents(
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
+    show_progress: ShowProgress = True,
 ) -> IndexingReport:
     """Async version of `index_documents`, by the store's async methods.
 
@@ -166,6 +174,7 @@ async def aindex_documents(
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
+        show_progress=show_progress,
     )
 
 

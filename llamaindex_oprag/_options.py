@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import warnings
 from operator import is_, itemgetter
 from typing import Any
 
@@ -30,7 +29,7 @@ from oprag.context import (
     unfilled_message,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import UnfilledBudgetWarning
+from oprag.errors import UnfilledBudgetWarning, warn_user
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -152,4 +151,4 @@ def warn_unfilled(component: object, token_budget: int, nodes: int, how: str) ->
     """Warn that the retriever, not the budget, decided how much is read."""
     name = type(component).__name__
     message = unfilled_message(name, token_budget, nodes, how)
-    warnings.warn(message, UnfilledBudgetWarning, stacklevel=3)
+    warn_user(message, UnfilledBudgetWarning)

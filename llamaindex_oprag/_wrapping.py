@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -86,6 +87,23 @@ class Fetch:
         asking = copy.copy(self._base)
         asking.similarity_top_k = wanted
         return asking
+
+    async def aembedded(self, query: QueryBundle) -> QueryBundle:
+        """Return the query with its vector, where it may be asked more than once.
+
+        Awaited, LlamaIndex's retriever embeds a query each time; else it notes the
+        vector on the query. One that does something else with it is left alone.
+        """
+        base = self._base
+        if not self.fills or query.embedding is not None or not query.embedding_strs:
+            return query
+        if not is_unchanged(base, VectorIndexRetriever):
+            return query
+        if not base._needs_embedding():  # type: ignore[attr-defined]  # noqa: SLF001 -- nothing public tells
+            return query
+        model = base._embed_model  # type: ignore[attr-defined]  # noqa: SLF001 -- as above
+        vector = await model.aget_agg_embedding_from_queries(query.embedding_strs)
+        return dataclasses.replace(query, embedding=vector)
 
     def wants_more(self, found: Sequence[NodeWithScore], *, used_all: bool) -> bool:
         """Say whether to ask again, for more."""
@@ -203,8 +221,9 @@ class WrappingRetriever(BaseRetriever):
         self, query: QueryBundle, fetch: Fetch, receive: _AReceive[_Received]
     ) -> _Received:
         """Async version of `_fetched`."""
+        embedded = await fetch.aembedded(query)
         while True:
-            found = await fetch.retriever().aretrieve(query)
+            found = await fetch.retriever().aretrieve(embedded)
             nodes = await super()._ahandle_recursive_retrieval(query, found)
             received, used_all = await receive(nodes)
             work = partial(fetch.wants_more, found, used_all=used_all)

@@ -170,7 +170,6 @@ def _located(
             SourcePart(texts[source], [text_of(node) for _, node in group], number)
             for number, (source, group) in parts
         ],
-        stacklevel=4,
     )
     return {
         index: entry

@@ -38,6 +38,7 @@ from oprag.indexing import (
     Piece,
     RemoveMissing,
     Replace,
+    ShowProgress,
     Snapshot,
     UnsupportedMetadata,
     WantedChunk,
@@ -66,6 +67,7 @@ def index_documents(
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
+    show_progress: ShowProgress = True,
 ) -> IndexingReport:
     """Make an index hold documents as they are now.
 
@@ -121,6 +123,10 @@ def index_documents(
             document fails.
         batch_size: Nodes that are embedded and written at once.
         chunks: How the store's chunks are read; None for the stores that are known.
+        show_progress: Draw a bar with tqdm on standard error, if that is a terminal,
+            and say at the end what was done; elsewhere the logger `oprag` gets it at
+            INFO. A function is called instead of the bar, with the documents that are
+            done, their number (None if it is not known) and the chunks written.
 
     Returns:
         What was done, by document.
@@ -154,6 +160,7 @@ def index_documents(
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
+        show_progress=show_progress,
     )
 
 
@@ -168,6 +175,7 @@ async def aindex_documents(
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
     chunks: ChunkStore | None = None,
+    show_progress: ShowProgress = True,
 ) -> IndexingReport:
     """Async version of `index_documents`, embedding by the model's async methods.
 
@@ -185,6 +193,7 @@ async def aindex_documents(
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
+        show_progress=show_progress,
     )
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
@@ -45,8 +46,9 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
             `ValueError`.
 
     Warns:
-        UnfilledBudgetWarning: Once, when all nodes fit the budget: a postprocessor
-            cannot ask for more; `OrderPreservingRetriever` can.
+        UnfilledBudgetWarning: Once, when all nodes fit the budget and are at least
+            the 2 that a retriever is asked for by default: a postprocessor cannot ask
+            for more; `OrderPreservingRetriever` can.
 
     Example:
         >>> from llama_index.core.schema import NodeWithScore, TextNode
@@ -87,7 +89,10 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], ordered: Ordered
     ) -> list[NodeWithScore]:
         budget = None if self.selection == "top_k" else self.token_budget
-        if budget is not None and nodes and ordered.used_all and not self._warned:
+        # Fewer than LlamaIndex asks for by default are most likely all that there is.
+        may_have_more = len(nodes) >= DEFAULT_SIMILARITY_TOP_K
+        unfilled = budget is not None and ordered.used_all and may_have_more
+        if budget is not None and unfilled and not self._warned:
             self._warned = True
             how = (
                 "raise similarity_top_k= of the retriever, or put "

@@ -19,6 +19,7 @@ from oprag.cli.context import context
 from oprag.cli.demo import demo
 from oprag.cli.doctor import doctor
 from oprag.cli.evaluate import evaluate
+from oprag.cli.index_command import index
 from oprag.cli.sweep import sweep
 from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
@@ -139,7 +140,7 @@ app = typer.Typer(
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
-for _command in (demo, context, ask, doctor, evaluate, sweep):
+for _command in (demo, index, context, ask, doctor, evaluate, sweep):
     app.command()(_command)
 
 

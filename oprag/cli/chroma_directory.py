@@ -257,6 +257,25 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_SHOWN])) + more
 
 
+def only_collection(directory: Path) -> str | None:
+    """Name the collection of a directory; None if it has none.
+
+    Raises:
+        typer.Exit: With code 2: there are several; with code 1: Chroma cannot open it.
+    """
+    try:
+        client = chromadb.PersistentClient(
+            str(directory), settings=Settings(anonymized_telemetry=False)
+        )
+        names = sorted(collection.name for collection in client.list_collections())
+    except ChromaError as error:
+        message = f"Chroma cannot open {directory}: {error}"
+        raise told(message) from error
+    if len(names) > 1:
+        raise _which_collection(directory, None, names)
+    return names[0] if names else None
+
+
 def _which_collection(directory: Path, name: str | None, names: list[str]) -> Exception:
     if not names:
         message = (

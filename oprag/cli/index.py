@@ -8,6 +8,7 @@ import math
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,18 +19,23 @@ from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from rich.console import Console
 
-from langchain_oprag import OffsetSentenceSplitter
+from langchain_oprag import OffsetSentenceSplitter, index_documents
+from oprag.calls import ReplyFilter, said_by, secrets_of
+from oprag.cli.chroma_directory import only_collection
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
-from oprag.cli.progress import progress_bar, working
-from oprag.evaluation.files import FileText
+from oprag.cli.progress import indexing_bar
+from oprag.cli.telling import note
+from oprag.errors import IndexingError, OpragError, OpragWarning
+from oprag.evaluation.files import FilesRead, FileText
 from oprag.evaluation.safe_files import write_whole
+from oprag.indexing import FailedDocument, IndexingReport, RemoveMissing, SkippedFile
 
-_FORMAT = 1
+_FORMAT = 2
 """Raised when the way an index is made changes, so that old ones are made anew."""
 
-_COLLECTION = "oprag"
+COLLECTION = "oprag"
 _BATCH = 64
-"""Chunks embedded between two reports of progress."""
+"""Chunks embedded and written at once, between two reports of progress."""
 
 _PROBE = "In the beginning the author put the end at the end."
 """Embedded to tell whether a model of the same name still is the same model."""
@@ -47,68 +53,122 @@ class Index(NamedTuple):
     vectorstore: Chroma
     chunks: int
     """How many chunks it holds."""
-    reused: bool
-    """Whether it was there already."""
+    report: IndexingReport
+    """What had to be done."""
+    path: Path
+    """The Chroma directory."""
+    collection: str = COLLECTION
+    """Its collection."""
+
+    @property
+    def reused(self) -> bool:
+        """Whether it was there already, as it is."""
+        return not (self.report.chunks_added or self.report.chunks_deleted)
 
 
 def open_index(
     label: str,
-    chunks: Sequence[Document],
+    documents: Sequence[Document],
     embeddings: SentenceTransformerEmbeddings,
     *,
     folder: Path,
-    on_progress: Callable[[int], None] = lambda _: None,
+    told: Callable[[int, int | None, int], None] | bool = False,
 ) -> Index:
-    """Open the index of these chunks, or make it.
+    """Open the index of these documents, brought up to date.
 
-    An index is used again while the chunks' texts and metadata, the model's name and
-    what the model computes are the same, and the index is whole. Otherwise it is made
-    anew in a folder of its own; the small file that says which folder counts is
-    written last and at once. So a process that is killed leaves no index that is
-    half used, and one that still reads the old index is not disturbed.
+    While the documents, the model's name and what the model computes are the same,
+    the index is used as it is. What changed of the documents is indexed anew and what
+    is missing goes, as `index_documents` does it, also after a run that was stopped.
+    Of another model, or where the index is damaged, it is made anew, in a folder of
+    its own: a process that still reads the old one is not disturbed. The small file
+    that says which folder counts is written at once.
 
     Args:
         label: Tells indexes in one folder apart; letters, digits and hyphens.
-        chunks: With `doc_key`, `chunk_index` and so on in the metadata, and an id
-            each, as oprag's splitters make them.
+        documents: Named by `source`; the pages of one follow one another.
         embeddings: The model.
         folder: Created where it is missing.
-        on_progress: Called with the number of chunks embedded so far, from 0 on,
-            when an index is made.
+        told: As `index_documents` takes it for `show_progress`.
 
     Raises:
         OSError: The folder cannot be written to.
+        IndexingError: See `index_documents`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     manifest = folder / f"{label}.json"
-    fingerprint = _fingerprint(chunks, embeddings.name)
-    probe = embeddings.embed_query(_PROBE)
     known = _read(manifest)
-    if known.get("fingerprint") == fingerprint and _alike(known.get("probe"), probe):
-        store = _open(folder / str(known.get("store")), embeddings, len(chunks))
-        if store is not None:
-            return Index(store, len(chunks), reused=True)
+    probe = embeddings.embed_query(_PROBE)
+    facts: dict[str, Any] = {"model": embeddings.name, "probe": probe}
+    fingerprint = _fingerprint(documents, embeddings.name)
+    path = folder / str(known.get("store"))
+    chunks = known.get("chunks", -1)
+    alike = known.get("model") == facts["model"]
+    alike = alike and _alike(known.get("probe"), probe)
+    store = _open(path, embeddings) if alike else None
+    same = known.get("fingerprint") == fingerprint
+    if store is not None and same and _count(store) == chunks:
+        names = dict.fromkeys(str(each.metadata["source"]) for each in documents)
+        return Index(store, chunks, IndexingReport(unchanged=tuple(names)), path)
     _remove_abandoned(folder)
-    path = Path(tempfile.mkdtemp(prefix=f"{label}-", suffix=".chroma", dir=folder))
     try:
-        store = _build(path, chunks, embeddings, on_progress)
-        facts = {"fingerprint": fingerprint, "probe": probe, "store": path.name}
-        write_whole(manifest, json.dumps(facts).encode("ascii"), shared=True)
-    except ChromaError as error:
+        if store is None:
+            made = tempfile.mkdtemp(prefix=f"{label}-", suffix=".chroma", dir=folder)
+            path = Path(made)
+            store = open_chroma(path, embeddings)
+            # What is done of it counts: if this is stopped, the next run goes on.
+            _write(manifest, {**facts, "store": path.name})
+        report = fill(store, documents, remove_missing="all", told=told)
+        chunks = _count(store)
+        facts |= {"fingerprint": fingerprint if not report.failed else ""}
+        _write(manifest, {**facts, "store": path.name, "chunks": chunks})
+    except (ChromaError, IndexingError) as error:
+        cause = error.__cause__ if isinstance(error, IndexingError) else error
+        if not isinstance(cause, ChromaError):
+            raise
+        # It cannot be read or written: the next run makes it anew.
+        manifest.unlink(missing_ok=True)
         shutil.rmtree(path, ignore_errors=True)
-        message = f"The index cannot be written to {folder}: {error}"
+        message = f"The index cannot be written to {folder}: {cause}"
         raise OSError(message) from error
-    except BaseException:
-        shutil.rmtree(path, ignore_errors=True)
-        raise
-    return Index(store, len(chunks), reused=False)
+    return Index(store, chunks, report, path)
 
 
-def _fingerprint(chunks: Sequence[Document], model: str) -> str:
+def fill(
+    store: Chroma,
+    documents: Sequence[Document],
+    *,
+    remove_missing: RemoveMissing,
+    told: Callable[[int, int | None, int], None] | bool,
+    scope: str | None = None,
+) -> IndexingReport:
+    """Bring a store up to date: whole sentences of at most 100 tokens in a chunk.
+
+    What failed is in the report, and no warning tells of it as well.
+    """
+    with warnings.catch_warnings():
+        for told_otherwise in (r"[\d,]+ failed: ", "The store also holds "):
+            warnings.filterwarnings("ignore", told_otherwise, OpragWarning)
+        return index_documents(
+            documents,
+            store,
+            splitter=OffsetSentenceSplitter(),
+            scope=scope,
+            remove_missing=remove_missing,
+            unsupported_metadata="drop",
+            batch_size=_BATCH,
+            show_progress=told,
+        )
+
+
+def _fingerprint(documents: Sequence[Document], model: str) -> str:
     """One hash of everything that the index is made of."""
-    content = [[chunk.id, chunk.page_content, chunk.metadata] for chunk in chunks]
+    content = [[each.page_content, each.metadata] for each in documents]
     facts = json.dumps([_FORMAT, model, content], sort_keys=True)
     return hashlib.sha256(facts.encode()).hexdigest()
+
+
+def _write(manifest: Path, facts: dict[str, Any]) -> None:
+    write_whole(manifest, json.dumps(facts).encode("ascii"), shared=True)
 
 
 def _alike(known: Any, probe: list[float]) -> bool:
@@ -127,43 +187,35 @@ def _read(manifest: Path) -> dict[str, Any]:
     return facts if isinstance(facts, dict) else {}
 
 
-def _open(
-    path: Path, embeddings: SentenceTransformerEmbeddings, chunks: int
-) -> Chroma | None:
-    """The store at a path, or None if it is gone, damaged or not complete."""
+def _open(path: Path, embeddings: SentenceTransformerEmbeddings) -> Chroma | None:
+    """The store at a path, or None if it is gone or damaged."""
     if not path.is_dir():
         return None
     try:
-        store = _chroma(path, embeddings, create_collection_if_not_exists=False)
-        whole = len(store.get(include=[])["ids"]) == chunks
+        store = open_chroma(path, embeddings, create_collection_if_not_exists=False)
+        _count(store)
     except ChromaError:
         return None
-    return store if whole else None
-
-
-def _build(
-    path: Path,
-    chunks: Sequence[Document],
-    embeddings: SentenceTransformerEmbeddings,
-    on_progress: Callable[[int], None],
-) -> Chroma:
-    store = _chroma(path, embeddings, collection_metadata={"hnsw:space": "cosine"})
-    on_progress(0)
-    for start in range(0, len(chunks), _BATCH):
-        batch = list(chunks[start : start + _BATCH])
-        store.add_documents(batch)
-        on_progress(start + len(batch))
     return store
 
 
-def _chroma(
-    path: Path, embeddings: SentenceTransformerEmbeddings, **how: Any
+def _count(store: Chroma) -> int:
+    return len(store.get(include=[])["ids"])
+
+
+def open_chroma(
+    path: Path,
+    embeddings: SentenceTransformerEmbeddings,
+    collection: str = COLLECTION,
+    **how: Any,
 ) -> Chroma:
+    """Open a collection in a Chroma directory, or make it."""
     return Chroma(
-        _COLLECTION,
+        collection,
         embeddings,
         persist_directory=str(path),
         client_settings=Settings(anonymized_telemetry=False),
+        collection_metadata={"hnsw:space": "cosine"},
         **how,
     )
 
@@ -188,16 +240,89 @@ def index_texts(
     folder: Path,
     console: Console,
 ) -> Index:
-    """Split texts into whole sentences of at most 100 tokens and index them.
+    """Open the index of these texts, brought up to date; see `open_index`.
 
     Raises:
         OSError: The folder cannot be written to.
+        IndexingError: See `index_documents`.
     """
-    documents = [Document(each.text, metadata=each.metadata) for each in texts]
-    with working(console, "Splitting the text …"):
-        chunks = OffsetSentenceSplitter().split_documents(documents)
-    with progress_bar(console, "Indexing", len(chunks)) as report:
-        index = open_index(label, chunks, embeddings, folder=folder, on_progress=report)
+    with indexing_bar(console) as told:
+        index = open_index(
+            label, as_documents(texts), embeddings, folder=folder, told=told
+        )
+    for failed in index.report.failed:
+        note(f"Not indexed: {failed_line(failed)}")
     how = "used again from" if index.reused else "now kept in"
     console.print(f"Index: {index.chunks:,} chunks, {how} {folder}", soft_wrap=True)
     return index
+
+
+def index_into(
+    path: Path,
+    collection: str,
+    read: FilesRead,
+    embeddings: SentenceTransformerEmbeddings,
+    *,
+    scope: str,
+    remove_missing: RemoveMissing,
+    console: Console,
+) -> Index:
+    """Bring a Chroma directory of the user's up to date with files.
+
+    Args:
+        path: The directory; made where it is missing.
+        collection: Made where it is missing; empty for the one that is there, or
+            `COLLECTION`.
+        read: The files. What is stored of those that were skipped stays.
+        embeddings: The model that everything in it is embedded with.
+        scope: Name of where the files come from.
+        remove_missing: See `index_documents`.
+        console: Where it is told how far it is.
+
+    Raises:
+        typer.Exit: With code 2, there are several collections and none is named.
+        OSError: Chroma cannot open or write it.
+        IndexingError: See `index_documents`.
+    """
+    if not collection and (path / "chroma.sqlite3").is_file():
+        collection = only_collection(path) or COLLECTION
+    collection = collection or COLLECTION
+    given: list[Any] = as_documents(read.texts)
+    given += [SkippedFile(error.path, error) for error in read.skipped]
+    try:
+        store = open_chroma(path, embeddings, collection)
+        with indexing_bar(console) as told:
+            report = fill(
+                store, given, remove_missing=remove_missing, told=told, scope=scope
+            )
+        chunks = _count(store)
+    except ChromaError as error:
+        message = f"Chroma cannot open or write {path}: {error}"
+        raise OSError(message) from error
+    for failed in report.failed:
+        note(f"Not indexed: {failed_line(failed)}")
+    if report.foreign:
+        listed = ", ".join(report.foreign)
+        note(
+            f"{path} also holds {report.chunks_foreign:,} other chunks of these files, "
+            f"which searches find as well: {listed}"
+        )
+    return Index(store, chunks, report, path, collection)
+
+
+def as_documents(texts: Sequence[FileText]) -> list[Document]:
+    """Return the texts as LangChain's documents, one per page."""
+    return [Document(each.text, metadata=each.metadata) for each in texts]
+
+
+def failed_line(failed: FailedDocument) -> str:
+    """Say which document failed, and why."""
+    said = failure_of(failed)
+    return said if failed.name in said else f"{failed.name}: {said}"
+
+
+def failure_of(failed: FailedDocument) -> str:
+    """Say why a document failed, without secrets."""
+    own = isinstance(failed.error, OpragError)
+    said = str(failed.error) if own else said_by(failed.error)
+    return ReplyFilter(secrets_of()).whole(said)

@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from oprag.cli.telling import note
 from oprag.evaluation.running.limits import Spending
 
 
@@ -41,6 +42,41 @@ def progress_bar(
             bar.update(task, completed=done, visible=True)
 
         yield report
+
+
+@contextmanager
+def indexing_bar(console: Console) -> Iterator[Callable[[int, int | None, int], None]]:
+    """A bar with files, chunks and the time left on a terminal; nothing elsewhere.
+
+    Yields:
+        The function that `index_documents` tells how far it is.
+    """
+    columns = (
+        TextColumn("Indexing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("files, {task.description}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None, visible=False)
+
+        def told(documents: int, total: int | None, chunks: int) -> None:
+            said = f"{chunks:,} chunks"
+            bar.update(
+                task, completed=documents, total=total, description=said, visible=True
+            )
+            done[:] = [f"{documents:,} of {total or 0:,} files, {said}"]
+
+        done: list[str] = []
+        try:
+            yield told
+        except KeyboardInterrupt:
+            if done:
+                note(
+                    f"Indexed before it was stopped: {done[0]}. Run it again to go on."
+                )
+            raise
 
 
 class CountedEmbeddings(Embeddings):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from rich.console import Console
 
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
@@ -67,18 +68,13 @@ def search(
         OSError: The folder cannot be written to.
     """
     notes = make_console(stderr=True)
-    with working(notes, "Reading the files …"):
-        files = read_files(
-            paths, if_missing="if it belongs to the question, put that in quotes, last"
-        )
-    for error in files.skipped:
-        note(f"Skipped: {error}")
-    count = len(files.names)
-    notes.print(f"Read: {count:,} file{'s' if count > 1 else ''}", soft_wrap=True)
+    files = read_told(
+        paths, notes, "if it belongs to the question, put that in quotes, last"
+    )
     index = index_texts(
         files.texts,
         load_model(options.embedding_model, notes),
-        label=_label(paths, options.embedding_model),
+        label=index_label(paths, options.embedding_model),
         folder=options.directory or cache_folder(),
         console=notes,
     )
@@ -92,6 +88,17 @@ def search(
         citations=citations,
     )
     return Search(files, index, retrieved)
+
+
+def read_told(paths: Sequence[Path], notes: Console, if_missing: str = "") -> FilesRead:
+    """Read files and tell how many they are, and what was skipped."""
+    with working(notes, "Reading the files …"):
+        files = read_files(paths, if_missing=if_missing)
+    for error in files.skipped:
+        note(f"Skipped: {error}")
+    count = len(files.names)
+    notes.print(f"Read: {count:,} file{'s' if count > 1 else ''}", soft_wrap=True)
+    return files
 
 
 def search_values(found: Search) -> dict[str, Any]:
@@ -108,8 +115,8 @@ def search_values(found: Search) -> dict[str, Any]:
     }
 
 
-def _label(paths: Sequence[Path], embedding_model: str) -> str:
-    """The same for the same files and model, whatever the files hold today."""
+def index_label(paths: Sequence[Path], embedding_model: str = "") -> str:
+    """Name an index: the same for the same files and model, whatever they hold."""
     named = [embedding_model, *sorted(map(os.path.realpath, paths))]
     joined = "\0".join(named).encode("utf-8", "surrogateescape")
     return f"files-{hashlib.sha256(joined).hexdigest()[:16]}"

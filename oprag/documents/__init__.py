@@ -1,7 +1,7 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
 from oprag.documents.copies import Copies, StoredCopies, is_own
-from oprag.documents.folders import read_folder
+from oprag.documents.folders import count_files, read_folder
 from oprag.documents.rebuilding import StoreSource, read_versions, rebuild
 from oprag.documents.search_filters import (
     SearchFilter,
@@ -35,6 +35,7 @@ __all__ = [
     "StoredChunk",
     "StoredCopies",
     "checked_text",
+    "count_files",
     "document_source",
     "exact_text",
     "given_documents",

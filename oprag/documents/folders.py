@@ -40,13 +40,23 @@ def read_folder(folder: str | Path) -> Iterator[FolderFile]:
     if not Path(folder).is_dir():
         raise _no_folder(folder)
     source = document_source(Path(folder))
-    root = Path(folder).resolve()
+    for name in _names(Path(folder).resolve()):
+        yield _read(source, name)
+
+
+def count_files(folder: str | Path) -> int:
+    """Count what `read_folder` will give; 0 where there is no folder."""
+    return sum(1 for _ in _names(Path(folder).resolve()))
+
+
+def _names(root: Path) -> Iterator[str]:
+    """Paths of the files inside a folder."""
     for parent, folders, files in os.walk(root, onerror=_closed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for file in sorted(files):
             path = Path(parent, file)
             if not file.startswith("."):
-                yield _read(source, path.relative_to(root).as_posix())
+                yield path.relative_to(root).as_posix()
 
 
 def _no_folder(folder: str | Path) -> InvalidOptionError:

@@ -6,13 +6,12 @@ import errno
 import json
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from oprag.errors import OpragWarning
+from oprag.errors import OpragWarning, warn_user
 from oprag.evaluation.errors import RunInUseError
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ def _take(file: IO[bytes], folder: Path) -> None:
                 f"{folder} cannot be locked ({error.strerror}): give no second command "
                 "that writes to it until this one has ended."
             )
-            warnings.warn(message, OpragWarning, stacklevel=2)
+            warn_user(message, OpragWarning)
             return
         file.seek(0)
         held = file.read().decode("ascii", "replace").strip()

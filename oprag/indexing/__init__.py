@@ -10,7 +10,8 @@ from oprag.indexing.given import (
     wanted_documents,
 )
 from oprag.indexing.plan import Replace, WantedChunk, WantedDocument
-from oprag.indexing.reporting import FailedDocument, IndexingReport
+from oprag.indexing.progress import ShowProgress
+from oprag.indexing.reporting import FailedDocument, IndexingReport, SkippedFile
 from oprag.indexing.updating import aupdate_index, update_index
 from oprag.indexing.writing import ChunkWriter, Snapshot, in_thread
 
@@ -23,6 +24,8 @@ __all__ = [
     "Piece",
     "RemoveMissing",
     "Replace",
+    "ShowProgress",
+    "SkippedFile",
     "Snapshot",
     "UnsupportedMetadata",
     "WantedChunk",

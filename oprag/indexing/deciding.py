@@ -9,8 +9,7 @@ the rest. A generator decides what is to be done; `oprag.indexing.updating` does
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -24,6 +23,7 @@ from oprag.errors import (
     OpragWarning,
     UnreadableFileError,
     invalid_option,
+    warn_user,
 )
 from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
 from oprag.indexing.reporting import (
@@ -65,6 +65,7 @@ def indexing_steps(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
+    told: Callable[[int, int], None],
     *,
     scope: str = "",
     remove_missing: RemoveMissing = False,
@@ -86,6 +87,7 @@ def indexing_steps(
     run = _Run(
         store,
         writer,
+        told,
         scope=scope,
         remove_missing=remove_missing,
         replace=replace,
@@ -93,7 +95,9 @@ def indexing_steps(
     )
     for document in documents:
         yield from run.take(document)
+        run.tell()
     yield from run.flush()
+    run.tell()
     yield from run.end()
     return run.report()
 
@@ -114,19 +118,23 @@ class _Run:
         self,
         store: ChunkStore,
         writer: ChunkWriter,
+        told: Callable[[int, int], None],
         *,
         scope: str,
         remove_missing: RemoveMissing,
         replace: Replace,
         batch_size: int,
     ) -> None:
+        self._told = told
         self._store = store
         self._writer = writer
         self._scope = scope
         self._remove_missing = remove_missing
         self._replace: Replace = replace
         self._batch_size = batch_size
-        self._writing = Writing(batch_size=batch_size, replaces=writer.replaces)
+        self._writing = Writing(
+            batch_size=batch_size, replaces=writer.replaces, tell=self.tell
+        )
         whole = bool(remove_missing) or replace == "all"
         self._before = StoredBefore(store, scope, whole=whole)
         self._names: dict[str, list[str]] = {
@@ -211,6 +219,12 @@ class _Run:
         if self._failed and not any(map(self._names.get, _STORED)):
             beside = all(isinstance(one, UndeletedDocument) for one in self._failed)
             raise self._error("" if beside else "No document could be indexed. ")
+
+    def tell(self) -> None:
+        """Tell how far the run is."""
+        stored = sum(len(self._names[outcome]) for outcome in _STORED)
+        done = stored + len(self._skipped) + len(self._failed)
+        self._told(done, self._writing.added)
 
     def report(self) -> IndexingReport:
         """Say what was done."""
@@ -339,7 +353,7 @@ class _Run:
         if 2 * len(going) > len(before) and not everything:
             if self._remove_missing:
                 if self._failed:  # there will be no report
-                    warnings.warn(self._failures(), OpragWarning, stacklevel=2)
+                    warn_user(self._failures(), OpragWarning)
                 raise too_many(sorted(going.values()), len(before))
             for name in going.values():
                 self._fail(name, emptied(name, len(going), len(before)))

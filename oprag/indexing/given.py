@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from oprag.calls import redacted, secrets_of
-from oprag.documents import read_folder
+from oprag.documents import count_files, read_folder
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
@@ -26,6 +26,7 @@ from oprag.errors import (
 from oprag.indexing.deciding import Readable
 from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
 from oprag.indexing.plan import WantedChunk, WantedDocument
+from oprag.indexing.progress import Counted
 from oprag.indexing.reporting import REFUSALS, FailedDocument, SkippedFile
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import (
@@ -139,7 +140,7 @@ def wanted_documents(
     framework: Framework[D],
     unsupported_metadata: UnsupportedMetadata,
     scope: str | None = None,
-) -> Iterator[Readable]:
+) -> Counted[Readable]:
     """Read, group and split documents, one at a time.
 
     Args:
@@ -152,7 +153,8 @@ def wanted_documents(
 
     Returns:
         Each document with all its chunks; or, with its name, the reason why a file is
-        no text, a document cannot be stored or was not split. Read one at a time.
+        no text, a document cannot be stored or was not split. Read one at a time;
+        how many there will be is known for a folder and a list.
 
     Raises:
         InvalidOptionError: An option has no such value, at once; later, that
@@ -169,7 +171,20 @@ def wanted_documents(
     if unsupported_metadata not in ("error", "drop"):
         takes = "It takes 'error' or 'drop'."
         raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
-    return _wanted(documents, framework, unsupported_metadata, scope)
+    return Counted(
+        _wanted(documents, framework, unsupported_metadata, scope),
+        lambda: _how_many(documents, framework),
+    )
+
+
+def _how_many(documents: Documents[D], framework: Framework[D]) -> int | None:
+    """How many documents there will be, files that are no text among them."""
+    if isinstance(documents, (str, Path)):
+        return count_files(documents)
+    if not isinstance(documents, Sequence):
+        return None
+    names = (_name(place, given, framework) for place, given in enumerate(documents))
+    return sum(1 for _ in itertools.groupby(names))
 
 
 def _wanted(
@@ -284,6 +299,9 @@ def _named_documents(
     )
     for name, group in itertools.groupby(named, key=lambda pair: pair[0]):
         parts = [document for _, document in group]
+        if isinstance(parts[0], SkippedFile):
+            yield parts[0]
+            continue
         texts = [framework.read(part) for part in parts]
         _refuse_repetition(name, texts)
         yield (
@@ -308,6 +326,8 @@ def _names_of(name: str) -> dict[str, str]:
 
 
 def _name(place: int, document: Any, framework: Framework[D]) -> str:
+    if isinstance(document, SkippedFile):  # as the command line reads files
+        return document.name
     if not isinstance(document, framework.document_type):
         message = (
             f"documents= holds a {type(document).__name__} at place {place}. It takes "

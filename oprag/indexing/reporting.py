@@ -60,7 +60,7 @@ class SkippedFile(NamedTuple):
     """Why it is none."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IndexingReport:
     """What was done. Documents by their names, in the order they were given."""
 
@@ -92,6 +92,40 @@ class IndexingReport:
     """Chunks that were deleted, those that were written anew among them."""
     chunks_unchanged: int = 0
     """Chunks that were left as they were."""
+
+    def __str__(self) -> str:
+        """What was done, as one sentence.
+
+        Of an error that is not oprag's only the kind: it may repeat a key.
+        """
+        added = _documents(len(self.added))
+        said = [
+            f"{added} added ({self.chunks_added:,} chunks)",
+            f"{len(self.updated):,} updated",
+            f"{len(self.unchanged):,} unchanged",
+            f"{len(self.removed):,} removed",
+        ]
+        said += [f"{len(self.empty):,} empty"] if self.empty else []
+        said += [f"{len(self.skipped):,} skipped"] if self.skipped else []
+        if self.failed:
+            rest = len(self.failed) - _LISTED
+            named = [f"{each.name}: {_why(each)}" for each in self.failed[:_LISTED]]
+            named += [f"{rest:,} more"] if rest > 0 else []
+            said.append(f"{len(self.failed):,} failed: {'; '.join(named)}")
+        return ", ".join(said).rstrip(".") + "."
+
+    def __repr__(self) -> str:
+        """The same sentence, and whose it is."""
+        return f"<IndexingReport: {self}>"
+
+
+def _documents(count: int) -> str:
+    return f"{count:,} document" if count == 1 else f"{count:,} documents"
+
+
+def _why(failed: FailedDocument) -> str:
+    own = isinstance(failed.error, OpragError)
+    return str(failed.error) if own else type(failed.error).__name__
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ All that is new is added before anything is deleted.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -58,9 +58,13 @@ class Writing:
     Args:
         batch_size: The most chunks of one request.
         replaces: Whether what is added replaces what has the same id.
+        tell: Called after each request that added chunks.
     """
 
-    def __init__(self, *, batch_size: int, replaces: bool) -> None:
+    def __init__(
+        self, *, batch_size: int, replaces: bool, tell: Callable[[], None]
+    ) -> None:
+        self._tell = tell
         self._batch_size = batch_size
         self._replaces = replaces
         self.added = 0
@@ -78,6 +82,7 @@ class Writing:
         for chunks in self._batches([c for one in todo for c in one.add]):
             yield Add(chunks)
             self.added += len(chunks)
+            self._tell()
         for chunks in self._batches([c for one in todo for c in one.rewrite]):
             yield from self._rewrite(chunks, frozenset(going))
             self.added += len(chunks)

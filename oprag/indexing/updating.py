@@ -6,16 +6,16 @@ the store and its writer.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from oprag.calls import hiding_secrets
 from oprag.documents import ChunkStore
-from oprag.errors import OpragWarning
+from oprag.errors import OpragWarning, warn_user
 from oprag.indexing.deciding import Readable, RemoveMissing, Steps, indexing_steps
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import Replace
+from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.reporting import IndexingReport, failures, foreign_message
 from oprag.indexing.requests import Add, Fetch, Request
 from oprag.indexing.writing import ChunkWriter, in_thread
@@ -43,6 +43,8 @@ def update_index(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
+    *,
+    show_progress: ShowProgress = False,
     **options: Unpack[RunOptions],
 ) -> IndexingReport:
     """Make a store hold documents as they are now.
@@ -52,6 +54,7 @@ def update_index(
             `batch_size` chunks.
         store: Where the chunks are read.
         writer: Where they are written.
+        show_progress: See `ShowProgress`.
         **options: See `RunOptions`.
 
     Raises:
@@ -65,9 +68,10 @@ def update_index(
         OpragWarning: Some documents could not be indexed, or the store holds other
             chunks of them; see the report.
     """
+    told = Progress(show_progress, documents)
     clients = (writer.embedding, writer.written)
     with hiding_secrets(*clients), only_run(store, writer.written):
-        steps = indexing_steps(documents, store, writer, **options)
+        steps = indexing_steps(documents, store, writer, told, **options)
         try:
             request = _advance(steps)
             while not isinstance(request, IndexingReport):
@@ -79,6 +83,8 @@ def update_index(
                 request = _advance(steps, answer, error)
         finally:
             steps.close()
+            told.close()
+    told.end(request)
     _warn(request, writer)
     return request
 
@@ -87,16 +93,19 @@ async def aupdate_index(
     documents: Iterable[Readable],
     store: ChunkStore,
     writer: ChunkWriter,
+    *,
+    show_progress: ShowProgress = False,
     **options: Unpack[RunOptions],
 ) -> IndexingReport:
     """Async version of `update_index`.
 
     Documents are read and compared in a thread, so that the event loop goes on.
     """
+    told = Progress(show_progress, documents)
     clients = (writer.embedding, writer.written)
     with hiding_secrets(*clients):
         async with aonly_run(store, writer.written):
-            steps = indexing_steps(documents, store, writer, **options)
+            steps = indexing_steps(documents, store, writer, told, **options)
             try:
                 request = await in_thread(_advance, steps)
                 while not isinstance(request, IndexingReport):
@@ -108,6 +117,8 @@ async def aupdate_index(
                     request = await in_thread(_advance, steps, answer, error)
             finally:
                 steps.close()
+                told.close()
+    told.end(request)
     _warn(request, writer)
     return request
 
@@ -116,9 +127,9 @@ def _warn(report: IndexingReport, writer: ChunkWriter) -> None:
     """Warn whoever called `index_documents`."""
     if report.failed:
         message = failures(report.failed, writer.embedding, writer.written)
-        warnings.warn(message, OpragWarning, stacklevel=4)
+        warn_user(message, OpragWarning)
     if report.foreign:
-        warnings.warn(foreign_message(report), OpragWarning, stacklevel=4)
+        warn_user(foreign_message(report), OpragWarning)
 
 
 def _carry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:

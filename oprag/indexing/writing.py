@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from oprag.documents import ChunkStore, StoredChunk
+from oprag.errors import from_user
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
 
@@ -84,7 +85,7 @@ async def in_thread(call: Callable[..., T], *args: Any) -> T:
 
     Whoever cancels may close the store next.
     """
-    running = asyncio.ensure_future(asyncio.to_thread(call, *args))
+    running = asyncio.ensure_future(asyncio.to_thread(from_user(call), *args))
     try:
         return await asyncio.shield(running)
     except asyncio.CancelledError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ from oprag.errors import (
     AmbiguousPositionError,
     InconsistentChunksError,
     UnlocatedChunksWarning,
+    warn_user,
 )
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.given_order import given_order
@@ -55,11 +55,7 @@ class SourcePart(NamedTuple):
 
 
 def annotate_chunks(
-    name: str,
-    parts: Sequence[SourcePart],
-    *,
-    just_split: bool = False,
-    stacklevel: int = 1,
+    name: str, parts: Sequence[SourcePart], *, just_split: bool = False
 ) -> list[list[dict[str, str | int]]]:
     """Locate the chunks of one document, and return the metadata that says where.
 
@@ -77,7 +73,6 @@ def annotate_chunks(
         parts: Its parts in reading order; one for a document that is one text.
         just_split: Whether the caller split the text, so that the order is certain.
             If not, it is compared with the places of the chunks.
-        stacklevel: Whom the warning concerns, as in `warnings.warn`; 1: the caller.
 
     Returns:
         Metadata to write, nested like the chunks.
@@ -98,7 +93,7 @@ def annotate_chunks(
     for part, locations in zip(parts, () if just_split else located, strict=False):
         _refuse_likeness(name, part, locations)
     everywhere = list(itertools.chain(*located))
-    _warn_of_unlocated(name, everywhere, stacklevel + 2)
+    _warn_of_unlocated(name, everywhere)
     own: dict[str, str | int] = {DOC_KEY: document_key(name), DOC_URI: name}
     if any(part.number is not None for part in parts):
         texts = [part.text for part in parts if part.chunks or part.text.strip()]
@@ -196,9 +191,7 @@ def _located(part: SourcePart, order: Sequence[int]) -> list[Location]:
     return [location for _, location in sorted(zip(order, found, strict=True))]
 
 
-def _warn_of_unlocated(
-    name: str, locations: Sequence[Location], stacklevel: int
-) -> None:
+def _warn_of_unlocated(name: str, locations: Sequence[Location]) -> None:
     missing = {
         status: [i for i, location in enumerate(locations) if location.status == status]
         for status in ("ambiguous", "not_found", "blank")
@@ -215,4 +208,4 @@ def _warn_of_unlocated(
             "proved is not written. Chunks that are not found were altered, or were "
             "made of another text."
         )
-        warnings.warn(message, UnlocatedChunksWarning, stacklevel=stacklevel)
+        warn_user(message, UnlocatedChunksWarning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -16,6 +15,7 @@ from oprag.errors import (
     MixedVersionsWarning,
     PositionError,
     UnscopedPositionError,
+    warn_user,
 )
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
 from oprag.positions.keys import (
@@ -224,7 +224,7 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
             "chunk. An interrupted indexing leaves such chunks: index these documents "
             "again."
         )
-        warnings.warn(message, MixedVersionsWarning, stacklevel=2)
+        warn_user(message, MixedVersionsWarning)
     return kept
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 import re
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -20,6 +19,8 @@ from oprag.errors import (
     ApproximateTokenCountWarning,
     MissingDependencyError,
     TokenizerError,
+    from_user,
+    warn_user,
 )
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
@@ -185,7 +186,7 @@ async def load_counter(spec: TokenizerSpec, *, splitting: bool = False) -> None:
     if spec not in _loaded:
         from asyncio import to_thread  # here, because its import takes long
 
-        await to_thread(resolve_token_counter, spec)
+        await to_thread(from_user(resolve_token_counter), spec)
         _loaded.add(spec)
 
 
@@ -220,7 +221,7 @@ def _decided_default() -> tuple[NamedTokenCounter, str]:
 
 @lru_cache(maxsize=1)
 def _warn_once(message: str) -> None:
-    warnings.warn(message, ApproximateTokenCountWarning, stacklevel=4)
+    warn_user(message, ApproximateTokenCountWarning)
 
 
 @lru_cache(maxsize=32)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from oprag.errors import from_user
+
 _T = TypeVar("_T")
 
 _LONG = 50_000
@@ -26,4 +28,4 @@ async def in_thread_if_long(characters: int, work: Callable[[], _T]) -> _T:
         return work()
     from asyncio import to_thread  # here, because its import takes long
 
-    return await to_thread(work)
+    return await to_thread(from_user(work))

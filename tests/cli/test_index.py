@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from langchain_core.documents import Document
 
-from langchain_oprag import OffsetTokenSplitter
+from langchain_oprag import OffsetSentenceSplitter
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.cli.index import open_index
 from oprag.cli.options import cache_folder
@@ -20,7 +20,7 @@ from oprag.cli.options import cache_folder
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-TEXT = "".join(f"Sentence number {number} says something. " for number in range(200))
+TEXT = "".join(f"Sentence number {number} says something. " for number in range(2000))
 
 
 class LetterModel:
@@ -46,9 +46,9 @@ def letters(name: str = "letters", first: str = "a") -> SentenceTransformerEmbed
     return SentenceTransformerEmbeddings(LetterModel(first), name=name, origin="here")
 
 
-def chunks(text: str = TEXT, size: int = 10) -> list[Document]:
-    splitter = OffsetTokenSplitter(chunk_size=size, tokenizer="approximate")
-    return splitter.split_documents([Document(text, metadata={"source": "a.txt"})])
+def texts(text: str = TEXT, **others: str) -> list[Document]:
+    named = {"a.txt": text, **others}
+    return [Document(t, metadata={"source": name}) for name, t in named.items()]
 
 
 def stored(index) -> dict[str, str]:
@@ -56,61 +56,80 @@ def stored(index) -> dict[str, str]:
     return dict(zip(held["ids"], held["documents"], strict=True))
 
 
-def expected(documents) -> dict[str, str]:
-    return {chunk.id: chunk.page_content for chunk in documents}
+def expected(documents) -> list[str]:
+    split = OffsetSentenceSplitter().split_documents(documents)
+    return sorted(chunk.page_content for chunk in split)
+
+
+def held(index) -> list[str]:
+    return sorted(stored(index).values())
 
 
 def test_the_second_time_nothing_is_embedded(tmp_path):
-    first = open_index("a", chunks(), letters(), folder=tmp_path)
+    first = open_index("a", texts(), letters(), folder=tmp_path)
     model = letters()
-    second = open_index("a", chunks(), model, folder=tmp_path)
+    second = open_index("a", texts(), model, folder=tmp_path)
 
     assert (first.reused, second.reused) == (False, True)
     assert model._model.embedded == 0
-    assert stored(first) == stored(second) == expected(chunks())
+    assert held(first) == held(second) == expected(texts())
 
 
 @pytest.mark.parametrize(
     ("documents", "model"),
     [
-        pytest.param(chunks(TEXT + "."), letters(), id="the text"),
-        pytest.param(chunks(size=11), letters(), id="the splitting"),
-        pytest.param(chunks(), letters(name="other"), id="the model's name"),
-        pytest.param(chunks(), letters(first="b"), id="the model behind the name"),
+        pytest.param(texts(TEXT + "."), letters(), id="the text"),
+        pytest.param(texts(), letters(name="other"), id="the model's name"),
+        pytest.param(texts(), letters(first="b"), id="the model behind the name"),
     ],
 )
 def test_an_index_is_made_anew_when_something_changed(tmp_path, documents, model):
-    open_index("a", chunks(), letters(), folder=tmp_path)
+    open_index("a", texts(), letters(), folder=tmp_path)
 
     index = open_index("a", documents, model, folder=tmp_path)
 
     assert not index.reused
-    assert stored(index) == expected(documents)
+    assert held(index) == expected(documents)
     assert open_index("a", documents, model, folder=tmp_path).reused
 
 
 def test_two_labels_do_not_disturb_each_other(tmp_path):
-    open_index("a", chunks(), letters(), folder=tmp_path)
-    open_index("b", chunks(TEXT[:500]), letters(), folder=tmp_path)
+    open_index("a", texts(), letters(), folder=tmp_path)
+    open_index("b", texts(TEXT[:500]), letters(), folder=tmp_path)
 
-    assert open_index("a", chunks(), letters(), folder=tmp_path).reused
-    assert open_index("b", chunks(TEXT[:500]), letters(), folder=tmp_path).reused
+    assert open_index("a", texts(), letters(), folder=tmp_path).reused
+    assert open_index("b", texts(TEXT[:500]), letters(), folder=tmp_path).reused
 
 
 def test_progress_rises_to_the_number_of_chunks(tmp_path):
-    reports: list[int] = []
-    documents = chunks()
+    told: list[tuple[int, int | None, int]] = []
+    model = letters()
 
-    open_index("a", documents, letters(), folder=tmp_path, on_progress=reports.append)
+    index = open_index(
+        "a", texts(b="B."), model, folder=tmp_path, told=lambda *at: told.append(at)
+    )
 
-    assert reports == [*range(0, len(documents), 64), len(documents)]
+    assert told[-1] == (2, 2, index.chunks) == (2, 2, model._model.embedded)
+    assert len({chunks for _, _, chunks in told}) > 2
+
+
+def test_only_what_changed_is_indexed_anew(tmp_path):
+    open_index("a", texts(b="B.", c="C."), letters(), folder=tmp_path)
+    model = letters()
+
+    index = open_index("a", texts(b="New."), model, folder=tmp_path)
+
+    assert model._model.embedded == 1
+    assert held(index) == expected(texts(b="New."))
+    assert (index.report.updated, index.report.removed) == (("b",), ("c",))
+    assert len(list(tmp_path.glob("*.chroma"))) == 1
 
 
 def test_a_moved_index_is_still_good(tmp_path):
-    open_index("a", chunks(), letters(), folder=tmp_path / "old")
+    open_index("a", texts(), letters(), folder=tmp_path / "old")
     shutil.copytree(tmp_path / "old", tmp_path / "new")
 
-    assert open_index("a", chunks(), letters(), folder=tmp_path / "new").reused
+    assert open_index("a", texts(), letters(), folder=tmp_path / "new").reused
 
 
 def damage_file(folder: Path) -> None:
@@ -136,14 +155,14 @@ def change_manifest(folder: Path) -> None:
 )
 def test_a_damaged_index_is_made_anew(tmp_path, harm):
     # In a copy: Chroma keeps what it has opened.
-    open_index("a", chunks(), letters(), folder=tmp_path / "old")
+    open_index("a", texts(), letters(), folder=tmp_path / "old")
     shutil.copytree(tmp_path / "old", tmp_path / "new")
     harm(tmp_path / "new")
 
-    index = open_index("a", chunks(), letters(), folder=tmp_path / "new")
+    index = open_index("a", texts(), letters(), folder=tmp_path / "new")
 
     assert not index.reused
-    assert stored(index) == expected(chunks())
+    assert held(index) == expected(texts())
 
 
 def run_and_die(folder: Path, *, after: int) -> None:
@@ -151,50 +170,55 @@ def run_and_die(folder: Path, *, after: int) -> None:
     code = f"""
 import os
 from pathlib import Path
-from tests.cli.test_index import chunks, letters, open_index
-def die(done):
+from tests.cli.test_index import letters, open_index, texts
+def die(_, __, done):
     if done >= {after}:
         os._exit(0)
-open_index("a", chunks(), letters(), folder=Path({str(folder)!r}), on_progress=die)
+open_index("a", texts(), letters(), folder=Path({str(folder)!r}), told=die)
 os._exit(0)
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
 @pytest.mark.slow
-def test_an_index_whose_making_was_killed_is_never_used(tmp_path):
+def test_an_index_whose_making_was_killed_is_completed(tmp_path):
     run_and_die(tmp_path, after=64)
     assert list(tmp_path.glob("*.chroma"))
 
-    index = open_index("a", chunks(), letters(), folder=tmp_path)
+    index = open_index("a", texts(), letters(), folder=tmp_path)
 
     assert not index.reused
-    assert stored(index) == expected(chunks())
+    assert held(index) == expected(texts())
 
 
 @pytest.mark.slow
 def test_an_index_is_whole_as_soon_as_it_is_made(tmp_path):
     run_and_die(tmp_path, after=10**6)
 
-    index = open_index("a", chunks(), letters(), folder=tmp_path)
+    index = open_index("a", texts(), letters(), folder=tmp_path)
 
     assert index.reused
-    assert stored(index) == expected(chunks())
+    assert held(index) == expected(texts())
 
 
-def test_an_interrupted_index_leaves_nothing(tmp_path):
-    def interrupt(done: int) -> None:
-        if done:
+def test_the_next_run_goes_on_where_one_was_interrupted(tmp_path):
+    def interrupt(documents: int, total: int | None, chunks: int) -> None:
+        if chunks:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        open_index("a", chunks(), letters(), folder=tmp_path, on_progress=interrupt)
+        open_index("a", texts(), letters(), folder=tmp_path, told=interrupt)
+    model = letters()
 
-    assert list(tmp_path.iterdir()) == []
+    index = open_index("a", texts(), model, folder=tmp_path)
+
+    assert held(index) == expected(texts())
+    assert 0 < model._model.embedded < index.chunks
+    assert len(list(tmp_path.glob("*.chroma"))) == 1
 
 
 def test_only_what_was_abandoned_for_a_day_is_removed(tmp_path):
-    open_index("kept", chunks(), letters(), folder=tmp_path)
+    open_index("kept", texts(), letters(), folder=tmp_path)
     (kept,) = tmp_path.glob("*.chroma")
     (tmp_path / "left-x.chroma").mkdir()
     (tmp_path / "busy-x.chroma").mkdir()
@@ -203,7 +227,7 @@ def test_only_what_was_abandoned_for_a_day_is_removed(tmp_path):
     for path in (kept, tmp_path / "left-x.chroma", tmp_path / "foreign"):
         os.utime(path, (two_days_ago, two_days_ago))
 
-    open_index("a", chunks(), letters(), folder=tmp_path)
+    open_index("a", texts(), letters(), folder=tmp_path)
 
     assert kept.exists()
     assert (tmp_path / "busy-x.chroma").exists()
@@ -212,17 +236,17 @@ def test_only_what_was_abandoned_for_a_day_is_removed(tmp_path):
 
 
 def test_the_manifest_holds_no_text(tmp_path):
-    open_index("a", chunks(), letters(), folder=tmp_path)
+    open_index("a", texts(), letters(), folder=tmp_path)
 
     facts = json.loads((tmp_path / "a.json").read_text("utf-8"))
-    assert set(facts) == {"fingerprint", "probe", "store"}
+    assert set(facts) == {"fingerprint", "probe", "store", "model", "chunks"}
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
 
     with pytest.raises(OSError, match="file"):
-        open_index("a", chunks(), letters(), folder=tmp_path / "file" / "folder")
+        open_index("a", texts(), letters(), folder=tmp_path / "file" / "folder")
 
 
 @pytest.mark.slow
@@ -231,11 +255,11 @@ def test_a_disk_that_is_full_is_an_error_and_leaves_nothing(tmp_path):
     code = f"""
 import resource, signal
 from pathlib import Path
-from tests.cli.test_index import chunks, letters, open_index
+from tests.cli.test_index import letters, open_index, texts
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
-    open_index("a", chunks(), letters(), folder=Path({str(tmp_path)!r}))
+    open_index("a", texts(), letters(), folder=Path({str(tmp_path)!r}))
 except OSError as error:
     print(error)
 """

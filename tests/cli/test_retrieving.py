@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from langchain_core.documents import Document
 
-from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
+from langchain_oprag import OrderPreservingRetriever
 from oprag import render
 from oprag.cli.demo import language_reference
 from oprag.cli.display import jumps_back
@@ -28,9 +28,8 @@ def text() -> str:
 @pytest.fixture(scope="module")
 def vectorstore(text, minilm, tmp_path_factory):
     document = Document(text, metadata={"source": "try and with"})
-    chunks = OffsetSentenceSplitter().split_documents([document])
     folder = tmp_path_factory.mktemp("index")
-    return open_index("part", chunks, minilm, folder=folder).vectorstore
+    return open_index("part", [document], minilm, folder=folder).vectorstore
 
 
 @pytest.fixture(scope="module")

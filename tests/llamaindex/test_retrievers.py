@@ -203,6 +203,19 @@ class TestBudget:
 
         assert lease._embed_model.calls == [QUESTION]
 
+    async def test_a_query_is_embedded_once_when_awaited(self):
+        lease = index()
+        retriever = OrderPreservingRetriever(
+            lease.as_retriever(), token_budget=50_000, selection="recall"
+        )
+        query = QueryBundle(QUESTION)
+
+        found = await retriever.aretrieve(query)
+
+        assert lease._embed_model.calls == [QUESTION]
+        assert query.embedding is None
+        assert found == retriever.retrieve(QUESTION)
+
     def test_an_explicit_number_is_kept_to_and_the_rest_reported_once(self, lease):
         for retriever in (
             OrderPreservingRetriever(

@@ -1,0 +1,148 @@
+"""A question that is put to a vector store several times is embedded once."""
+
+import pytest
+from langchain_chroma import Chroma
+from langchain_core.embeddings import Embeddings
+from langchain_core.runnables import RunnableLambda
+from langchain_core.tracers.schemas import Run
+from langchain_core.vectorstores import InMemoryVectorStore, VectorStoreRetriever
+
+from langchain_oprag import OrderPreservingRetriever
+from tests.langchain.corpus import EMBEDDING, QUERY, book, chunk, words
+
+
+class Counting(Embeddings):
+    """Counts what it is asked for, sync and awaited."""
+
+    def __init__(self) -> None:
+        self.queries: list[str] = []
+
+    def embed_documents(self, texts):
+        return EMBEDDING.embed_documents(texts)
+
+    def embed_query(self, text):
+        self.queries.append(text)
+        return EMBEDDING.embed_query(text)
+
+
+class EmbeddingEachTime(VectorStoreRetriever):
+    """LangChain's own, as a class that is not known."""
+
+
+class OtherWayRound(Chroma):
+    """A search by text that does something of its own."""
+
+    def similarity_search(self, query, k=4, filter=None, **kwargs):  # noqa: A002
+        return super().similarity_search(query, k, filter, **kwargs)[::-1]
+
+
+class WithoutVectors(InMemoryVectorStore):
+    def similarity_search_by_vector(self, *_, **__):
+        raise NotImplementedError
+
+
+WithoutVectors.__name__ = "InMemoryVectorStore"
+WithoutVectors.__module__ = "langchain_core.vectorstores.in_memory"
+
+CHUNKS = [*book(150), *(chunk(number, "other.txt") for number in range(20))]
+
+
+def in_memory(folder, embedding):
+    return InMemoryVectorStore(embedding)
+
+
+def chroma(folder, embedding):
+    return Chroma("book", embedding, str(folder))
+
+
+def other_way_round(folder, embedding):
+    return OtherWayRound("book", embedding, str(folder))
+
+
+def without_vectors(folder, embedding):
+    return WithoutVectors(embedding)
+
+
+async def asked(retriever, how):
+    return (
+        retriever.invoke(QUERY) if how == "invoke" else await retriever.ainvoke(QUERY)
+    )
+
+
+def retriever_over(store, base=VectorStoreRetriever, **search):
+    return OrderPreservingRetriever(
+        base_retriever=base(vectorstore=store, **search),
+        token_budget=300,
+        token_counter=words,
+    )
+
+
+@pytest.mark.parametrize("how", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("kind", ["similarity", "mmr"])
+@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize("make", [in_memory, chroma])
+async def test_a_question_is_embedded_once_and_finds_the_same(
+    tmp_path, make, filtered, kind, how
+):
+    embedding = Counting()
+    store = make(tmp_path, embedding)
+    store.add_documents(CHUNKS)
+    search = {"search_type": kind}
+    if filtered and make is chroma:
+        search["search_kwargs"] = {"filter": {"source": "book.txt"}}
+    elif filtered:
+        search["search_kwargs"] = {
+            "filter": lambda document: document.metadata["source"] == "book.txt"
+        }
+
+    found = await asked(retriever_over(store, **search), how)
+    once, embedding.queries = embedding.queries, []
+    as_before = await asked(retriever_over(store, EmbeddingEachTime, **search), how)
+
+    assert once == [QUERY]
+    assert len(embedding.queries) > 1
+    assert found == as_before
+    assert len(found) == 300 // 4
+
+
+@pytest.mark.parametrize("how", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("make", [other_way_round, without_vectors])
+async def test_what_a_store_does_its_own_way_is_left_to_it(tmp_path, make, how):
+    embedding = Counting()
+    store = make(tmp_path, embedding)
+    store.add_documents(CHUNKS)
+
+    found = await asked(retriever_over(store), how)
+    several, embedding.queries = embedding.queries, []
+    as_before = await asked(retriever_over(store, EmbeddingEachTime), how)
+
+    assert found == as_before
+    assert found
+    assert len(several) > 1
+
+
+def test_a_search_with_other_arguments_is_made_as_before(tmp_path):
+    embedding = Counting()
+    store = chroma(tmp_path, embedding)
+    store.add_documents(CHUNKS)
+    search = {"search_kwargs": {"include": ["documents", "metadatas", "distances"]}}
+
+    found = retriever_over(store, **search).invoke(QUERY)
+
+    assert len(embedding.queries) > 1
+    assert found == retriever_over(store, EmbeddingEachTime, **search).invoke(QUERY)
+
+
+def test_a_trace_shows_the_stores_own_retriever():
+    store = InMemoryVectorStore(Counting())
+    store.add_documents(CHUNKS)
+    runs: list[Run] = []
+    traced = RunnableLambda(retriever_over(store).invoke).with_listeners(
+        on_end=runs.append
+    )
+
+    traced.invoke(QUERY)
+
+    (ours,) = runs[0].child_runs
+    assert {run.name for run in ours.child_runs} == {"VectorStoreRetriever"}
+    assert len(ours.child_runs) > 1

@@ -1,0 +1,218 @@
+"""While it works, `index_documents` shows how far it is, and at the end what it did."""
+
+from __future__ import annotations
+
+import io
+import logging
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document as LangChainDocument
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import Document as LlamaIndexDocument
+from llama_index.core import VectorStoreIndex
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag.errors import InvalidOptionError, OpragWarning
+from tests.stores.langchain_places import HashEmbeddings
+from tests.stores.llamaindex_fakes import ChecksumEmbedding
+
+SENTENCES = "One sentence here. Another one there! "
+
+
+class Terminal(io.StringIO):
+    """A standard error that somebody watches."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Framework:
+    """Indexes texts by name, sync or awaited, into one store."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.store: Any = (
+            InMemoryVectorStore(HashEmbeddings())
+            if name == "langchain"
+            else VectorStoreIndex([], embed_model=ChecksumEmbedding())
+        )
+
+    def document(self, name: str, text: str) -> Any:
+        if self.name == "langchain":
+            return LangChainDocument(text, metadata={"source": name})
+        return LlamaIndexDocument(text=text, id_=name)
+
+    async def index(self, texts: Any, how: str, **options: Any) -> Any:
+        package = langchain_oprag if self.name == "langchain" else llamaindex_oprag
+        given = (
+            [self.document(*each) for each in texts.items()]
+            if isinstance(texts, dict)
+            else texts
+        )
+        if how == "sync":
+            return package.index_documents(given, self.store, **options)
+        return await package.aindex_documents(given, self.store, **options)
+
+
+@pytest.fixture(params=["langchain", "llamaindex"])
+def framework(request):
+    return Framework(request.param)
+
+
+@pytest.fixture(params=["sync", "awaited"])
+def how(request):
+    return request.param
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Called in the test: pytest sets standard error anew before it."""
+
+    def watch() -> Terminal:
+        shown = Terminal()
+        monkeypatch.setattr(sys, "stderr", shown)
+        return shown
+
+    return watch
+
+
+TEXTS = {"a.txt": SENTENCES, "b.txt": SENTENCES * 40, "c.txt": SENTENCES}
+
+
+async def test_on_a_terminal_there_is_a_bar_and_then_what_was_done(
+    framework, how, watched, capsys
+):
+    terminal = watched()
+    report = await framework.index(TEXTS, how)
+
+    *bar, last = terminal.getvalue().replace("\r", "\n").strip().split("\n")
+    assert "Indexing: 100%" in bar[-1]
+    assert "3/3" in bar[-1]
+    assert f"chunks={report.chunks_added}" in bar[-1]
+    assert last == str(report)
+    assert capsys.readouterr().out == ""
+
+
+async def test_it_can_be_turned_off(framework, how, watched, caplog):
+    terminal = watched()
+    with caplog.at_level(logging.INFO, "oprag"):
+        report = await framework.index(TEXTS, how, show_progress=False)
+
+    assert terminal.getvalue() == ""
+    assert caplog.messages == [str(report)]
+
+
+async def test_where_nobody_watches_only_the_log_is_written(
+    framework, how, capfd, caplog
+):
+    with caplog.at_level(logging.INFO, "oprag"):
+        report = await framework.index(TEXTS, how)
+
+    assert capfd.readouterr() == ("", "")
+    assert caplog.messages == [str(report)]
+
+
+async def test_a_function_is_told_instead_of_a_bar(framework, how, watched):
+    terminal = watched()
+    told: list[tuple[int, int | None, int]] = []
+
+    report = await framework.index(
+        TEXTS, how, show_progress=lambda *at: told.append(at), batch_size=2
+    )
+
+    assert terminal.getvalue() == ""
+    assert told == sorted(told)
+    assert {total for _, total, _ in told} == {3}
+    assert told[-1] == (3, 3, report.chunks_added)
+    assert len({chunks for _, _, chunks in told}) > 3
+
+
+async def test_files_that_are_no_text_count_as_well(framework, how, tmp_path):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "a.txt").write_text(SENTENCES)
+    (tmp_path / "b.bin").write_bytes(b"\0\1")
+    (tmp_path / ".hidden").write_text("")
+    told: list[tuple[int, int | None, int]] = []
+
+    await framework.index(str(tmp_path), how, show_progress=lambda *at: told.append(at))
+
+    assert told[-1][:2] == (2, 2)
+
+
+async def test_how_many_an_iterator_gives_is_not_known(framework, how):
+    told: list[tuple[int, int | None, int]] = []
+    documents = (framework.document(*each) for each in TEXTS.items())
+
+    await framework.index(documents, how, show_progress=lambda *at: told.append(at))
+
+    assert {total for _, total, _ in told} == {None}
+
+
+async def test_an_interruption_closes_the_bar(framework, how, watched):
+    terminal = watched()
+
+    def documents():
+        for name in ("a.txt", "b.txt"):
+            yield framework.document(name, SENTENCES)
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        await framework.index(documents(), how, batch_size=1)
+
+    assert "1 documents" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\n")
+
+
+async def test_something_else_than_a_function_is_refused(framework, how):
+    with pytest.raises(InvalidOptionError, match=r"show_progress.*True, False or a fu"):
+        await framework.index(TEXTS, how, show_progress="yes")
+
+
+async def test_the_report_is_one_plain_sentence(framework, how, tmp_path):
+    await framework.index(dict(list(TEXTS.items())[:2]), how)
+    changed = {"b.txt": SENTENCES, "c.txt": SENTENCES, "d.txt": SENTENCES + "\0"}
+
+    with pytest.warns(OpragWarning):
+        report = await framework.index(changed, how, remove_missing="all")
+
+    assert str(report).startswith(
+        f"1 document added ({report.chunks_added} chunks), 1 updated, 0 unchanged, "
+        "1 removed, 1 failed: d.txt: Document 'd.txt' has a text with a NUL character"
+    )
+    assert repr(report) == f"<IndexingReport: {report}>"
+
+
+async def test_what_a_server_said_is_not_in_the_sentence(framework, how):
+    """It may repeat a key."""
+    from oprag.indexing import FailedDocument, IndexingReport
+
+    failed = FailedDocument("a.txt", RuntimeError("key sk-abc is wrong"))
+    report = IndexingReport(failed=(failed,) * 7)
+
+    assert "sk-abc" not in f"{report} {report!r}"
+    assert str(report).endswith("a.txt: RuntimeError; 2 more.")
+
+
+def test_without_tqdm_the_log_tells(tmp_path):
+    """In a process of its own: nothing else may have imported it."""
+    code = """
+import io, logging, sys
+sys.modules["tqdm"] = None
+from oprag.indexing import progress
+class Terminal(io.StringIO):
+    def isatty(self): return True
+sys.stderr = Terminal()
+logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
+progress._SECONDS = 0
+told = progress.Progress(True, None)
+told(1, 5)
+told.close()
+assert not sys.stderr.getvalue()
+"""
+    said = subprocess.check_output([sys.executable, "-c", code], text=True)
+
+    assert said == "1 documents, 5 chunks written\n"

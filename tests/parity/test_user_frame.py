@@ -1,0 +1,165 @@
+"""Warnings name the user's line, not one of a framework or of oprag."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
+from llama_index.core import Document as LlamaIndexDocument
+from llama_index.core import VectorStoreIndex
+from llama_index.core.schema import NodeWithScore
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag.errors import OpragWarning
+from tests.llamaindex.recording import RecordingLLM
+from tests.stores.langchain_places import HashEmbeddings
+from tests.stores.llamaindex_fakes import ChecksumEmbedding
+
+HITS = [
+    Document(f"Chunk {n} here.", metadata={"source": "a.txt", "start_index": n * 20})
+    for n in (3, 1, 2, 0)
+]
+NUL = "A text.\0"
+
+
+def nodes() -> list[NodeWithScore]:
+    made = [LlamaIndexDocument(text=h.page_content, metadata=h.metadata) for h in HITS]
+    return [NodeWithScore(node=each, score=1.0) for each in made]
+
+
+def index() -> VectorStoreIndex:
+    made = VectorStoreIndex([], embed_model=ChecksumEmbedding())
+    text = "One sentence here. Another one there! " * 30
+    llamaindex_oprag.index_documents([LlamaIndexDocument(text=text, id_="a.txt")], made)
+    return made
+
+
+def langchain_retriever() -> Any:
+    return langchain_oprag.OrderPreservingRetriever(
+        base_retriever=RunnableLambda(lambda _: HITS), token_budget=900
+    )
+
+
+def llamaindex_retriever() -> Any:
+    base = index().as_retriever(similarity_top_k=3)
+    return llamaindex_oprag.OrderPreservingRetriever(base, token_budget=9_000)
+
+
+def compressor() -> Any:
+    return langchain_oprag.OrderPreservingCompressor(token_budget=900)
+
+
+def postprocessor() -> Any:
+    return llamaindex_oprag.OrderPreservingPostprocessor(token_budget=900)
+
+
+def chain() -> Any:
+    return langchain_oprag.SelfRouteChain(
+        llm=FakeListChatModel(responses=["An answer."]),
+        retriever=langchain_retriever(),
+        documents={"a.txt": "x" * 90},
+    )
+
+
+def engine() -> Any:
+    return llamaindex_oprag.SelfRouteQueryEngine.from_args(
+        llamaindex_retriever(), llm=RecordingLLM(), documents={"a.txt": "x" * 90}
+    )
+
+
+def store() -> Any:
+    return InMemoryVectorStore(HashEmbeddings())
+
+
+def two(kind: Any) -> list[Any]:
+    if kind is Document:
+        return [Document(t, metadata={"source": t[:6]}) for t in (NUL, "Fine.")]
+    return [LlamaIndexDocument(text=t, id_=t[:6]) for t in (NUL, "Fine.")]
+
+
+CALLS = {
+    "langchain retriever": lambda: langchain_retriever().invoke("q"),
+    "langchain compressor": lambda: compressor().compress_documents(HITS, "q"),
+    "langchain in a chain": lambda: (
+        RunnableLambda(lambda _: HITS) | compressor()
+    ).invoke("q"),
+    "langchain Self-Route": lambda: chain().invoke({"input": "q"}),
+    "langchain index": lambda: langchain_oprag.index_documents(two(Document), store()),
+    "llamaindex retriever": lambda: llamaindex_retriever().retrieve("q"),
+    "llamaindex postprocessor": lambda: postprocessor().postprocess_nodes(nodes()),
+    "llamaindex Self-Route": lambda: engine().query("q"),
+    "llamaindex index": lambda: llamaindex_oprag.index_documents(
+        two(LlamaIndexDocument), index()
+    ),
+}
+AWAITED = {
+    "langchain retriever": lambda: langchain_retriever().ainvoke("q"),
+    "langchain compressor": lambda: compressor().acompress_documents(HITS, "q"),
+    "langchain index": lambda: langchain_oprag.aindex_documents(two(Document), store()),
+    "llamaindex retriever": lambda: llamaindex_retriever().aretrieve("q"),
+    "llamaindex postprocessor": lambda: postprocessor().apostprocess_nodes(nodes()),
+    "llamaindex index": lambda: llamaindex_oprag.aindex_documents(
+        two(LlamaIndexDocument), index()
+    ),
+    "llamaindex Self-Route": lambda: engine().aquery("q"),
+}
+"""Not LangChain's Self-Route: its driver's tasks have no line of the user's below."""
+
+
+def files(caught: list[warnings.WarningMessage]) -> set[str]:
+    ours = [each for each in caught if issubclass(each.category, OpragWarning)]
+    return {each.filename for each in ours}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_warning_names_the_users_file(name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        CALLS[name]()
+
+    assert files(caught) == {__file__}
+
+
+@pytest.mark.parametrize("name", AWAITED)
+async def test_an_awaited_warning_names_the_users_file(name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        await AWAITED[name]()
+
+    assert files(caught) == {__file__}
+
+
+def test_where_the_user_is_not_on_the_stack_a_warning_comes_all_the_same():
+    async def both():
+        return await asyncio.gather(AWAITED["langchain retriever"]())
+
+    with pytest.warns(OpragWarning):
+        asyncio.run(both())
+
+
+def test_a_hello_world_is_not_warned():
+    """One chunk in the index, and the budget that the documentation shows."""
+    one = store()
+    one.add_documents([HITS[0]])
+    fresh = VectorStoreIndex([], embed_model=ChecksumEmbedding())
+    llamaindex_oprag.index_documents(
+        [LlamaIndexDocument(text="One. Two.", id_="a.txt")], fresh
+    )
+    own = llamaindex_oprag.OrderPreservingRetriever(
+        fresh.as_retriever(), token_budget=4_000
+    )
+    after = llamaindex_oprag.OrderPreservingPostprocessor(token_budget=4_000)
+
+    assert langchain_oprag.OrderPreservingRetriever(
+        vectorstore=one, token_budget=4_000
+    ).invoke("q")
+    assert compressor().compress_documents(one.as_retriever().invoke("q"), "q")
+    assert own.retrieve("q")
+    assert after.postprocess_nodes(fresh.as_retriever().retrieve("q"))
