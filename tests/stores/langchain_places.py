@@ -142,8 +142,10 @@ def _engine(database: str) -> Iterator[Any]:
     from langchain_postgres import PGEngine
 
     made = PGEngine.from_connection_string(f"postgresql+psycopg://{database}")
-    yield made
-    asyncio.run(made.close())
+    try:
+        yield made
+    finally:  # also where the table cannot be made: no connection is left open
+        asyncio.run(made.close())
 
 
 PLACES = (
