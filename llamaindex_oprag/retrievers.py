@@ -20,6 +20,7 @@ from oprag.context import (
     DESCRIPTIONS,
     ContextKeywords,
     ContextOptions,
+    Problems,
     check_option,
     list_options,
     refuse_unknown,
@@ -107,6 +108,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._rescore = rescore
         self._warned = False
+        self._problems = Problems(type(self).__name__)
         super().__init__(
             base_retriever,
             callback_manager=callback_manager,
@@ -165,6 +167,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self, fetch: Fetch, received: tuple[int, Ordered]
     ) -> list[NodeWithScore]:
         found, ordered = received
+        self._problems.tell(ordered.problem)
         counts = self._options.selection != "top_k"
         budget = self._options.token_budget if counts else None
         starved = ordered.used_all and found and not fetch.exhausted

@@ -32,6 +32,7 @@ from oprag.positions.stamping import (
 )
 from oprag.positions.validity import (
     check_positions,
+    not_located,
     within_one_version,
     without_duplicates,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "document_name",
     "group_parts",
     "look_up",
+    "not_located",
     "part_numbers",
     "qualified_name",
     "read_chunks",

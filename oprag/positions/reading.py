@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.errors import InvalidSpanError, PositionError
+from oprag.errors import InvalidSpanError, MissingPositionError, PositionError
 from oprag.positions.keys import (
+    ATTRIBUTES,
     PART_KEYS,
     SCHEMES,
     MissingPosition,
@@ -54,10 +55,12 @@ def read_chunks(
             schemes. A user's key is trusted: it is not searched for sections.
         missing_position: `"error"`; `"last"`: chunks without a usable position
             get None, the others keep theirs; `"rank"`: all chunks of a document
-            that has such a chunk get None.
+            that has such a chunk get None; `"locate"`: as `"last"`, and all get None
+            where those of a document contradict one another.
 
     Returns:
-        One chunk per hit, in the same order.
+        One chunk per hit, in the same order. A text that is alone in its document
+        needs no position: without one it gets None.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -104,11 +107,13 @@ def _places(
         if None in places:
             culprit = _partial_places(hits, document, position_keys).index(None)
             raise no_position(hits[culprit], ranks[culprit], document, position_keys)
-    except PositionError:
-        if policy == "error":
-            raise
-        if policy == "rank":
-            return [None] * len(hits)
+    except PositionError as error:
+        if len({hit.text for hit in hits}) > 1:
+            if policy == "error":
+                raise
+            located = policy == "locate" and not isinstance(error, MissingPositionError)
+            if policy == "rank" or located:
+                return [None] * len(hits)
         return _partial_places(hits, document, position_keys)
     return places
 
@@ -182,6 +187,8 @@ def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
         return [None if hit.offsets is None else hit.offsets[0] for hit in hits]
     if "." in key:
         return [look_up(hit.metadata, None, key) for hit in hits]
+    if key in ATTRIBUTES:
+        return [look_up(hit.metadata, hit.subject, key) for hit in hits]
     return [hit.metadata.get(key) for hit in hits]
 
 
