@@ -229,6 +229,14 @@ def _rescored(
     return _scored(first, _copy(node, None, changes), score)
 
 
+def with_metadata(scored: NodeWithScore, more: dict[str, Any]) -> NodeWithScore:
+    """Return the node with more metadata, hidden where it is oprag's; else as it is."""
+    if not more:
+        return scored
+    changes = _changes(scored.node, {**scored.node.metadata, **more}, ())
+    return _scored(scored, _copy(scored.node, None, changes), scored.score)
+
+
 def _changes(
     node: BaseNode, metadata: dict[str, Any], hidden: tuple[str, ...]
 ) -> dict[str, Any]:

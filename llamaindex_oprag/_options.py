@@ -117,8 +117,8 @@ class ContextFields(BaseModel):
 
     _problems: Problems | None = PrivateAttr(default=None)
 
-    def told(self) -> Problems:
-        """Return what was warned of already."""
+    def _told(self) -> Problems:
+        """What was warned of already."""
         if self._problems is None:
             self._problems = Problems(type(self).__name__)
         return self._problems

@@ -290,8 +290,8 @@ def _missing(
     if not has_position(hit, position_keys):
         nor = " Nor has it a position."
         way_out = (
-            "document_key= and position_keys= to name the keys, attributes or functions "
-            "that hold the two"
+            "document_key= and position_keys= to name the keys, attributes or "
+            "functions that hold the two"
         )
     message = (
         f"The chunk at rank {rank} does not say which document it belongs to: "
