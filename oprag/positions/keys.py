@@ -250,18 +250,32 @@ def has_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
     )
 
 
+_OF_THE_FRAMEWORK = frozenset(
+    {
+        *("id", "id_", "type", "text", "page_content", "mimetype", "text_template"),
+        *("metadata_template", "metadata_separator", "metadata_seperator"),
+    }
+)
+"""Attributes that every document and node has."""
+
+
 def what_was_found(hit: Hit) -> str:
     """Name the metadata keys of a chunk, and the attributes of its object."""
     keys = ", ".join(sorted(map(str, hit.metadata))) or "none"
+    found = f"Metadata keys found: {keys}."
+    if hit.subject is None:
+        return found
     # Of a plain object and of a pydantic model: what it holds itself.
-    values = getattr(hit.subject, "__dict__", {})
+    own = getattr(hit.subject, "__dict__", {})
     names = [
         name
-        for name, value in values.items()
-        if not name.startswith("_") and isinstance(value, (str, int, float))
+        for name, value in own.items()
+        if not name.startswith("_")
+        and name not in _OF_THE_FRAMEWORK
+        and isinstance(value, (str, int, float))
     ]
-    looked_at = f" Attributes looked at too: {', '.join(sorted(names))}."
-    return f"Metadata keys found: {keys}.{looked_at if names else ''}"
+    listed = f": {', '.join(sorted(names))}" if names else ""
+    return f"{found} Its attributes were looked at too{listed}."
 
 
 def _first_name(values: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""The same retrieved chunks through plain Python and every component, sync and async."""
+"""The same retrieved chunks through plain Python and every component."""
 
 from __future__ import annotations
 
