@@ -205,7 +205,8 @@ class SharedOptions(CheckedOptions):
         """
         options = self._options_for(top_n, search)
         ordered = put_in_order(documents, options, rescore=self.rescore)
-        self._told().tell(ordered.problem)
+        if ordered.problem is not None:
+            self._told().tell(ordered.problem)
         return ordered
 
     async def _aput_in_order(
@@ -218,7 +219,8 @@ class SharedOptions(CheckedOptions):
         work = partial(put_in_order, documents, rescore=self.rescore)
         options = self._options_for(top_n, search)
         ordered = await with_texts(options, work, characters_of(documents))
-        self._told().tell(ordered.problem)
+        if ordered.problem is not None:
+            self._told().tell(ordered.problem)
         return ordered
 
     def _warn_unfilled(self, found: int, setting: str) -> None:

@@ -116,7 +116,8 @@ class SelfRouting(Answering):
         own words where there was nothing to read.
         """
         self._routed = result
-        self._options.problems.tell(result.problem)
+        if result.problem is not None:
+            self._options.problems.tell(result.problem)
         if self.call is not None and self.call.handed_on:
             return ""
         outcome = result.outcome

@@ -86,7 +86,8 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     def _warned_of(
         self, nodes: list[NodeWithScore], ordered: Ordered
     ) -> list[NodeWithScore]:
-        self._told().tell(ordered.problem)
+        if ordered.problem is not None:
+            self._told().tell(ordered.problem)
         budget = None if self.selection == "top_k" else self.token_budget
         if budget is not None and nodes and ordered.used_all and not self._warned:
             self._warned = True

@@ -210,7 +210,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         self, fetch: Fetch, received: tuple[int, Ordered]
     ) -> list[NodeWithScore]:
         found, ordered = received
-        self._problems.tell(ordered.problem)
+        if ordered.problem is not None:
+            self._problems.tell(ordered.problem)
         counts = self._options.selection != "top_k"
         budget = self._options.token_budget if counts else None
         starved = ordered.used_all and found and not fetch.exhausted

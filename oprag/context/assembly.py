@@ -131,7 +131,8 @@ def order_context(
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
     arranged = arrange(hits, checked)
-    Problems("order_context").tell(arranged.problem)
+    if arranged.problem is not None:
+        Problems("order_context").tell(arranged.problem)
     return arranged.passages()
 
 
@@ -318,9 +319,8 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         missing_position=options.missing_position,
     )
     chunks = within_one_version(without_duplicates(chunks))
-    source_text = options.source_text()
-    if options.missing_position == "locate" and source_text is not None:
-        return without_duplicates(find_places(chunks, source_text))
+    if options.missing_position == "locate" and (texts := options.source_text()):
+        return without_duplicates(find_places(chunks, texts))
     return check_positions(chunks, missing_position=options.missing_position)
 
 

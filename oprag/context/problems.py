@@ -42,14 +42,12 @@ class Problems:
         self._component = component
         self._told: set[str] = set()
 
-    def tell(self, problem: OpragError | None) -> None:
+    def tell(self, problem: OpragError) -> None:
         """Warn of a problem, at the line of the user's code that led to it.
 
         Args:
-            problem: In whose place the order as retrieved was kept; None for none.
+            problem: In whose place the order as retrieved was kept.
         """
-        if problem is None:
-            return
         kind = kind_of(problem)
         message = (
             f"{self._component} kept the order as retrieved ({kind}). {problem.message}"

@@ -118,8 +118,8 @@ def route(
     problem: OpragError | None = None
     if options.context.missing_position == "locate":
         texts = yield from _texts_of(hits, options)
-        context = replace(options.context, documents=document_source(texts))
-        options = replace(options, context=context)
+        located = replace(options.context, documents=document_source(texts))
+        options = replace(options, context=located)
     sent: list[str] = []
     for rung in options.rungs:
         context = yield from _context(rung, hits, options, model)
