@@ -36,9 +36,13 @@ _WAYS_OUT = (
 )
 _LISTED = 3
 """Chunks that an error names."""
-_AT_INDEXING = " Or index again with oprag's own splitters."
+_ANNOTATED = (
+    "annotate_positions (LangChain) or PositionAnnotator (LlamaIndex) behind others."
+)
+_AT_INDEXING = f" Or index again with oprag's own splitters, or with {_ANNOTATED}"
 _AT_SPLITTING = (
-    " Or index again with oprag's own splitters, or with add_start_index=True."
+    " Or index again with oprag's own splitters, with add_start_index=True, or with "
+    f"{_ANNOTATED}"
 )
 
 
