@@ -248,7 +248,8 @@ class _BySteps(Arranged):
             first = hits[id(chunks[0].source)]
             if self.problem is not None:
                 made, kind = first.source, kind_of(self.problem)
-                whole = Rebuilt([made], made, text, spans, score, None, (), kind)
+                part = chunks[0].part
+                whole = Rebuilt([made], made, text, spans, score, part, (), kind)
                 results.append(make(whole))
                 continue
             # A slice has metadata of its own.

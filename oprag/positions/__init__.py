@@ -14,6 +14,7 @@ from oprag.positions.keys import (
     read_documents,
 )
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
+from oprag.positions.missing import not_located
 from oprag.positions.parts import (
     Part,
     SourceText,
@@ -32,7 +33,6 @@ from oprag.positions.stamping import (
 )
 from oprag.positions.validity import (
     check_positions,
-    not_located,
     within_one_version,
     without_duplicates,
 )

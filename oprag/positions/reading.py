@@ -23,10 +23,9 @@ from oprag.positions.keys import (
     as_number,
     look_up,
 )
+from oprag.positions.missing import no_position, only_a_label
 from oprag.positions.validity import (
     invalid_span,
-    no_position,
-    only_a_label,
     refuse_frames,
     refuse_negative,
     refuse_sections,

@@ -12,43 +12,13 @@ from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
     InvalidSpanError,
-    MissingPositionError,
     MixedVersionsWarning,
     PositionError,
     UnscopedPositionError,
 )
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
-from oprag.positions.keys import (
-    HIGHEST,
-    PART_KEYS,
-    SCHEMES,
-    SECTION_KEYS,
-    MissingPosition,
-    as_number,
-    what_was_found,
-)
-
-_WAYS_OUT = (
-    "Ways out: run `oprag doctor` on the index, which says what it lacks and repairs "
-    'it from the full texts; with these as documents=, missing_position="locate" finds '
-    "each chunk in its text; name the key or attribute that holds the position with "
-    'position_keys=; or accept another order with missing_position="last" or "rank".'
-)
-_LISTED = 3
-"""Chunks that an error names."""
-_ANNOTATED = (
-    "annotate_positions (LangChain) or PositionAnnotator (LlamaIndex) behind others."
-)
-_AT_INDEXING = f" Or index again with oprag's own splitters, or with {_ANNOTATED}"
-_AT_SPLITTING = (
-    " Or index again with oprag's own splitters, with add_start_index=True, or with "
-    f"{_ANNOTATED}"
-)
-
-
-def _ways_out(keys: Iterable[str]) -> str:
-    """What can be done; nothing that was done, as the keys of a chunk show."""
-    return _WAYS_OUT + (_AT_INDEXING if "start_index" in keys else _AT_SPLITTING)
+from oprag.positions.keys import HIGHEST, SECTION_KEYS, MissingPosition, as_number
+from oprag.positions.missing import AT_INDEXING, WAYS_OUT, ways_out
 
 
 def refuse_negative(values: Sequence[Any], document: str) -> None:
@@ -83,7 +53,7 @@ def refuse_sections(
         f"Document {document!r}: start_index counts from the start of a section here "
         f"(the chunks differ in {', '.join(differing)}), so it does not order the "
         f'document. If it does count from the start, say position_keys="start_index". '
-        f"{_WAYS_OUT}{_AT_INDEXING}"
+        f"{WAYS_OUT}{AT_INDEXING}"
     )
     raise UnscopedPositionError(message, document=document, keys=tuple(differing))
 
@@ -116,7 +86,7 @@ def refuse_frames(
         )
         message = (
             f"Document {document!r}: start_char_idx counts from the start of {origin}, "
-            f"so it does not order the document. {_WAYS_OUT}{_AT_INDEXING}"
+            f"so it does not order the document. {WAYS_OUT}{AT_INDEXING}"
         )
         raise UnscopedPositionError(
             message, document=document, keys=("start_char_idx",)
@@ -143,91 +113,12 @@ def invalid_span(document: str, start: int, end: Any) -> InvalidSpanError:
     shown = f"start {start}" if end is None else f"span [{start}, {end!r})"
     message = (
         f"Document {document!r}: a chunk has the {shown}; a span starts at 0 or later "
-        f"and ends after its start. {_WAYS_OUT}{_AT_INDEXING}"
+        f"and ends after its start. {WAYS_OUT}{AT_INDEXING}"
     )
     found = as_number(end)
     return InvalidSpanError(
         message, document=document, start=start, end=start if found is None else found
     )
-
-
-def no_position(
-    hit: Hit, rank: int, document: str, position_keys: Any
-) -> MissingPositionError:
-    """Make the error for a chunk without a usable position."""
-    keys = tuple(sorted(map(str, hit.metadata)))
-    useless = [
-        f"{key}={value!r}"
-        for key in (*(s.start for s in SCHEMES), *PART_KEYS)
-        if key and (value := hit.metadata.get(key)) is not None
-    ]
-    message = (
-        f"Document {document!r}: the chunk at rank {rank} has no position that can be "
-        f"used. {what_was_found(hit)}"
-    )
-    if position_keys is not None:
-        message += f" position_keys={position_keys!r} gives no number on it."
-    elif useless:
-        message += f" Not usable for every chunk of the document: {', '.join(useless)}."
-    return MissingPositionError(
-        f"{message} {_ways_out(keys)}", document=document, rank=rank, keys=keys
-    )
-
-
-def not_located(
-    chunks: Sequence[Chunk], unproved: Sequence[tuple[Chunk, str]], *, known: bool
-) -> MissingPositionError:
-    """Make the error for chunks whose place in their full text cannot be proved.
-
-    Args:
-        chunks: What was retrieved of the document.
-        unproved: The chunks concerned, with why: `not_found` or `ambiguous`.
-        known: Whether the full text of the document is at hand.
-    """
-    first, _ = unproved[0]
-    name = first.name or first.document
-    if not known:
-        what = (
-            f"{len(unproved)} of its {len(chunks)} retrieved chunks have no position "
-            f"that can be used, and documents= has no exact text by the name {name!r}"
-        )
-        do = f"Give its text under that name. {_WAYS_OUT}"
-    else:
-        whys = {
-            "ambiguous": "stands in its text more than once",
-            "not_found": "does not stand in its text",
-        }
-        listed = ", ".join(
-            f"rank {chunk.rank} {whys[why]}" for chunk, why in unproved[:_LISTED]
-        )
-        more = ", …" if len(unproved) > _LISTED else ""
-        what = (
-            f"where {len(unproved)} of its {len(chunks)} retrieved chunks stand cannot "
-            f"be proved ({listed}{more})"
-        )
-        do = (
-            "Text that is not found was altered, or documents= has another version. "
-            "`oprag doctor` on the whole index proves more, as chunks prove the places "
-            'of their neighbours; on_problem="warn" keeps the order as retrieved.'
-        )
-    keys = tuple(sorted(map(str, first.metadata)))
-    message = f"Document {first.document!r}: {what}. {do}"
-    return MissingPositionError(
-        message, document=first.document, rank=first.rank, keys=keys
-    )
-
-
-def only_a_label(
-    document: str, rank: int, hit: Hit, label: Any
-) -> MissingPositionError:
-    """Make the error for a page that has only a label, and no number."""
-    message = (
-        f"Document {document!r}: the chunk at rank {rank} has only a page_label, and "
-        f"{label!r} is not a number that orders pages. Let the reader write the page's "
-        f"number under `page` as well, or name another key. {_ways_out(hit.metadata)}"
-    )
-    keys = tuple(sorted(map(str, hit.metadata)))
-    return MissingPositionError(message, document=document, rank=rank, keys=keys)
 
 
 def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -389,7 +280,7 @@ def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:
         f"Document {document!r}: the chunks at ranks {first.rank} and {second.rank} "
         f"have different texts and the same position ({shown}), so their order is not "
         "known. A page, row or restarting index needs an offset beside it. "
-        f"{_ways_out(first.metadata)}"
+        f"{ways_out(first.metadata)}"
     )
     return AmbiguousPositionError(
         message, document=document, position=position, ranks=(first.rank, second.rank)
@@ -404,7 +295,7 @@ def _conflict(document: str, left: Chunk, right: Chunk) -> ConflictingTextError:
         ", but their texts differ where these overlap. The offsets restart (per page "
         "or section), were found by a wrong search, or belong to two versions of the "
         "document: then tell these apart with document_key=. "
-        f"{_WAYS_OUT}{_AT_INDEXING}"
+        f"{WAYS_OUT}{AT_INDEXING}"
     )
     return ConflictingTextError(message, document=document, spans=spans)
 
