@@ -165,8 +165,15 @@ PROBLEMS = {
 
 
 @EVERYWHERE
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("selection", ["budget", "segments", "expand", "recall"])
+@pytest.mark.parametrize(
+    ("problem", "selection"),
+    [
+        *((problem, "budget") for problem in PROBLEMS),
+        ("missing_position", "segments"),
+        ("missing_document", "expand"),
+        ("conflicting_text", "recall"),
+    ],
+)
 def test_with_a_problem_the_order_as_retrieved_is_kept(component, problem, selection):
     with pytest.warns(PositionWarning, match=rf"\({problem}\)") as caught:
         result = component(
