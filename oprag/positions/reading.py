@@ -186,9 +186,11 @@ def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
         return [None if hit.offsets is None else hit.offsets[0] for hit in hits]
     if "." in key:
         return [look_up(hit.metadata, None, key) for hit in hits]
-    if key in ATTRIBUTES:
+    values = [hit.metadata.get(key) for hit in hits]
+    # Objects of one class all have the attribute, or none has.
+    if key in ATTRIBUTES and hasattr(hits[0].subject, key):
         return [look_up(hit.metadata, hit.subject, key) for hit in hits]
-    return [hit.metadata.get(key) for hit in hits]
+    return values
 
 
 def _end(hit: Hit, scheme: Scheme, start: int, document: str) -> int:
