@@ -23,6 +23,7 @@ from oprag.context import (
     arrange,
     write_score,
 )
+from oprag.errors import OpragError
 from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")
@@ -39,6 +40,8 @@ class Ordered(NamedTuple):
     """As they are to be read."""
     used_all: bool
     """Whether every document that came is among them."""
+    problem: OpragError | None = None
+    """See `oprag.context.results.Arranged`."""
 
 
 def source_of(document: Document) -> SourceText:
@@ -100,7 +103,7 @@ def put_in_order(
     arranged = arrange(lambda: hits_of(documents), options, columns=columns)
     rescored = None if rescore is None else partial(_rescored, key=rescore)
     made = arranged.results(partial(_document, rescore=rescore), rescored)
-    return Ordered(made, arranged.used_all)
+    return Ordered(made, arranged.used_all, arranged.problem)
 
 
 def _document(passage: Rebuilt, rescore: str | None) -> Document:

@@ -28,9 +28,12 @@ from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
     ContextOptions,
+    OnProblem,
     Order,
     Overflow,
+    Problems,
     Selection,
+    check_locating,
     check_option,
     refuse_unknown,
     unfilled_message,
@@ -81,6 +84,8 @@ class CheckedOptions(BaseModel):
 
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
 
+    _problems: Problems | None = PrivateAttr(default=None)
+
     search: ClassVar[SearchFilter] = SearchFilter()
     """What is known of searches before a component is told of one."""
 
@@ -100,6 +105,7 @@ class CheckedOptions(BaseModel):
     def _check_names(cls, given: Any) -> Any:
         if isinstance(given, dict):
             refuse_unknown(given, cls.model_fields, cls.elsewhere)
+            check_locating(given.get("missing_position"), given.get("documents"))
         return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator
@@ -124,6 +130,12 @@ class CheckedOptions(BaseModel):
             self._source = given, document_source({} if given is None else given)
         return self._source[1]
 
+    def _told(self) -> Problems:
+        """What was warned of already."""
+        if self._problems is None:
+            self._problems = Problems(type(self).__name__)
+        return self._problems
+
 
 class SharedOptions(CheckedOptions):
     """The options of both components but for the number of documents."""
@@ -138,6 +150,7 @@ class SharedOptions(CheckedOptions):
     gap_mark: str | None = option_field("gap_mark")
     missing_position: MissingPosition = option_field("missing_position")
     missing_document: MissingDocument = option_field("missing_document")
+    on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     token_counter: TokenizerSpec = option_field("token_counter")
@@ -190,7 +203,10 @@ class SharedOptions(CheckedOptions):
             search: What the search was filtered by; None for what `search` says.
         """
         options = self._options_for(top_n, search)
-        return put_in_order(documents, options, rescore=self.rescore)
+        ordered = put_in_order(documents, options, rescore=self.rescore)
+        if ordered.problem is not None:
+            self._told().tell(ordered.problem)
+        return ordered
 
     async def _aput_in_order(
         self,
@@ -201,7 +217,10 @@ class SharedOptions(CheckedOptions):
         """Async version of `_put_in_order`."""
         work = partial(put_in_order, documents, rescore=self.rescore)
         options = self._options_for(top_n, search)
-        return await with_texts(options, work, characters_of(documents))
+        ordered = await with_texts(options, work, characters_of(documents))
+        if ordered.problem is not None:
+            self._told().tell(ordered.problem)
+        return ordered
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""

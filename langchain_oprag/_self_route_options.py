@@ -21,7 +21,14 @@ from langchain_oprag._prompts import Prompt, rung_prompts
 from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
-from oprag.context import DEFAULTS, ContextOptions, Order, Overflow, ReadingKeywords
+from oprag.context import (
+    DEFAULTS,
+    ContextOptions,
+    OnProblem,
+    Order,
+    Overflow,
+    ReadingKeywords,
+)
 from oprag.errors import InvalidOptionError, written
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.routing import (
@@ -89,6 +96,7 @@ class SelfRouteOptions(CheckedOptions):
     separator: str = option_field("separator")
     missing_position: MissingPosition = option_field("missing_position")
     missing_document: MissingDocument = option_field("missing_document")
+    on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     token_counter: TokenizerSpec = option_field("token_counter")
@@ -164,6 +172,9 @@ def context_options(
 ) -> ContextOptions:
     """How retrieved chunks become the context of a rung."""
     shared = {name: getattr(options, name) for name in _CONTEXT}
+    if options.missing_position == "locate":
+        # Read for each question, through the filter of its search.
+        shared["documents"] = {} if options.documents is None else options._full_texts()  # noqa: SLF001 -- of the same component
     return ContextOptions(**{**shared, "token_counter": counter})
 
 

@@ -122,6 +122,8 @@ class SelfRouting(Answering):
             nobody = self.rules.sentinels[0]
             yield AddableDict(context=documents_read(routed.context))
             yield AddableDict(answer=nobody if outcome.text is None else outcome.text)
+        if routed.problem is not None:
+            self._options._told().tell(routed.problem)  # noqa: SLF001 -- the chain's own
         self.facts = {"route": routed.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
@@ -186,8 +188,15 @@ def _documents(found: Any) -> Sequence[Document]:
 def documents_read(context: RungContext) -> list[Document]:
     """Return the retrieved documents, or one per excerpt where full ones were read."""
     if not context.excerpts:
-        return [chunk.source for chunk in context.chunks]
+        return [_told(chunk.source, context.told) for chunk in context.chunks]
     return [
         Document(excerpt.text, metadata=metadata)
         for excerpt, _, metadata in context.described()
     ]
+
+
+def _told(document: Document, more: dict[str, str]) -> Document:
+    """The document, with what is to be told of it."""
+    if not more:
+        return document
+    return document.model_copy(update={"metadata": {**document.metadata, **more}})

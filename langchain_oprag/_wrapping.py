@@ -154,13 +154,13 @@ class _StoreSearch(NamedTuple):
 
 def _store_search(retriever: Any, config: RunnableConfig) -> _StoreSearch | None:
     """The settings of a vector store's retriever; None for any other."""
-    retriever, config, bound = _unwrapped(retriever, config)
+    retriever, config, bound = unwrapped(retriever, config)
     if not isinstance(retriever, VectorStoreRetriever):
         return None
     return _StoreSearch(retriever.search_type, {**retriever.search_kwargs, **bound})
 
 
-def _unwrapped(
+def unwrapped(
     retriever: Any, config: RunnableConfig
 ) -> tuple[Any, RunnableConfig, dict[str, Any]]:
     """What is inside `with_config`, `bind` and the like, and what they pass to it."""
@@ -207,9 +207,9 @@ def search_filter(
         config: What it is called with: it decides configurable fields.
         call: Further arguments of the call.
     """
-    retriever, config, bound = _unwrapped(retriever, config)
+    retriever, config, bound = unwrapped(retriever, config)
     call = {**bound, **call}
-    if inner := _searched_with(retriever):
+    if inner := searched_with(retriever):
         return one_filter(search_filter(each, config, call) for each in inner)
     if not is_unchanged(retriever, VectorStoreRetriever):
         name = type(retriever).__name__
@@ -225,7 +225,7 @@ def search_filter(
     return SearchFilter(where)
 
 
-def _searched_with(retriever: Any) -> list[Any]:
+def searched_with(retriever: Any) -> list[Any]:
     """The retrievers that another one searches with; empty where it does so itself."""
     if isinstance(retriever, RunnableSequence):
         return [retriever.last]

@@ -26,7 +26,15 @@ from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame
 from oprag.context import ORIGINAL, Columns, ContextOptions, Rebuilt, write_score
-from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, OWN_KEYS, place_metadata
+from oprag.errors import OpragError
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_SPANS,
+    CHAR_START,
+    OWN_KEYS,
+    PROBLEM,
+    place_metadata,
+)
 from oprag.positions import SourceText
 
 _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
@@ -35,7 +43,7 @@ _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.NEXT,
     NodeRelationship.PARENT,
 )
-_HIDDEN = frozenset((*OWN_KEYS, CHAR_SPANS))
+_HIDDEN = frozenset((*OWN_KEYS, CHAR_SPANS, PROBLEM))
 _ID = attrgetter("node.node_id")
 
 
@@ -46,6 +54,8 @@ class Ordered(NamedTuple):
     """One per passage; the caller's own objects where nothing had to change."""
     used_all: bool
     """Whether every retrieved node was used, so that more could have been."""
+    problem: OpragError | None = None
+    """See `oprag.context.results.Arranged`."""
 
 
 def arrange(
@@ -78,7 +88,7 @@ def arrange(
     )
     rescored = None if rescore is None else partial(_rescored, rescore=rescore)
     made = arranged.results(partial(_node, rescore=rescore), rescored)
-    return Ordered(made, arranged.used_all)
+    return Ordered(made, arranged.used_all, arranged.problem)
 
 
 def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:
@@ -217,6 +227,14 @@ def _rescored(
         changes["start_char_idx"] = metadata[CHAR_START]
         changes["end_char_idx"] = metadata[CHAR_END]
     return _scored(first, _copy(node, None, changes), score)
+
+
+def with_metadata(scored: NodeWithScore, more: dict[str, Any]) -> NodeWithScore:
+    """Return the node with more metadata, hidden where it is oprag's; else as it is."""
+    if not more:
+        return scored
+    changes = _changes(scored.node, {**scored.node.metadata, **more}, ())
+    return _scored(scored, _copy(scored.node, None, changes), scored.score)
 
 
 def _changes(

@@ -21,9 +21,12 @@ from oprag.context import (
     DEFAULTS,
     DESCRIPTIONS,
     ContextOptions,
+    OnProblem,
     Order,
     Overflow,
+    Problems,
     Selection,
+    check_locating,
     check_option,
     refuse_unknown,
     unfilled_message,
@@ -69,6 +72,7 @@ class ContextFields(BaseModel):
     gap_mark: str | None = option_field("gap_mark")
     missing_position: MissingPosition = option_field("missing_position")
     missing_document: MissingDocument = option_field("missing_document")
+    on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     token_counter: TokenizerSpec = option_field("token_counter")
@@ -81,6 +85,7 @@ class ContextFields(BaseModel):
     def _check_names(cls, given: Any) -> Any:
         if isinstance(given, dict):
             refuse_unknown(given, cls.model_fields)
+            check_locating(given.get("missing_position"), given.get("documents"))
         return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator
@@ -108,6 +113,14 @@ class ContextFields(BaseModel):
         return value
 
     _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
+
+    _problems: Problems | None = PrivateAttr(default=None)
+
+    def _told(self) -> Problems:
+        """What was warned of already."""
+        if self._problems is None:
+            self._problems = Problems(type(self).__name__)
+        return self._problems
 
     def context_options(self) -> ContextOptions:
         """Return the options as the core takes them, anew where one was assigned."""

@@ -15,7 +15,13 @@ from llamaindex_oprag._convert import sent_text
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.calls import WindowOverflow, qa_prompt
-from oprag.context import GONE, ContextOptions, ReadingKeywords, refuse_unknown
+from oprag.context import (
+    GONE,
+    ContextOptions,
+    Problems,
+    ReadingKeywords,
+    refuse_unknown,
+)
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError
 from oprag.routing import (
@@ -89,6 +95,8 @@ class SelfRouteOptions:
     rules: DeclineRules = field(init=False)
     source: DocumentSource | None = field(init=False)
     """Full texts by name; None where no rung is full."""
+    problems: Problems = field(init=False)
+    """What was warned of already."""
     templates: dict[str, BasePromptTemplate] = field(init=False)
     """The prompts by name, which may be replaced while questions are asked."""
 
@@ -105,6 +113,9 @@ class SelfRouteOptions:
         refuse_unknown(keywords, [*others, *_KNOWN], _ELSEWHERE)
         given: dict[str, Any] = {**keywords}
         context = {name: given.pop(name) for name in keywords if name in _READING}
+        if context.get("missing_position") == "locate":
+            # Read for each question, through the filter of its search.
+            context["documents"] = source_or_none(given.get("documents"))
         return cls(context=ContextOptions(**context), **given, **others)
 
     def __post_init__(self) -> None:
@@ -129,6 +140,7 @@ class SelfRouteOptions:
             window_overflow=self.window_overflow,
         )
         self.source = source_or_none(self.documents)
+        self.problems = Problems("SelfRouteQueryEngine")
         built_in = qa_prompt(self.rules.sentinels[0])
         self.templates = {}
         for name in ("rag_prompt", "full_prompt"):

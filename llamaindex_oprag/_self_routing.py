@@ -24,7 +24,7 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
 from llamaindex_oprag._best_first import Filling
-from llamaindex_oprag._convert import excluding, hit_of
+from llamaindex_oprag._convert import excluding, hit_of, with_metadata
 from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
 from llamaindex_oprag._wrapping import search_filter
@@ -117,6 +117,8 @@ class SelfRouting(Answering):
         own words where there was nothing to read.
         """
         self._routed = result
+        if result.problem is not None:
+            self._options.problems.tell(result.problem)
         if self.call is not None and self.call.handed_on:
             return ""
         outcome = result.outcome
@@ -256,7 +258,7 @@ def _nodes_of(context: RungContext) -> list[NodeWithScore]:
         all of them agree on.
     """
     if not context.excerpts:
-        return [chunk.source for chunk in context.chunks]
+        return [with_metadata(chunk.source, context.told) for chunk in context.chunks]
     return [
         NodeWithScore(node=_node(excerpt, chunks, metadata))
         for excerpt, chunks, metadata in context.described()

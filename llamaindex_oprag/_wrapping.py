@@ -145,7 +145,7 @@ def search_filter(retriever: Any) -> SearchFilter:
     if not all(isinstance(each, BaseNode) for each in objects.values()):
         unseen = "what the objects of index nodes filter by is not known"
         return SearchFilter(unseen=unseen)
-    if inner := inner_retrievers(retriever, _INSIDE):
+    if inner := searched_with(retriever):
         return one_filter(map(search_filter, inner))
     if not is_unchanged(retriever, VectorIndexRetriever):
         name = type(retriever).__name__
@@ -173,6 +173,11 @@ def search_filter(retriever: Any) -> SearchFilter:
     every = list(retriever._index.index_struct.nodes_dict.values())  # noqa: SLF001 -- as above
     ids = None if query.node_ids == every else frozenset(query.node_ids)
     return found._replace(ids=ids)
+
+
+def searched_with(retriever: Any) -> list[Any]:
+    """Return the retrievers that another one searches with; none if it does itself."""
+    return inner_retrievers(retriever, _INSIDE)
 
 
 class WrappingRetriever(BaseRetriever):

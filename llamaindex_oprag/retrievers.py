@@ -20,6 +20,7 @@ from oprag.context import (
     DESCRIPTIONS,
     ContextKeywords,
     ContextOptions,
+    Problems,
     check_option,
     list_options,
     refuse_unknown,
@@ -29,6 +30,8 @@ from oprag.documents import DocumentSource
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from oprag.diagnosing import Diagnosis, Verification
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -107,6 +110,7 @@ class OrderPreservingRetriever(WrappingRetriever):
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._rescore = rescore
         self._warned = False
+        self._problems = Problems(type(self).__name__)
         super().__init__(
             base_retriever,
             callback_manager=callback_manager,
@@ -127,6 +131,47 @@ class OrderPreservingRetriever(WrappingRetriever):
     def similarity_top_k(self, similarity_top_k: int | None) -> None:
         check_option("similarity_top_k", similarity_top_k)
         self._options = replace(self._options, top_n=similarity_top_k)
+
+    def verify(self, sample: int | None = 200) -> Diagnosis:
+        """Say before the first question what would fail question by question.
+
+        Args:
+            sample: Chunks of the store to look at, the first ones; None for all.
+
+        Returns:
+            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
+
+        Raises:
+            UnfitIndexError: The store is empty, or chunks lack what names their
+                document or their position, or these cannot be true (with
+                "locate": be found in the full texts). The error
+                carries the diagnosis.
+            InvalidOptionError: What store is searched cannot be seen.
+
+        Warns:
+            PositionWarning: In the place of `UnfitIndexError`, with
+                `on_problem="warn"`.
+        """
+        return self._verification(sample).run()
+
+    async def averify(self, sample: int | None = 200) -> Diagnosis:
+        """Async version of `verify`."""
+        return await self._verification(sample).arun()
+
+    def _verification(self, sample: int | None) -> Verification:
+        # Here, so that importing the package does not take longer.
+        from llamaindex_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
+
+        options = self._bound_options()
+        documents = options.documents
+        return Verification(
+            component=type(self).__name__,
+            stores=searched_stores(type(self).__name__, self.base_retriever),
+            options=options,
+            documents=documents if isinstance(documents, DocumentSource) else None,
+            sample=sample,
+        )
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         fetch = Fetch(self.base_retriever, self._options)
@@ -165,6 +210,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         self, fetch: Fetch, received: tuple[int, Ordered]
     ) -> list[NodeWithScore]:
         found, ordered = received
+        if ordered.problem is not None:
+            self._problems.tell(ordered.problem)
         counts = self._options.selection != "top_k"
         budget = self._options.token_budget if counts else None
         starved = ordered.used_all and found and not fetch.exhausted

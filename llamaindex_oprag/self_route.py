@@ -30,6 +30,8 @@ from oprag.tokens import in_thread_if_long, load_counter
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
+    from oprag.diagnosing import Diagnosis, Verification
+
 _DESCRIPTIONS = {**DESCRIPTIONS, **ROUTE_DESCRIPTIONS}
 
 
@@ -172,6 +174,47 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             ),
             node_postprocessors=node_postprocessors,
             callback_manager=manager,
+        )
+
+    def verify(self, sample: int | None = 200) -> Diagnosis:
+        """Say before the first question what would fail question by question.
+
+        Args:
+            sample: Chunks of the store to look at, the first ones; None for all.
+
+        Returns:
+            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
+
+        Raises:
+            UnfitIndexError: The store is empty, or chunks lack what names their
+                document or their position, or these cannot be true;
+                or the full text of a document cannot be had. The error
+                carries the diagnosis.
+            InvalidOptionError: What store is searched cannot be seen.
+
+        Warns:
+            PositionWarning: In the place of `UnfitIndexError`, with
+                `on_problem="warn"`.
+        """
+        return self._verification(sample).run()
+
+    async def averify(self, sample: int | None = 200) -> Diagnosis:
+        """Async version of `verify`."""
+        return await self._verification(sample).arun()
+
+    def _verification(self, sample: int | None) -> Verification:
+        # Here, so that importing the package does not take longer.
+        from llamaindex_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
+
+        options = self._self_route.options
+        return Verification(
+            component=type(self).__name__,
+            stores=searched_stores(type(self).__name__, self._retriever),
+            options=options.context,
+            documents=self._self_route.full_texts(),
+            full=any(rung.full for rung in options.route.rungs),
+            sample=sample,
         )
 
     @property

@@ -27,9 +27,11 @@
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
     ├── UnreadableFileError (ValueError)      a file or document holds no usable text
+    ├── UnfitIndexError (ValueError)          questions on an index would fail
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
+    ├── PositionWarning                       the order as retrieved was kept
     ├── UnfilledBudgetWarning                 fewer chunks were available than fit
     ├── UnlocatedChunksWarning                a repair could not prove some places
     ├── MixedVersionsWarning                  a document is there in several versions
@@ -295,6 +297,13 @@ class UnreadableFileError(OpragError, ValueError):
     """What is wrong with it, without its name."""
 
 
+class UnfitIndexError(OpragError, ValueError):
+    """Questions on an index would fail, as `verify()` found before the first one."""
+
+    diagnosis: Any
+    """All that was found: an `oprag.diagnosing.Diagnosis`."""
+
+
 class MissingDependencyError(OpragError, ImportError):
     """An optional package is needed and not installed, or is too old."""
 
@@ -312,6 +321,14 @@ class OpragWarning(UserWarning):
     """Base of all warnings given by oprag."""
 
 
+class PositionWarning(OpragWarning):
+    """Document or position of chunks cannot be read, or not be true.
+
+    The chunks stand as they were retrieved (`on_problem="warn"`); or would, as
+    `verify()` found. The error in whose place it is given is its `__cause__`.
+    """
+
+
 class UnfilledBudgetWarning(OpragWarning):
     """The retriever gave fewer chunks than the token budget has room for."""
 
@@ -326,6 +343,12 @@ class MixedVersionsWarning(OpragWarning):
 
 class ApproximateTokenCountWarning(OpragWarning):
     """Tokens are estimated because no exact tokenizer could be loaded."""
+
+
+def kind_of(error: OpragError) -> str:
+    """Return the name of a kind of problem: `missing_position`, for example."""
+    name = type(error).__name__.removesuffix("Error")
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
 def invalid_option(option: str, value: Any, takes: str) -> InvalidOptionError:
@@ -396,7 +419,7 @@ _BEFORE: ContextVar[tuple[FrameType, int] | None] = ContextVar(
 """The user's frame, and the line in it, that a thread was started from."""
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def warn_user(message: str | Warning, category: type[Warning]) -> None:
     """Warn, and name the user's line that led here.
 
     That is the nearest one on the stack that is neither oprag's, nor a framework's, nor
@@ -406,7 +429,7 @@ def warn_user(message: str, category: type[Warning]) -> None:
     known: then it is the outermost line that is.
 
     Args:
-        message: What was found and what to do.
+        message: What was found and what to do; or the warning itself, of the category.
         category: Filters go by it, and by the user's module.
     """
     frame, line = _user_frame()

@@ -49,6 +49,9 @@ document only. See `oprag.indexing.source_scope`."""
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
 """What `text_stamp` writes."""
+PROBLEM = "problem"
+"""Key of results that stand as they were retrieved (`on_problem="warn"`): why."""
+
 OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
 """What does not hold for a passage or a slice that is made of a chunk."""
 

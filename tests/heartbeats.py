@@ -91,6 +91,20 @@ class Material:
         ]
 
     @cached_property
+    def bare(self) -> list[Document]:
+        """The chunks without their positions."""
+        return [
+            Document(c.page_content, metadata={"source": NAME}) for c in self.chunks
+        ]
+
+    @cached_property
+    def bare_nodes(self) -> list[NodeWithScore]:
+        return [
+            NodeWithScore(node=TextNode(text=c.page_content, metadata={"source": NAME}))
+            for c in self.chunks
+        ]
+
+    @cached_property
     def retriever(self) -> ListRetriever:
         return ListRetriever(documents=self.chunks)
 
@@ -252,7 +266,13 @@ LANGCHAIN: dict[str, Case] = {
             vectorstore=m.store, token_budget=300_000
         )
     ).ainvoke("Who?"),
+    "OrderPreservingRetriever.averify, a store": lambda m: (
+        langchain_oprag.OrderPreservingRetriever(vectorstore=m.store).averify(None)
+    ),
     **runnable("LongUnitRetriever", long_units),
+    "OrderPreservingCompressor.acompress_documents, located": lambda m: compressor(
+        missing_position="locate", documents=m.texts
+    ).acompress_documents(m.bare, "Who?"),
     "OrderPreservingCompressor.acompress_documents": lambda m: (
         compressor().acompress_documents(m.chunks, "Who?")
     ),
@@ -272,6 +292,15 @@ LANGCHAIN: dict[str, Case] = {
     "SelfRouteChain.ainvoke, document of a store": lambda m: chain(
         m, retriever=m.store.as_retriever(), documents=m.store
     ).ainvoke("Who?"),
+    "SelfRouteChain.ainvoke, located": lambda m: chain(
+        m,
+        retriever=ListRetriever(documents=m.bare),
+        missing_position="locate",
+        rungs=["retrieved"],
+    ).ainvoke("Who?"),
+    "SelfRouteChain.averify, a store": lambda m: chain(
+        m, retriever=m.store.as_retriever(), documents=m.store
+    ).averify(None),
     "SelfRouteChain.ainvoke, long conversation": lambda m: chain(
         m, retriever=ListRetriever(documents=m.chunks[:3]), rungs=["retrieved"]
     ).ainvoke({"input": "Who?", "chat_history": [("user", m.text)]}),
@@ -350,6 +379,9 @@ LLAMAINDEX: dict[str, Case] = {
             m.index.as_retriever(), token_budget=300_000
         )
     ).aretrieve("Who?"),
+    "OrderPreservingRetriever.averify, index": lambda m: (
+        llamaindex_oprag.OrderPreservingRetriever(m.index.as_retriever()).averify(None)
+    ),
     "LongUnitRetriever.aretrieve": lambda m: llamaindex_oprag.LongUnitRetriever(
         Retrieved(m.nodes), units=m.units, documents=m.unit_texts
     ).aretrieve("Who?"),
@@ -358,6 +390,20 @@ LLAMAINDEX: dict[str, Case] = {
             token_budget=200_000
         ).apostprocess_nodes(m.nodes)
     ),
+    "OrderPreservingPostprocessor.apostprocess_nodes, located": lambda m: (
+        llamaindex_oprag.OrderPreservingPostprocessor(
+            missing_position="locate", documents=m.texts
+        ).apostprocess_nodes(m.bare_nodes)
+    ),
+    "SelfRouteQueryEngine.aquery, located": lambda m: engine(
+        m,
+        retriever=Retrieved(m.bare_nodes),
+        missing_position="locate",
+        rungs=["retrieved"],
+    ).aquery("Who?"),
+    "SelfRouteQueryEngine.averify, an index": lambda m: engine(
+        m, retriever=m.index.as_retriever(), documents=m.index
+    ).averify(None),
     "SelfRouteQueryEngine.aquery": lambda m: engine(m).aquery("Who?"),
     **{
         f"SelfRouteQueryEngine.aquery, {how}": lambda m, options=options: engine(
@@ -438,7 +484,7 @@ IN_EVERY_RUN = (
 def prepared(name: str) -> Material:
     """A new text, and all that is built before anything is asked."""
     material = Material()
-    made = ["chunks", "nodes", "retriever", "units", "unit"]
+    made = ["chunks", "nodes", "retriever", "units", "unit", "bare", "bare_nodes"]
     made += [last for last in ("store", "index") if name.endswith(f" {last}")]
     for attribute in made:
         getattr(material, attribute)

@@ -11,12 +11,15 @@ from oprag.context.options import (
     GONE,
     ContextKeywords,
     ContextOptions,
+    OnProblem,
     Order,
     OrderingKeywords,
     ReadingKeywords,
+    check_locating,
     check_option,
     refuse_unknown,
 )
+from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import ORIGINAL, Rebuilt, write_score
 from oprag.context.segments import extract_segments
@@ -41,15 +44,18 @@ __all__ = [
     "ContextKeywords",
     "ContextOptions",
     "FetchPlan",
+    "OnProblem",
     "Order",
     "OrderingKeywords",
     "Overflow",
+    "Problems",
     "ReadingKeywords",
     "Rebuilt",
     "Selection",
     "SentText",
     "arrange",
     "candidates_for",
+    "check_locating",
     "check_option",
     "chunks_for_units",
     "described",
@@ -64,6 +70,7 @@ __all__ = [
     "render",
     "too_small",
     "unfilled_message",
+    "warn",
     "with_texts",
     "write_score",
 ]

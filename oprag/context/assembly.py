@@ -26,11 +26,20 @@ from oprag.context.options import (
     ContextKeywords,
     ContextOptions,
 )
+from oprag.context.placing import find_places
+from oprag.context.problems import Problems
 from oprag.context.rendering import marked_texts, without_mark
 from oprag.context.results import Arranged, Rebuilt, Rescore, falling_scores
 from oprag.documents import SourceLike
-from oprag.errors import InvalidOptionError
-from oprag.metadata import DOC_KEY
+from oprag.errors import (
+    InconsistentChunksError,
+    InvalidOptionError,
+    MissingDocumentError,
+    OpragError,
+    PositionError,
+    kind_of,
+)
+from oprag.metadata import DOC_KEY, PROBLEM
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -79,7 +88,9 @@ def order_context(
 
     Returns:
         Passages in reading order; `passage.text` to send, `passage.citation` to
-        cite. `oprag.render` joins them. Unmerged, there is one per chunk.
+        cite. `oprag.render` joins them. Unmerged, there is one per chunk. With
+        `on_problem="warn"` and a problem they stand as they were retrieved, and the
+        metadata of their chunks say `problem`.
 
     Raises:
         InvalidOptionError: An option is unknown or its value is not possible; the
@@ -88,6 +99,9 @@ def order_context(
         MissingDocumentError: A text does not say which document it is from.
         PositionError: Positions are missing or contradict each other.
         BudgetTooSmallError: Not even the best chunk fits.
+
+    Warns:
+        PositionWarning: In the place of the two before, with `on_problem="warn"`.
 
     Example:
         >>> passages = order_context(
@@ -116,7 +130,10 @@ def order_context(
         Hit(text, metadata, score=score)
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
-    return arrange(hits, checked).passages()
+    arranged = arrange(hits, checked)
+    if arranged.problem is not None:
+        Problems("order_context").tell(arranged.problem)
+    return arranged.passages()
 
 
 def arrange(
@@ -156,12 +173,47 @@ def arrange(
 def _by_steps(
     hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
 ) -> Arranged:
-    chunks = prepared_chunks(hits, options)
+    try:
+        return _made(hits, prepared_chunks(hits, options), options, sent_text)
+    except InconsistentChunksError:  # of a full text, which is whole or not at all
+        raise
+    except (MissingDocumentError, PositionError) as error:
+        if options.on_problem == "error":
+            raise
+        problem = error
+    options = options.as_retrieved()
+    chunks = _without_doubtful_places(prepared_chunks(hits, options), problem)
+    return _made(hits, chunks, options, sent_text, problem)
+
+
+def _without_doubtful_places(
+    chunks: Sequence[Chunk], problem: MissingDocumentError | PositionError
+) -> list[Chunk]:
+    """The chunks with their problem, and what is known for sure of where they stand."""
+    doubtful = getattr(problem, "document", "")
+    kind = kind_of(problem)
+    return [
+        (
+            chunk._replace(position=None, span=None, part=None)
+            if chunk.document in (doubtful, "")
+            else chunk
+        )._replace(metadata={**chunk.metadata, PROBLEM: kind})
+        for chunk in chunks
+    ]
+
+
+def _made(
+    hits: Sequence[Hit],
+    chunks: list[Chunk],
+    options: ContextOptions,
+    sent_text: SentText | None,
+    problem: OpragError | None = None,
+) -> Arranged:
     best = chunks if options.top_n is None else chunks[: options.top_n]
     budget = options.token_budget or options.needed_budget()
     if budget is None:
         used_all = len(best) == len(chunks)
-        return _BySteps(finish(best, options), used_all, hits, options)
+        return _BySteps(finish(best, options), used_all, hits, options, problem)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget)
     taken = filler.taken(listed, budget)
@@ -171,7 +223,7 @@ def _by_steps(
         and options.selection != "segments"
         and len(best) == len(chunks)
     )
-    return _BySteps(filler.finished(taken), used_all, hits, options)
+    return _BySteps(filler.finished(taken), used_all, hits, options, problem)
 
 
 @dataclass(frozen=True)
@@ -180,6 +232,7 @@ class _BySteps(Arranged):
     used_all: bool
     hits: Sequence[Hit]
     options: ContextOptions
+    problem: OpragError | None = None
 
     def passages(self) -> list[Passage]:
         return self.made.passages()
@@ -193,6 +246,12 @@ class _BySteps(Arranged):
         results = []
         for (chunks, spans, text), score in zip(parts, scores, strict=False):
             first = hits[id(chunks[0].source)]
+            if self.problem is not None:
+                made, kind = first.source, kind_of(self.problem)
+                part = chunks[0].part
+                whole = Rebuilt([made], made, text, spans, score, part, (), kind)
+                results.append(make(whole))
+                continue
             # A slice has metadata of its own.
             if (
                 len(chunks) > 1
@@ -252,6 +311,7 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         hits,
         document_key=options.document_key,
         missing_document=options.missing_document,
+        position_keys=options.position_keys,
     )
     chunks = read_chunks(
         hits,
@@ -259,10 +319,10 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         position_keys=options.position_keys,
         missing_position=options.missing_position,
     )
-    return check_positions(
-        within_one_version(without_duplicates(chunks)),
-        missing_position=options.missing_position,
-    )
+    chunks = within_one_version(without_duplicates(chunks))
+    if options.missing_position == "locate" and (texts := options.source_text()):
+        return without_duplicates(find_places(chunks, texts))
+    return check_positions(chunks, missing_position=options.missing_position)
 
 
 def _check_entries(name: str, entries: Sequence[Any], kind: type, wanted: str) -> None:

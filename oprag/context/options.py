@@ -24,6 +24,7 @@ from oprag.positions import DocumentKey, MissingDocument, MissingPosition, Posit
 from oprag.tokens import TokenizerSpec
 
 Order: TypeAlias = Literal["document", "score"]
+OnProblem: TypeAlias = Literal["error", "warn"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +52,12 @@ class ContextOptions:
         max_gap: Characters that may lie between chunks that are merged.
         gap_mark: Put between texts of one document that do not touch; None for
             nothing.
-        missing_position: For chunks without a usable position: `"error"`; `"last"`:
-            after the others of their document; `"rank"`: their whole document stays
-            in rank order.
+        missing_position: For chunks without a usable one: `"error"`; `"locate"` them in
+            `documents`; `"last"` of their document; `"rank"`: all of it in rank order.
         missing_document: For chunks that name no document: `"error"`, or `"one"`: all
             are of one.
+        on_problem: `"error"`, or `"warn"`: what cannot be put in order stays as it was
+            retrieved, with a warning.
         position_keys: Where the position is: a metadata key, an attribute of the
             framework's object, a callable on it, or a list of these, most significant
             first; None for the known keys.
@@ -65,10 +67,10 @@ class ContextOptions:
             cl100k where its file is here or can be fetched, else an approximation.
         separator: What the application puts between the texts; it counts towards the
             budget.
-        documents: Full texts by document name, to fill the gaps of merged chunks from:
-            anything that `document_source` takes, such as a mapping, a function, a
-            folder, a store or a list of documents; None for none. A store is read
-            through the filter of the search; other texts are given to whoever asks.
+        documents: Full texts by document name, to fill gaps from and find chunks in:
+            anything that `document_source` takes: a mapping, a function, a folder, a
+            store, a list of documents; None for none. A store is read through the
+            filter of the search; other texts are given to whoever asks.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot
@@ -86,6 +88,7 @@ class ContextOptions:
     gap_mark: str | None = None
     missing_position: MissingPosition = "error"
     missing_document: MissingDocument = "error"
+    on_problem: OnProblem = "error"
     position_keys: PositionKeys | None = None
     document_key: DocumentKey | None = None
     token_counter: TokenizerSpec = None
@@ -96,6 +99,7 @@ class ContextOptions:
         """Reject values that the options cannot have."""
         for option in DEFAULTS:
             check_option(option, getattr(self, option))
+        check_locating(self.missing_position, self.documents)
         if self.documents is not None:
             object.__setattr__(self, "documents", document_source(self.documents))
 
@@ -129,6 +133,20 @@ class ContextOptions:
         selection = "expand" if self.selection == "recall" else self.selection
         return replace(
             self, selection=selection, order="score", merge=False, gap_mark=None
+        )
+
+    def as_retrieved(self) -> ContextOptions:
+        """Return the same without what needs to know where chunks stand."""
+        by_position = self.selection in BY_POSITION
+        return replace(
+            self,
+            selection="budget" if by_position else self.selection,
+            order="score",
+            merge=False,
+            gap_mark=None,
+            missing_position="rank",
+            missing_document="one",
+            documents=None,
         )
 
     def source_text(self) -> SourceText | None:
@@ -182,6 +200,7 @@ class ReadingKeywords(OrderingKeywords, total=False):
     gap_mark: str | None
     missing_position: MissingPosition
     missing_document: MissingDocument
+    on_problem: OnProblem
     token_counter: TokenizerSpec
 
 
@@ -203,6 +222,20 @@ def check_option(option: str, value: Any) -> None:
         possible, takes = _CHECKED[option]
         if not possible(value):
             raise invalid_option(option, value, f"It takes {takes}.")
+
+
+def check_locating(missing_position: Any, documents: Any) -> None:
+    """Reject locating without a text to locate in.
+
+    Raises:
+        InvalidOptionError: `missing_position` is `"locate"` without `documents`.
+    """
+    if missing_position == "locate" and documents is None:
+        message = (
+            'missing_position="locate" finds chunks in the full texts of their '
+            "documents, and none are given. Give them as documents=."
+        )
+        raise InvalidOptionError(message, option="documents", value=None)
 
 
 def refuse_unknown(
@@ -301,6 +334,7 @@ _CHECKED: dict[str, _Check] = {
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
     "missing_position": _one_of(MissingPosition),
     "missing_document": _one_of(MissingDocument),
+    "on_problem": _one_of(OnProblem),
     "position_keys": _KEYS,
     "document_key": _KEYS,
     "separator": (_is_text, "a text"),

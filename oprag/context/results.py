@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from oprag.chunk import Passage
-from oprag.metadata import OF_ONE_TEXT, joined_id, place_metadata
+from oprag.errors import OpragError
+from oprag.metadata import OF_ONE_TEXT, PROBLEM, joined_id, place_metadata
 
 Rescore: TypeAlias = Callable[..., Any]
 """Makes a retrieved object anew: from it, a score, and, where these are not what its
@@ -25,6 +26,8 @@ class Arranged(ABC):
     used_all: bool
     """Whether every chunk was used, so that more could have been: False as soon
     as `top_n` or the budget left one out."""
+    problem: OpragError | None = None
+    """Why the order as retrieved was kept (`on_problem="warn"`); else None."""
 
     @abstractmethod
     def passages(self) -> list[Passage]:
@@ -68,10 +71,14 @@ class Rebuilt:
     """As `Passage.part`."""
     slices: Sequence[tuple[int, int]] = ()
     """The spans, where not all of each object is in it."""
+    problem: str | None = None
+    """Why it stands where it was retrieved, for its metadata; None for no problem."""
 
     def metadata(self, of_first: Mapping[str, Any]) -> dict[str, Any]:
         """Return the metadata of the first object, with the place of the passage."""
         metadata = dict(of_first)
+        if self.problem is not None:
+            return {**metadata, PROBLEM: self.problem}
         # They said something about the text that is replaced.
         for key in OF_ONE_TEXT:
             metadata.pop(key, None)

@@ -3,5 +3,15 @@
 from oprag.diagnosing.doctor import RepairPlan, diagnose, plan_repair
 from oprag.diagnosing.planning import Change
 from oprag.diagnosing.report import Diagnosis, Problem
+from oprag.diagnosing.verifying import Verification, unseen_store
 
-__all__ = ["Change", "Diagnosis", "Problem", "RepairPlan", "diagnose", "plan_repair"]
+__all__ = [
+    "Change",
+    "Diagnosis",
+    "Problem",
+    "RepairPlan",
+    "Verification",
+    "diagnose",
+    "plan_repair",
+    "unseen_store",
+]

@@ -15,8 +15,8 @@ _Role = Literal["document", "position", "end", "part", "section"]
 _SHOWN = 60
 
 _NAMES = (
-    *(DOC_KEY, DOC_URI, "ref_doc_id", "document_id", "doc_id"),
-    *("source", "file_path", "file_name", "url"),
+    *(DOC_KEY, DOC_URI, "ref_doc_id", "document_id", "doc_id", "file_id"),
+    *("artifact_id", "source", "file_path", "original_file_name", "file_name", "url"),
 )
 
 

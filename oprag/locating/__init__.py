@@ -10,6 +10,7 @@ from oprag.locating.chunks_in_any_order import Order, Placement, place
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.seeding import held
 from oprag.locating.squeezing import squeeze
+from oprag.locating.text_index import place_some
 
 __all__ = [
     "POSITION_KEYS",
@@ -21,6 +22,7 @@ __all__ = [
     "held",
     "locate",
     "place",
+    "place_some",
     "replaced",
     "squeeze",
 ]

@@ -28,8 +28,8 @@ from typing import NamedTuple
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.given_order import WITNESSES, given_order
-from oprag.locating.seeding import UNKNOWN, Seeds
-from oprag.locating.squeezing import SqueezedText, squeeze
+from oprag.locating.squeezing import squeeze
+from oprag.locating.text_index import TextIndex
 
 
 class Order(NamedTuple):
@@ -99,36 +99,8 @@ def _in_order(
 
 def _alone(source: str, texts: Sequence[str]) -> list[Location]:
     """Place the texts that occur once, without regard to any order."""
-    squeezed = SqueezedText(source)
-    pieces = [squeeze(text) for text in texts]
-    solid = [piece for piece in pieces if piece]
-    seeds = Seeds(squeezed.flat, solid) if solid else None
-    found = []
-    for text, piece in zip(texts, pieces, strict=True):
-        if not piece or seeds is None:
-            found.append(Location(None, "blank"))
-            continue
-        start = seeds.only(piece)
-        if start == UNKNOWN:
-            start = squeezed.flat.find(piece)
-            if squeezed.flat.find(piece, start + 1) >= 0:
-                found.append(Location(None, "ambiguous"))
-                continue
-        if start < 0:
-            found.append(Location(None, "not_found"))
-            continue
-        first = squeezed.offset(start)
-        last = squeezed.offset(start + len(piece) - 1) + 1
-        found.append(_fitted(source, text, first, last))
-    return found
-
-
-def _fitted(source: str, text: str, first: int, last: int) -> Location:
-    """The location of a text whose first and last solid characters are known."""
-    begin = first - (len(text) - len(text.lstrip()))
-    if begin >= 0 and source.startswith(text, begin):
-        return Location(Span(begin, begin + len(text)), "exact")
-    return Location(Span(first, last), "whitespace")
+    index = TextIndex(source, texts)
+    return [index.only(text) for text in texts]
 
 
 def _between(

@@ -14,6 +14,7 @@ from oprag.positions.keys import (
     read_documents,
 )
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
+from oprag.positions.missing import not_located
 from oprag.positions.parts import (
     Part,
     SourceText,
@@ -53,6 +54,7 @@ __all__ = [
     "document_name",
     "group_parts",
     "look_up",
+    "not_located",
     "part_numbers",
     "qualified_name",
     "read_chunks",

@@ -26,7 +26,7 @@ PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 list of these, the most significant first (`["page", "start_index"]`)."""
 
 MissingDocument: TypeAlias = Literal["error", "one"]
-MissingPosition: TypeAlias = Literal["error", "last", "rank"]
+MissingPosition: TypeAlias = Literal["error", "locate", "last", "rank"]
 
 PART_KEYS = (
     "part_index",
@@ -55,6 +55,9 @@ _ID_KEYS = (
     *("ref_doc_id", "document_id", "doc_id", "file_id", "artifact_id"),
     *("source", "file_path", "original_file_name", "url"),
 )
+_ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
+"""Attributes of applications' own chunks that name a document. Not `doc_id`, which on
+LlamaIndex's documents is their own id."""
 _SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
 _NO_NAME = ("", "None")
 """LlamaIndex writes the string "None" where a node has no source."""
@@ -62,6 +65,10 @@ HIGHEST = 2**63 - 1
 """The highest number that a store's column of 64 bits holds."""
 _LONGEST_NUMBER = 15
 """Digits a string may have and be a position; longer ones are hashes or ids."""
+
+
+ATTRIBUTES = ("chunk_order", "chunk_order_int", "sort_order", "abs_idx")
+"""Positions that are looked for on the framework's object too."""
 
 
 class Scheme(NamedTuple):
@@ -85,11 +92,13 @@ SCHEMES = (
     Scheme("split_idx_start", None, PART_KEYS, characters=True),
     Scheme(CHUNK_INDEX, None, PART_KEYS, characters=False),
     Scheme("split_id", None, PART_KEYS, characters=False),
+    *(Scheme(key, None, PART_KEYS, characters=False) for key in ATTRIBUTES),
     Scheme("loc.lines.from", None, PART_KEYS, characters=False),
 )
 """Known schemes in order of precedence: oprag; LangChain's splitters; LlamaIndex's
-attributes, then its keys; Haystack; counted chunks; LangChain.js lines. Where none
-fits, the part alone (page, row, record) orders the chunks."""
+attributes, then its keys; Haystack; counted chunks, as frameworks and as applications
+(R2R, RAGFlow, PrivateGPT) write them; LangChain.js lines. Where none fits, the part
+alone (page, row, record) orders the chunks."""
 
 
 def as_number(value: Any) -> int | None:
@@ -151,13 +160,15 @@ def read_documents(
     *,
     document_key: DocumentKey | None = None,
     missing_document: MissingDocument = "error",
+    position_keys: PositionKeys | None = None,
 ) -> list[tuple[str, str]]:
     """Key and name of the document of each hit.
 
     Precedence: the user's key; `doc_key`; `file_path` or `source` where a page,
     row or section key shows that the reader gave each part an id of its own;
     then `ref_doc_id`, `document_id`, `doc_id`, `file_id`, `artifact_id`, `source`,
-    `file_path`, `original_file_name`, `url`.
+    `file_path`, `original_file_name`, `url`; then the attributes `document_id`,
+    `file_id`, `artifact_id` of the framework's object.
     Empty strings and LlamaIndex's string "None" are no identity.
 
     Args:
@@ -165,6 +176,8 @@ def read_documents(
         document_key: Where the user keeps the identity; None for the known keys.
         missing_document: `"error"`, or `"one"`: all hits without an identity
             belong to one document, whose key is the empty string.
+        position_keys: Where the user keeps the position: an error says at once
+            whether that is missing too.
 
     Returns:
         One `(key, name)` per hit. The name is `doc_uri` where the metadata has
@@ -185,7 +198,7 @@ def read_documents(
             key = _first_name(look_up(hit.metadata, hit.subject, k) for k in keys)
         if key is None:
             if missing_document == "error":
-                raise _missing(hit, rank, document_key)
+                raise _missing(hit, rank, document_key, position_keys)
             key = ""
         uri = hit.metadata.get(DOC_URI)
         documents.append((key, uri if uri and isinstance(uri, str) else key))
@@ -216,7 +229,53 @@ def _known_key(hit: Hit) -> str | None:
             return key
     if hit.document is not None and hit.document not in _NO_NAME:
         return hit.document
-    return _first_name(metadata.get(name) for name in _ID_KEYS)
+    name = _first_name(metadata.get(key) for key in _ID_KEYS)
+    if name is None and hit.subject is not None:
+        name = _first_name(getattr(hit.subject, key, None) for key in _ID_ATTRIBUTES)
+    return name
+
+
+def has_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
+    """Say whether a chunk carries any number that may be a position, or a part."""
+    if position_keys is not None:
+        keys = _as_list(position_keys)
+        return all(look_up(hit.metadata, hit.subject, key) is not None for key in keys)
+    if hit.offsets is not None and as_number(hit.offsets[0]) is not None:
+        return True
+    keys = (*(s.start for s in SCHEMES if s.start), *PART_KEYS)
+    return any(
+        as_number(look_up(hit.metadata, None, key)) is not None for key in keys
+    ) or any(
+        as_number(getattr(hit.subject, key, None)) is not None for key in ATTRIBUTES
+    )
+
+
+_OF_THE_FRAMEWORK = frozenset(
+    {
+        *("id", "id_", "type", "text", "page_content", "mimetype", "text_template"),
+        *("metadata_template", "metadata_separator", "metadata_seperator"),
+    }
+)
+"""Attributes that every document and node has."""
+
+
+def what_was_found(hit: Hit) -> str:
+    """Name the metadata keys of a chunk, and the attributes of its object."""
+    keys = ", ".join(sorted(map(str, hit.metadata))) or "none"
+    found = f"Metadata keys found: {keys}."
+    if hit.subject is None:
+        return found
+    # Of a plain object and of a pydantic model: what it holds itself.
+    own = getattr(hit.subject, "__dict__", {})
+    names = [
+        name
+        for name, value in own.items()
+        if not name.startswith("_")
+        and name not in _OF_THE_FRAMEWORK
+        and isinstance(value, (str, int, float))
+    ]
+    listed = f": {', '.join(sorted(names))}" if names else ""
+    return f"{found} Its attributes were looked at too{listed}."
 
 
 def _first_name(values: Any) -> str | None:
@@ -227,19 +286,31 @@ def _first_name(values: Any) -> str | None:
 
 
 def _missing(
-    hit: Hit, rank: int, document_key: DocumentKey | None
+    hit: Hit,
+    rank: int,
+    document_key: DocumentKey | None,
+    position_keys: PositionKeys | None,
 ) -> MissingDocumentError:
-    found = tuple(sorted(map(str, hit.metadata)))
     wanted = (
         f"document_key={document_key!r} gives nothing on it"
         if document_key is not None
         else "none of the known keys (doc_key, file_path, source, ref_doc_id, "
-        "document_id, doc_id, file_id, url, …) names one"
+        "document_id, doc_id, file_id, artifact_id, url, …) names one"
     )
+    nor, way_out = (
+        "",
+        "document_key= to name the key, attribute or function that holds it",
+    )
+    if not has_position(hit, position_keys):
+        nor = " Nor has it a position."
+        way_out = (
+            "document_key= and position_keys= to name the keys, attributes or "
+            "functions that hold the two"
+        )
     message = (
         f"The chunk at rank {rank} does not say which document it belongs to: "
-        f"{wanted}. Metadata keys found: {', '.join(found) or 'none'}. "
-        "Pass document_key= to name the key, attribute or function that holds it, "
+        f"{wanted}.{nor} {what_was_found(hit)} Pass {way_out}, "
         'or missing_document="one" if all such chunks are of one document.'
     )
+    found = tuple(sorted(map(str, hit.metadata)))
     return MissingDocumentError(message, rank=rank, keys=found)

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.errors import InvalidSpanError, PositionError
+from oprag.errors import InvalidSpanError, MissingPositionError, PositionError
 from oprag.positions.keys import (
+    ATTRIBUTES,
     PART_KEYS,
     SCHEMES,
     MissingPosition,
@@ -22,10 +23,9 @@ from oprag.positions.keys import (
     as_number,
     look_up,
 )
+from oprag.positions.missing import no_position, only_a_label
 from oprag.positions.validity import (
     invalid_span,
-    no_position,
-    only_a_label,
     refuse_frames,
     refuse_negative,
     refuse_sections,
@@ -54,10 +54,12 @@ def read_chunks(
             schemes. A user's key is trusted: it is not searched for sections.
         missing_position: `"error"`; `"last"`: chunks without a usable position
             get None, the others keep theirs; `"rank"`: all chunks of a document
-            that has such a chunk get None.
+            that has such a chunk get None; `"locate"`: as `"last"`, and all get None
+            where those of a document contradict one another.
 
     Returns:
-        One chunk per hit, in the same order.
+        One chunk per hit, in the same order. A text that is alone in its document
+        needs no position: without one it gets None.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -104,11 +106,13 @@ def _places(
         if None in places:
             culprit = _partial_places(hits, document, position_keys).index(None)
             raise no_position(hits[culprit], ranks[culprit], document, position_keys)
-    except PositionError:
-        if policy == "error":
-            raise
-        if policy == "rank":
-            return [None] * len(hits)
+    except PositionError as error:
+        if len({hit.text for hit in hits}) > 1:
+            if policy == "error":
+                raise
+            located = policy == "locate" and not isinstance(error, MissingPositionError)
+            if policy == "rank" or located:
+                return [None] * len(hits)
         return _partial_places(hits, document, position_keys)
     return places
 
@@ -182,7 +186,11 @@ def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
         return [None if hit.offsets is None else hit.offsets[0] for hit in hits]
     if "." in key:
         return [look_up(hit.metadata, None, key) for hit in hits]
-    return [hit.metadata.get(key) for hit in hits]
+    values = [hit.metadata.get(key) for hit in hits]
+    # Objects of one class all have the attribute, or none has.
+    if key in ATTRIBUTES and hasattr(hits[0].subject, key):
+        return [look_up(hit.metadata, hit.subject, key) for hit in hits]
+    return values
 
 
 def _end(hit: Hit, scheme: Scheme, start: int, document: str) -> int:

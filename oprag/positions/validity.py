@@ -11,28 +11,14 @@ from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
     InvalidSpanError,
-    MissingPositionError,
     MixedVersionsWarning,
     PositionError,
     UnscopedPositionError,
     warn_user,
 )
 from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
-from oprag.positions.keys import (
-    HIGHEST,
-    PART_KEYS,
-    SCHEMES,
-    SECTION_KEYS,
-    MissingPosition,
-    as_number,
-)
-
-_WAYS_OUT = (
-    "Ways out: split with add_start_index=True or with oprag's own splitters; repair "
-    "the index with annotate_positions (LangChain) or PositionAnnotator (LlamaIndex); "
-    "name the key that holds the position with position_keys=; or accept another "
-    'order with missing_position="last" or "rank".'
-)
+from oprag.positions.keys import HIGHEST, SECTION_KEYS, MissingPosition, as_number
+from oprag.positions.missing import AT_INDEXING, WAYS_OUT, ways_out
 
 
 def refuse_negative(values: Sequence[Any], document: str) -> None:
@@ -67,7 +53,7 @@ def refuse_sections(
         f"Document {document!r}: start_index counts from the start of a section here "
         f"(the chunks differ in {', '.join(differing)}), so it does not order the "
         f'document. If it does count from the start, say position_keys="start_index". '
-        f"{_WAYS_OUT}"
+        f"{WAYS_OUT}{AT_INDEXING}"
     )
     raise UnscopedPositionError(message, document=document, keys=tuple(differing))
 
@@ -100,7 +86,7 @@ def refuse_frames(
         )
         message = (
             f"Document {document!r}: start_char_idx counts from the start of {origin}, "
-            f"so it does not order the document. {_WAYS_OUT}"
+            f"so it does not order the document. {WAYS_OUT}{AT_INDEXING}"
         )
         raise UnscopedPositionError(
             message, document=document, keys=("start_char_idx",)
@@ -127,49 +113,12 @@ def invalid_span(document: str, start: int, end: Any) -> InvalidSpanError:
     shown = f"start {start}" if end is None else f"span [{start}, {end!r})"
     message = (
         f"Document {document!r}: a chunk has the {shown}; a span starts at 0 or later "
-        f"and ends after its start. {_WAYS_OUT}"
+        f"and ends after its start. {WAYS_OUT}{AT_INDEXING}"
     )
     found = as_number(end)
     return InvalidSpanError(
         message, document=document, start=start, end=start if found is None else found
     )
-
-
-def no_position(
-    hit: Hit, rank: int, document: str, position_keys: Any
-) -> MissingPositionError:
-    """Make the error for a chunk without a usable position."""
-    keys = tuple(sorted(map(str, hit.metadata)))
-    useless = [
-        f"{key}={value!r}"
-        for key in (*(s.start for s in SCHEMES), *PART_KEYS)
-        if key and (value := hit.metadata.get(key)) is not None
-    ]
-    found = ", ".join(keys) or "none"
-    message = (
-        f"Document {document!r}: the chunk at rank {rank} has no position that can be "
-        f"used. Metadata keys found: {found}."
-    )
-    if position_keys is not None:
-        message += f" position_keys={position_keys!r} gives no number on it."
-    elif useless:
-        message += f" Not usable for every chunk of the document: {', '.join(useless)}."
-    return MissingPositionError(
-        f"{message} {_WAYS_OUT}", document=document, rank=rank, keys=keys
-    )
-
-
-def only_a_label(
-    document: str, rank: int, hit: Hit, label: Any
-) -> MissingPositionError:
-    """Make the error for a page that has only a label, and no number."""
-    message = (
-        f"Document {document!r}: the chunk at rank {rank} has only a page_label, and "
-        f"{label!r} is not a number that orders pages. Let the reader write the page's "
-        f"number under `page` as well, or name another key. {_WAYS_OUT}"
-    )
-    keys = tuple(sorted(map(str, hit.metadata)))
-    return MissingPositionError(message, document=document, rank=rank, keys=keys)
 
 
 def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -330,11 +279,8 @@ def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:
     message = (
         f"Document {document!r}: the chunks at ranks {first.rank} and {second.rank} "
         f"have different texts and the same position ({shown}), so their order is not "
-        "known. A page, row or restarting index needs an offset beside it: split with "
-        "add_start_index=True or with oprag's splitters, repair the index with "
-        "annotate_positions or PositionAnnotator, name a finer key with "
-        'position_keys=, or pass missing_position="rank" to keep such documents in '
-        "rank order."
+        "known. A page, row or restarting index needs an offset beside it. "
+        f"{ways_out(first.metadata)}"
     )
     return AmbiguousPositionError(
         message, document=document, position=position, ranks=(first.rank, second.rank)
@@ -348,9 +294,8 @@ def _conflict(document: str, left: Chunk, right: Chunk) -> ConflictingTextError:
         f"claim characters {spans[0][0]}-{spans[0][1]} and {spans[1][0]}-{spans[1][1]}"
         ", but their texts differ where these overlap. The offsets restart (per page "
         "or section), were found by a wrong search, or belong to two versions of the "
-        "document. Repair them with annotate_positions or PositionAnnotator, name the "
-        "part in position_keys=, tell the versions apart with document_key=, or pass "
-        'missing_position="rank" to keep such documents in rank order.'
+        "document: then tell these apart with document_key=. "
+        f"{WAYS_OUT}{AT_INDEXING}"
     )
     return ConflictingTextError(message, document=document, spans=spans)
 

@@ -19,7 +19,15 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import FullText, Hit
-from oprag.errors import BudgetTooSmallError, FilteredDocumentError, RungFailedError
+from oprag.documents import document_source
+from oprag.errors import (
+    BudgetTooSmallError,
+    DocumentNotFoundError,
+    FilteredDocumentError,
+    OpragError,
+    RungFailedError,
+)
+from oprag.positions import read_documents
 from oprag.routing.excerpts import FullDocument
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
@@ -54,6 +62,8 @@ class Routed:
     outcome: Outcome
     context: RungContext
     """What the model had read when it gave the final reply; empty without one."""
+    problem: OpragError | None = None
+    """Why chunks stood as they were retrieved at some step; None where none did."""
 
     def described(self) -> dict[str, Any]:
         """Say how it ended, as applications get it.
@@ -105,11 +115,17 @@ def route(
         Self-Route (arXiv 2407.16833).
     """
     outcome, final = Outcome(), RungContext("")
+    problem: OpragError | None = None
+    if options.context.missing_position == "locate":
+        texts = yield from _texts_of(hits, options)
+        located = replace(options.context, documents=document_source(texts))
+        options = replace(options, context=located)
     sent: list[str] = []
     for rung in options.rungs:
         context = yield from _context(rung, hits, options, model)
-        texts = [excerpt.text for excerpt in context.excerpts]  # not their names
-        bare = options.context.separator.join(texts) or context.text
+        problem = problem or context.problem
+        read = [excerpt.text for excerpt in context.excerpts]  # not their names
+        bare = options.context.separator.join(read) or context.text
         repeated = bare in sent
         if repeated or not context.text.strip():
             nothing = context.note or "nothing to read"
@@ -130,7 +146,23 @@ def route(
         ledger.record(_entry(rung, context, reply, model))
         if outcome.answered:
             break
-    return Routed(outcome, final)
+    return Routed(outcome, final, problem)
+
+
+def _texts_of(hits: Sequence[Hit], options: RouteOptions) -> Dialogue[dict[str, str]]:
+    """The full texts that chunks are to be found in, those that are there."""
+    found = read_documents(
+        hits, document_key=options.context.document_key, missing_document="one"
+    )
+    texts = {}
+    for name in dict.fromkeys(name for _, name in found if name):
+        try:
+            (text,) = yield ReadDocuments((name,))
+        except DocumentNotFoundError:
+            continue
+        if text.exact:
+            texts[name] = text.text
+    return texts
 
 
 def _context(

@@ -16,8 +16,16 @@ from oprag.context import (
     numbering,
     too_small,
 )
-from oprag.errors import BudgetTooSmallError
-from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, DOC_KEY, DOC_URI, OWN_KEYS
+from oprag.errors import BudgetTooSmallError, OpragError, kind_of
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_SPANS,
+    CHAR_START,
+    DOC_KEY,
+    DOC_URI,
+    OWN_KEYS,
+    PROBLEM,
+)
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
 from oprag.routing.excerpts import Excerpt, FullDocument
@@ -27,7 +35,7 @@ from oprag.tokens import resolve_token_counter
 _OF_A_CHUNK = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", "score", "relevance_score", CHAR_SPANS),
+    *("loc", "score", "relevance_score", CHAR_SPANS, PROBLEM),
 }
 """Metadata that says where a chunk stands, how long or how good it is."""
 
@@ -47,11 +55,18 @@ class RungContext:
     """What was left out, that the window is unknown, or which text is not exact."""
     whole: bool = False
     """Whether it is the whole documents."""
+    problem: OpragError | None = None
+    """Why the chunks stand as they were retrieved (`on_problem="warn"`); else None."""
 
     @property
     def exact(self) -> bool:
         """Whether all that it holds of full documents is their exact text."""
         return all(excerpt.document.exact for excerpt in self.excerpts)
+
+    @property
+    def told(self) -> dict[str, str]:
+        """What is added to the metadata of every retrieved chunk that it holds."""
+        return {} if self.problem is None else {PROBLEM: kind_of(self.problem)}
 
     def described(self) -> Iterator[tuple[Excerpt, list[Chunk], dict[str, Any]]]:
         """Yield each excerpt with what is known of it.
@@ -139,6 +154,7 @@ def context_of_chunks(
         text,
         tuple(chunk for passage in passages for chunk in passage.chunks),
         note="cut to the window" if cut else None,
+        problem=arranged.problem,
     )
 
 
@@ -153,6 +169,8 @@ def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool
     Raises:
         OpragError: As `arrange` does, but for a budget that is too small.
     """
+    if options.missing_position == "locate":  # full texts are not read for this
+        options = replace(options, missing_position="rank", documents=None)
     try:
         return not arrange(hits, replace(options, token_budget=tokens)).used_all
     except BudgetTooSmallError:
@@ -174,6 +192,8 @@ def _joined(
 def _numbered(
     hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
 ) -> SentText:
+    if options.on_problem == "warn":
+        options = replace(options, missing_document="one")
     chunks = chunks_of_documents(hits, options)
     number = numbering(chunk.document for chunk in chunks)
 
@@ -207,6 +227,8 @@ def chunks_of_documents(
         merge=False,
         order="score",
         missing_position="last" if options.missing_position == "last" else "rank",
+        on_problem="error",  # what cannot be named cannot be read
+        documents=None,
     )
     passages = arrange(hits, lenient).passages()
     groups = group_by_document(passage.chunks[0] for passage in passages)

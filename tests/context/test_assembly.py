@@ -117,7 +117,7 @@ def test_a_budget_below_the_best_chunk_is_an_error_not_an_empty_context():
 
 def test_errors_survive_pickling_with_their_facts():
     with pytest.raises(MissingPositionError) as caught:
-        order_context(["t"], [{"source": "s", "x": 1}])
+        order_context(["t", "u"], [{"source": "s", "x": 1}] * 2)
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 -- made here
 
     assert type(again) is MissingPositionError

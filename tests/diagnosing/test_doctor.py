@@ -94,7 +94,8 @@ def test_own_counts_are_no_positions():
     counts = {"n_chunks": [1] * 4, "token_count": [3, 4, 5, 6]}
 
     diagnosis = diagnose(days(**counts, line=[1, 2, 3, 4]))
-    alone = diagnose(stored(["One day."], [{"source": "a", "n_chunks": 1}]))
+    own = [{"source": "a", "n_chunks": 2}] * 2
+    alone = diagnose(stored(["One day.", "Two."], own))
 
     assert [use.key for use in diagnosis.keys] == ["source", "line"]
     assert diagnosis.options.position_keys == ("line",)

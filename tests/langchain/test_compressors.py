@@ -204,8 +204,9 @@ def test_nothing_is_reported_when_something_was_left_out(options):
 def test_errors_of_the_core_come_through_as_they_are():
     with pytest.raises(BudgetTooSmallError):
         OrderPreservingCompressor(token_budget=3, token_counter=words)(RANKED)
+    found = [Document(text, metadata={"source": "a"}) for text in ("one", "two")]
     with pytest.raises(MissingPositionError):
-        OrderPreservingCompressor()([Document("text", metadata={"source": "a"})])
+        OrderPreservingCompressor()(found)
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def test_json_has_neither_a_name_nor_a_position():
     with pytest.raises(MissingDocumentError):
         order(chunks)
     with pytest.raises(MissingPositionError):
-        order(chunks, missing_document="one")
+        order([*chunks, Document("more")], missing_document="one")
 
 
 def test_offsets_count_characters_and_not_utf_16():
@@ -224,7 +224,7 @@ def test_where_langchain_goes_wrong_our_splitter_is_right(text):
 )
 def test_what_is_no_position_is_missing(start):
     with pytest.raises(MissingPositionError):
-        order([at(start), at(9)])
+        order([at(start), at(9, "more")])
 
 
 @pytest.mark.parametrize("ten", [10, 10.0, "10"])
@@ -234,7 +234,7 @@ def test_whole_numbers_of_any_type_are_positions(ten):
 
 def test_a_negative_start_is_no_span():
     with pytest.raises(InvalidSpanError) as caught:
-        order([at(-7), at(9)])
+        order([at(-7), at(9, "more")])
 
     assert caught.value.start == -7
 
@@ -243,7 +243,7 @@ def test_a_reversed_span_is_no_span():
     document = Document("text", metadata={**SOURCE, "char_start": 9, "char_end": 2})
 
     with pytest.raises(InvalidSpanError) as caught:
-        order([document])
+        order([document, document.model_copy(update={"page_content": "more"})])
 
     assert (caught.value.start, caught.value.end) == (9, 2)
 

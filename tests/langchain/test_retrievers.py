@@ -92,7 +92,8 @@ def test_nothing_retrieved_is_nothing_returned():
 
 
 def test_a_missing_position_is_an_error_and_not_a_guess():
-    base = ListRetriever(documents=[Document("text", metadata={"source": "a"})])
+    found = [Document(text, metadata={"source": "a"}) for text in ("one", "two")]
+    base = ListRetriever(documents=found)
 
     with pytest.raises(MissingPositionError):
         OrderPreservingRetriever(base_retriever=base).invoke(QUERY)

@@ -348,7 +348,12 @@ class TestNodeClasses:
         with pytest.raises(MissingDocumentError, match="document_key="):
             order(with_scores(Document(text="one", id_="d")))
         with pytest.raises(MissingPositionError):
-            order(with_scores(Document(text="one", metadata={"source": "s"})))
+            order(
+                with_scores(
+                    Document(text="one", metadata={"source": "s"}),
+                    Document(text="two", metadata={"source": "s"}),
+                )
+            )
 
     def test_a_plain_document_can_be_named_by_its_id(self):
         nodes = with_scores(Document(text="b", id_="2"), Document(text="a", id_="1"))
@@ -485,7 +490,7 @@ class TestPlaces:
 
     def test_roman_page_labels_alone_are_an_error(self):
         nodes = [
-            scored("a", page_label=label, file_path="f.pdf") for label in ("ii", "i")
+            scored(label, page_label=label, file_path="f.pdf") for label in ("ii", "i")
         ]
 
         with pytest.raises(MissingPositionError, match="`page`"):
@@ -535,12 +540,18 @@ class TestBadInput:
 
     @pytest.mark.parametrize(("start", "end"), [(-4, 2), (5, 2)])
     def test_impossible_spans(self, start, end):
-        node = TextNode(
-            text="a", start_char_idx=start, end_char_idx=end, metadata={"source": "s"}
-        )
+        nodes = [
+            TextNode(
+                text=text,
+                start_char_idx=start,
+                end_char_idx=end,
+                metadata={"source": "s"},
+            )
+            for text in "ab"
+        ]
 
         with pytest.raises(InvalidSpanError):
-            order(with_scores(node))
+            order(with_scores(*nodes))
 
     def test_a_span_past_the_end_of_the_source(self):
         nodes = with_scores(in_source("one", 0), in_source("two", 90))

@@ -28,7 +28,7 @@ def _read(hits, **options):
 
 
 def _positions(metadatas, **options):
-    hits = [Hit("text", metadata) for metadata in metadatas]
+    hits = [Hit(f"tx{i:02}", metadata) for i, metadata in enumerate(metadatas)]
     return [chunk.position for chunk in _read(hits, **options)]
 
 
@@ -150,7 +150,13 @@ def test_langchains_not_found_is_no_position():
         _positions(metadatas)
     assert caught.value.rank == 1
     assert caught.value.keys == ("start_index",)
-    assert "add_start_index=True" in str(caught.value)
+    assert "oprag doctor" in str(caught.value)
+    assert "add_start_index=True" not in str(caught.value)  # it was set
+
+
+def test_a_splitter_without_positions_is_told_how_to_write_them():
+    with pytest.raises(MissingPositionError, match="add_start_index=True"):
+        _positions([{"x": 10}, {"x": 0}])
 
 
 @pytest.mark.parametrize(
@@ -166,7 +172,7 @@ def test_langchains_not_found_is_no_position():
 )
 def test_no_usable_position_is_an_error_that_names_the_keys_found(metadata):
     with pytest.raises(MissingPositionError) as caught:
-        _positions([{"title": "x", **metadata}])
+        _positions([{"title": "x", **metadata}] * 2)
     assert caught.value.keys == tuple(sorted(["title", *metadata]))
     assert isinstance(caught.value, ValueError)
 
@@ -268,16 +274,19 @@ def test_chunks_of_one_section_are_ordered():
 
 
 def test_parent_relative_offsets_are_an_error():
-    hits = [Hit("text", {}, offsets=(5, 9), frame="parent")]
+    hits = [
+        Hit("text", {}, offsets=(5, 9), frame="parent"),
+        Hit("more", {}, offsets=(9, 13), frame="parent"),
+    ]
 
-    with pytest.raises(UnscopedPositionError, match="PositionAnnotator"):
+    with pytest.raises(UnscopedPositionError, match="oprag doctor"):
         _read(hits)
 
 
 @pytest.mark.parametrize("starts", [(0, 40, 80), (90, 40, 10)])
 def test_two_last_chunks_show_a_chained_parser(starts):
     hits = [
-        Hit("text", {}, offsets=(start, start + 4), frame=frame)
+        Hit(f"tx{start:02}", {}, offsets=(start, start + 4), frame=frame)
         for start, frame in zip(starts, ("document", "last", "last"), strict=True)
     ]
 
@@ -288,7 +297,7 @@ def test_two_last_chunks_show_a_chained_parser(starts):
 def test_a_last_chunk_that_is_not_the_furthest_shows_a_chained_parser():
     hits = [
         Hit("text", {}, offsets=(50, 54)),
-        Hit("text", {}, offsets=(10, 14), frame="last"),
+        Hit("more", {}, offsets=(10, 14), frame="last"),
     ]
 
     with pytest.raises(UnscopedPositionError):
@@ -316,7 +325,30 @@ def test_one_last_chunk_at_the_end_is_trusted():
 )
 def test_negative_and_reversed_spans_are_errors(metadata):
     with pytest.raises(InvalidSpanError):
-        _positions([metadata])
+        _positions([metadata] * 2)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"start_index": -1},
+        {"char_start": 9, "char_end": 5},
+        {"page_label": "iv"},
+        {"chunk_index": "b1946ac92492d234"},
+    ],
+)
+@pytest.mark.parametrize("policy", ["error", "last", "rank", "locate"])
+def test_a_chunk_that_is_alone_in_its_document_needs_no_position(metadata, policy):
+    hits = [Hit("one", metadata), Hit("two", metadata), Hit("one", metadata)]
+    documents = [("a", "a"), ("b", "b"), ("a", "a")]  # one text came twice
+
+    chunks = read_chunks(hits, documents, missing_position=policy)
+    assert [(c.position, c.span) for c in chunks] == [(None, None)] * 3
+
+
+def test_a_chunk_that_is_alone_keeps_the_position_it_has():
+    assert _positions([{"start_index": 5}]) == [(0, 5, 9)]
 
 
 class TestPolicies:

@@ -1,0 +1,106 @@
+"""Retrieved chunks without a true place, found in the full texts of their documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from oprag.chunk import Chunk
+from oprag.context.merging import SourceText
+from oprag.locating import Location, place_some
+from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_KEY
+from oprag.ordering import group_by_document
+from oprag.positions import as_number, check_positions, not_located
+
+
+def find_places(chunks: Sequence[Chunk], source_text: SourceText) -> list[Chunk]:
+    """Give chunks the places that their full texts prove.
+
+    Those of a document stay as they are where all have a place, none contradicts
+    another, and the text has each of them where it says. Else what is recorded counts
+    for those that stand there alone, and the others are looked for in the text.
+
+    Args:
+        chunks: As they were read (`missing_position="locate"`), in any order.
+        source_text: Full texts by document name.
+
+    Returns:
+        The chunks in the order of the input. A chunk that is alone in its document,
+        or blank, may have no place.
+
+    Raises:
+        MissingPositionError: A place cannot be proved, or the text is not there.
+    """
+    found = {
+        chunk.rank: chunk
+        for members in group_by_document(chunks).values()
+        for chunk in _placed(members, source_text)
+    }
+    return [found[chunk.rank] for chunk in chunks]
+
+
+def _placed(chunks: list[Chunk], source_text: SourceText) -> list[Chunk]:
+    """The chunks of one document, in the order of the input."""
+    checked = check_positions(chunks, missing_position="rank")
+    without = [(chunk, "") for chunk in checked if chunk.position is None]
+    source = source_text(chunks[0].name or chunks[0].document)
+    if source is None:
+        if without and len(chunks) > 1:
+            raise not_located(chunks, without, known=False)
+        return chunks
+    holds = [_holds(chunk, source) for chunk in chunks]
+    sound = False not in holds and not _all_at_the_start(chunks)
+    if sound and not without:
+        return chunks
+    locations = place_some(source, [chunk.text for chunk in chunks], _recorded(chunks))
+    # Where one recorded place is wrong, another may be right by chance.
+    kept = [held and sound for held in holds]
+    placed, unproved = [], []
+    for chunk, location, keep in zip(chunks, locations, kept, strict=True):
+        if location.span is None and not keep and location.status != "blank":
+            unproved.append((chunk, location.status))
+        known = Location(chunk.span, "exact") if keep else location
+        placed.append(_at(chunk, known, source))
+    if unproved and len(chunks) > 1:
+        raise not_located(chunks, unproved, known=True)
+    return placed
+
+
+def _holds(chunk: Chunk, source: str) -> bool | None:
+    """Whether the text has the chunk where that says; None where it says no such."""
+    if chunk.span is None or chunk.part is not None:
+        return None
+    # A text that was replaced, or joined over a gap, is not to be the slice.
+    if not chunk.exact and DOC_KEY in chunk.metadata:
+        return None
+    return source[slice(*chunk.span)] == chunk.text
+
+
+def _all_at_the_start(chunks: Sequence[Chunk]) -> bool:
+    """Whether every chunk says that it stands at 0, as some applications write."""
+    return all(
+        chunk.span is not None
+        and chunk.span.start == 0
+        and DOC_KEY not in chunk.metadata
+        for chunk in chunks
+    )
+
+
+def _recorded(chunks: Sequence[Chunk]) -> list[int] | None:
+    """The order that chunk numbers say, if each chunk has one of its own."""
+    numbers = [as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks]
+    known = [number for number in numbers if number is not None]
+    if len(set(known)) < len(chunks):
+        return None
+    return sorted(range(len(chunks)), key=known.__getitem__)
+
+
+def _at(chunk: Chunk, location: Location, source: str) -> Chunk:
+    if location.span is None:
+        return chunk._replace(position=None, span=None, part=None)
+    start, end = location.span
+    moved = chunk._replace(position=(0, start, end), span=location.span, part=None)
+    if moved.exact and source[start:end] != chunk.text:
+        # As long as its slice by chance: white space differs, and nothing is joined.
+        metadata = {**chunk.metadata, CHAR_SPANS: f"{start}-{end}"}
+        return moved._replace(metadata=metadata)
+    return moved

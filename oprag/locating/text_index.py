@@ -1,0 +1,95 @@
+"""Where texts stand that occur once in another one, whatever their order.
+
+What is looked up is made of the long text once and kept, as the next question is about
+the same documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+
+from oprag.chunk import Span
+from oprag.locating.chunks_in_order import Location, locate
+from oprag.locating.seeding import UNKNOWN, Seeds
+from oprag.locating.squeezing import SqueezedText, squeeze
+
+_MOST_KEPT = 8_000_000
+"""Characters of the texts whose indexes are kept: some 50 MB of memory."""
+
+
+class TextIndex:
+    """A text in which others are found.
+
+    Args:
+        source: The text. Takes time linear in its length.
+        texts: Some of what will be looked up: others are found as well, those that
+            are much shorter in more time.
+    """
+
+    def __init__(self, source: str, texts: Sequence[str]) -> None:
+        self._source = source
+        self._squeezed = SqueezedText(source)
+        solid = [piece for text in texts if (piece := squeeze(text))]
+        self._seeds = Seeds(self._squeezed.flat, solid) if solid else None
+
+    def only(self, text: str) -> Location:
+        """Return where a text stands if it occurs once; white space never counts."""
+        piece = squeeze(text)
+        if not piece:
+            return Location(None, "blank")
+        flat = self._squeezed.flat
+        start = UNKNOWN if self._seeds is None else self._seeds.only(piece)
+        if start == UNKNOWN:
+            start = flat.find(piece)
+            if start >= 0 and flat.find(piece, start + 1) >= 0:
+                return Location(None, "ambiguous")
+        if start < 0:
+            return Location(None, "not_found")
+        first = self._squeezed.offset(start)
+        last = self._squeezed.offset(start + len(piece) - 1) + 1
+        begin = first - (len(text) - len(text.lstrip()))
+        if begin >= 0 and self._source.startswith(text, begin):
+            return Location(Span(begin, begin + len(text)), "exact")
+        return Location(Span(first, last), "whitespace")
+
+
+_kept: dict[str, TextIndex] = {}
+_lock = Lock()
+
+
+def place_some(
+    source: str, texts: Sequence[str], order: Sequence[int] | None = None
+) -> list[Location]:
+    """Find the places of some chunks of a text, such as those that were retrieved.
+
+    A place is proved where the text occurs once; or where the order of the chunks is
+    recorded and leaves one place (see `locate`).
+
+    Args:
+        source: The full text. What is made of it is kept for the next call.
+        texts: The texts of the chunks, in any order.
+        order: Their numbers in the order in which the index says that they stand;
+            None where it says nothing.
+    """
+    index = _index_of(source, texts)
+    found = [index.only(text) for text in texts]
+    if order is None or all(location.status != "ambiguous" for location in found):
+        return found
+    known = [span for i in order if (span := found[i].span) is not None]
+    if known != sorted(known):
+        return found  # what is recorded is not the order
+    ordered = locate(source, [texts[i] for i in order], complete=False)
+    for i, location in zip(order, ordered, strict=True):
+        if found[i].status == "ambiguous":
+            found[i] = location
+    return found
+
+
+def _index_of(source: str, texts: Sequence[str]) -> TextIndex:
+    with _lock:  # questions on one document begin together
+        index = _kept.pop(source, None) or TextIndex(source, texts)
+        _kept[source] = index  # the last one used stands last
+        while len(_kept) > 1 and sum(map(len, _kept)) > _MOST_KEPT:
+            del _kept[next(iter(_kept))]
+    return index

@@ -1,0 +1,101 @@
+"""Some chunks of a text, in any order: found where that is proved, and soon."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from time import perf_counter
+
+import pytest
+
+from oprag.locating import place_some, text_index
+from tests.locating.comparing import _tight
+from tests.locating.disguise import Bare, Disguise
+from tests.locating.texts import licences, made_up, reference
+from tests.stores.test_doctor_settings import SETTINGS
+
+SIZE = 30_000
+
+
+@cache
+def texts():
+    return {
+        "reference": (reference(SIZE), 0.94),
+        "lines": (made_up(SIZE, 0.87), 0.94),
+        "licences": (licences(SIZE, 0.9), 0.05),  # nine in ten stand there again
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "setting",
+    [setting for made in SETTINGS.values() for setting in made],
+    ids=lambda setting: setting.name,
+)
+def test_none_of_ten_splitters_chunks_is_placed_wrongly(setting):
+    for text, least in texts().values():
+        disguise = Disguise(text, setting.keep)
+        chunks = setting.split(Bare(text))
+        truth = [disguise.span(copy) for copy in setting.split(disguise)]
+        pairs = list(zip(chunks, truth, strict=True))
+        random.Random(4).shuffle(pairs)  # noqa: S311 -- an order, no secret
+
+        found = place_some(text, [chunk for chunk, _ in pairs])
+        placed = [
+            (location.span, span)
+            for location, (_, span) in zip(found, pairs, strict=True)
+            if location.span is not None
+        ]
+        assert [
+            (span, true)
+            for span, true in placed
+            if true is not None and _tight(text, span) != true
+        ] == []
+        assert len(placed) >= least * len(chunks)
+
+
+@pytest.mark.parametrize("letters", ["abcdefghij", "abcdéfghiæ"])
+def test_after_the_first_question_a_long_text_takes_a_fraction(letters):
+    draw = random.Random(letters)  # noqa: S311 -- a text, no secret
+    words = ["".join(draw.choices(letters, k=6)) for _ in range(5_000)]
+    text = " ".join(draw.choices(words, k=140_000))
+    starts = draw.sample(range(len(text) - 1_000), 80)
+    first, second = (
+        [text[s : s + 1_000] for s in some] for some in (starts[:40], starts[40:])
+    )
+    place_some("", ["x"])  # imports
+
+    began = perf_counter()
+    place_some(text, first)
+    then = perf_counter()
+    found = place_some(text, second)
+    ended = perf_counter()
+
+    assert [location.span[0] for location in found] == starts[40:]
+    assert ended - then < (then - began) / 2
+
+
+def test_only_so_many_characters_are_kept(monkeypatch):
+    monkeypatch.setattr(text_index, "_MOST_KEPT", 1_000)
+    for number in range(20):
+        place_some(f"{number:03} " * 100, ["x"])
+    assert sum(map(len, text_index._kept)) <= 1_000
+
+    place_some("long " * 1_000, ["x"])  # alone it is kept, whatever its length
+    assert [len(text) for text in text_index._kept] == [5_000]
+
+
+def test_an_order_that_is_recorded_proves_more():
+    text = "Chorus. " + "First verse. " * 1 + "x" * 3_000 + " Chorus. End."
+    chunks = ["First verse.", "x" * 3_000, "Chorus.", "End."]
+
+    assert place_some(text, chunks)[2].status == "ambiguous"
+    found = place_some(text, chunks, [0, 1, 2, 3])
+    assert found[2].span == (len(text) - 12, len(text) - 5)
+    # Numbers that contradict the places say nothing.
+    assert place_some(text, chunks, [3, 2, 1, 0])[2].status == "ambiguous"
+
+
+def test_white_space_never_counts():
+    ((span, status),) = place_some("a  b\n\nc d", ["b c"])
+    assert (span, status) == ((3, 7), "whitespace")

@@ -1,0 +1,276 @@
+"""What would fail question by question is said at start-up, in both frameworks."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core import Document as LlamaDocument
+from llama_index.core import VectorStoreIndex
+from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import TextNode
+
+import langchain_oprag
+import llamaindex_oprag
+from langchain_oprag import OffsetSentenceSplitter
+from llamaindex_oprag import OffsetSentenceNodeParser
+from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
+from tests.langchain.corpus import EMBEDDING
+from tests.langchain.recording import RecordingChatModel
+from tests.llamaindex.recording import RecordingLLM, WordEmbedding
+from tests.parity.components import langchain_retriever, llamaindex_retriever
+
+
+def langchain_store(chunks):
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents([Document(text, metadata=dict(m)) for text, m in chunks])
+    return store
+
+
+def llamaindex_index(chunks):
+    nodes = [TextNode(text=text, metadata=dict(m)) for text, m in chunks]
+    return VectorStoreIndex(nodes, embed_model=WordEmbedding())
+
+
+def retrievers(chunks, **options):
+    return [
+        langchain_oprag.OrderPreservingRetriever(
+            vectorstore=langchain_store(chunks), **options
+        ),
+        llamaindex_oprag.OrderPreservingRetriever(
+            llamaindex_index(chunks).as_retriever(), **options
+        ),
+    ]
+
+
+def self_routes(chunks, **options):
+    return [
+        langchain_oprag.SelfRouteChain(
+            llm=RecordingChatModel(replies=[AIMessage("x")]),
+            retriever=langchain_store(chunks).as_retriever(),
+            **options,
+        ),
+        llamaindex_oprag.SelfRouteQueryEngine.from_args(
+            llamaindex_index(chunks).as_retriever(),
+            llm=RecordingLLM(replies=["x"]),
+            **options,
+        ),
+    ]
+
+
+def refused(components, *, sample=200):
+    """The message, the same from all, sync and async."""
+    messages = []
+    for component in components:
+        with pytest.raises(UnfitIndexError) as caught:
+            component.verify(sample)
+        messages.append(caught.value)
+        with pytest.raises(UnfitIndexError) as caught:
+            asyncio.run(component.averify(sample))
+        messages.append(caught.value)
+    told = {error.message.partition("will fail. ")[2] for error in messages}
+    assert len({told_one.partition("First: chunk")[0] for told_one in told}) == 1
+    assert all(error.diagnosis.chunks for error in messages)
+    return messages[0].message
+
+
+PARTLY = [
+    (f"text {n}", {"source": "a.txt", "start_index": -1 if n % 4 == 3 else 10 * n})
+    for n in range(57)
+]
+SOUND = [(f"text {n:03}", {"source": "a.txt", "start_index": 9 * n}) for n in range(9)]
+
+
+def test_an_index_that_is_only_partly_positioned_is_told_in_numbers():
+    message = refused(retrievers(PARTLY))
+
+    assert "14 of 57 chunks looked at" in message
+    assert "start_index on 43 of 57" in message
+    assert "oprag doctor" in message
+    assert "add_start_index" not in message  # it was set
+
+
+def test_a_sound_index_gives_what_the_doctor_found():
+    for component in retrievers(SOUND):
+        assert component.verify().verdict == "ordered"
+        assert asyncio.run(component.averify(None)).chunks == 9
+
+
+def test_a_sample_is_the_first_chunks_and_all_are_all():
+    late = [
+        (t, m if n < 50 else {"source": "a.txt"})
+        for n, (t, m) in enumerate(
+            [(f"t {n}", {"source": "a.txt", "start_index": 9 * n}) for n in range(57)]
+        )
+    ]
+    for component in retrievers(late):
+        assert component.verify(sample=10).sampled
+    assert "7 of 57 chunks" in refused(retrievers(late), sample=None)
+
+
+def test_chunks_that_name_no_document():
+    message = refused(retrievers([("a", {"n": 1}), ("b", {"n": 2})]))
+
+    assert "2 of 2 chunks looked at" in message
+    assert "document_key=" in message
+
+
+def test_what_the_options_allow_is_no_fault():
+    for component in retrievers(PARTLY, missing_position="last"):
+        component.verify()
+    for component in retrievers(
+        [("a", {}), ("b", {})], missing_document="one", missing_position="rank"
+    ):
+        component.verify()
+
+
+def test_options_that_would_do_are_named():
+    chunks = [(f"text {n}", {"source": "a", "para_no": n}) for n in range(5)]
+
+    assert "position_keys=('para_no',)" in refused(retrievers(chunks))
+    for component in retrievers(chunks, position_keys="para_no"):
+        component.verify()
+
+
+def test_an_empty_store():
+    for component in retrievers([]):
+        with pytest.raises(UnfitIndexError, match="holds no chunk"):
+            component.verify()
+
+
+def test_with_warn_it_is_a_warning_at_the_users_line():
+    for component in retrievers(PARTLY, on_problem="warn"):
+        with pytest.warns(PositionWarning, match="14 of 57") as caught:
+            diagnosis = component.verify()
+        assert diagnosis.chunks == 57
+        assert caught[0].filename == __file__
+
+
+def test_a_chunk_alone_in_its_document_is_no_fault():
+    for component in retrievers([(f"text {n}", {"source": str(n)}) for n in range(5)]):
+        component.verify()
+
+
+def test_with_locate_the_full_texts_are_looked_into():
+    text = " ".join(f"word{n} is said." for n in range(40))
+    chunks = [(f"word{n} is said.", {"source": "a"}) for n in range(0, 40, 3)]
+    located = {"missing_position": "locate"}
+
+    for component in retrievers(chunks, documents={"a": text}, **located):
+        component.verify()
+    altered = [*chunks, ("something else", {"source": "a"})]
+    message = refused(retrievers(altered, documents={"a": text}, **located))
+    assert "1 of 1 documents have chunks that are not found" in message
+    message = refused(retrievers(chunks, documents={"b": text}, **located))
+    assert "no exact text by the name 'a'" in message
+
+
+def test_a_store_that_cannot_be_seen_is_named_with_what_to_give():
+    for make, name in (
+        (langchain_retriever, "ListRetriever"),
+        (llamaindex_retriever, "ListedNodes"),
+    ):
+        with pytest.raises(InvalidOptionError, match=rf"a {name} searches.*diagnose\("):
+            make(["a"], [{"source": "a"}]).verify()
+
+
+# Self-Route: full documents
+
+
+TEXT = "\n\n".join(f"Paragraph {n} says this.  And that." for n in range(30))
+
+
+def test_self_route_refuses_chunks_whose_documents_cannot_be_put_together():
+    split = RecursiveCharacterTextSplitter(
+        chunk_size=60, chunk_overlap=0, add_start_index=True
+    )
+    store = langchain_store(
+        [
+            (d.page_content, d.metadata)
+            for d in split.split_documents([Document(TEXT, metadata={"source": "a"})])
+        ]
+    )
+    chain = langchain_oprag.SelfRouteChain(
+        llm=RecordingChatModel(), retriever=store.as_retriever(), documents=store
+    )
+    with pytest.raises(UnfitIndexError, match="1 of 1 documents cannot be read in"):
+        chain.verify()
+    with pytest.raises(UnfitIndexError):
+        asyncio.run(chain.averify())
+
+    index = VectorStoreIndex.from_documents(
+        [LlamaDocument(text=TEXT, id_="a")],
+        transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0)],
+        embed_model=WordEmbedding(),
+    )
+    engine = llamaindex_oprag.SelfRouteQueryEngine.from_args(
+        index.as_retriever(), llm=RecordingLLM(), documents=index
+    )
+    with pytest.raises(UnfitIndexError, match="1 of 1 documents cannot be read in"):
+        engine.verify()
+    with pytest.raises(UnfitIndexError):
+        asyncio.run(engine.averify())
+
+
+def test_self_route_takes_what_our_splitters_made():
+    split = OffsetSentenceSplitter(chunk_size=60)
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(
+        split.split_documents([Document(TEXT, metadata={"source": "a"})])
+    )
+    chain = langchain_oprag.SelfRouteChain(
+        llm=RecordingChatModel(), retriever=store.as_retriever(), documents=store
+    )
+    assert chain.verify().verdict == "ordered"
+
+    index = VectorStoreIndex.from_documents(
+        [LlamaDocument(text=TEXT, id_="a")],
+        transformations=[OffsetSentenceNodeParser(chunk_size=60)],
+        embed_model=WordEmbedding(),
+    )
+    engine = llamaindex_oprag.SelfRouteQueryEngine.from_args(
+        index.as_retriever(), llm=RecordingLLM(), documents=index
+    )
+    assert engine.verify().verdict == "ordered"
+
+
+def test_self_route_names_texts_that_are_not_there(tmp_path: Path):
+    (tmp_path / "b.txt").write_text("x")
+    message = refused(self_routes(SOUND, documents=tmp_path))
+    assert "1 of 1 documents cannot be read in full" in message
+    assert "'a.txt'" in message
+    for component in self_routes(SOUND, documents={"a.txt": "x"}):
+        component.verify()
+    for component in self_routes(SOUND, rungs=["retrieved"]):
+        component.verify()
+
+
+def test_async_texts_are_awaited():
+    async def text(name):
+        return "x" if name == "a.txt" else None
+
+    for component in self_routes(SOUND, documents=text):
+        asyncio.run(component.averify())
+        with pytest.raises(InvalidOptionError, match="async function"):
+            component.verify()
+
+
+def test_only_what_the_filter_admits_is_looked_at():
+    chunks = [(t, {**m, "tenant": "x"}) for t, m in PARTLY]
+    chunks += [(t, {**m, "tenant": "y"}) for t, m in SOUND]
+    from langchain_chroma import Chroma
+
+    store = Chroma("verify", EMBEDDING)
+    try:
+        store.add_documents([Document(t, metadata=m) for t, m in chunks])
+        retriever = langchain_oprag.OrderPreservingRetriever(
+            vectorstore=store, search_kwargs={"filter": {"tenant": "y"}}
+        )
+        assert retriever.verify(None).chunks == len(SOUND)
+    finally:
+        store.delete_collection()

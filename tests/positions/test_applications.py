@@ -1,0 +1,206 @@
+"""Chunks as applications write them are read without options."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from langchain_core.documents import Document
+from llama_index.core.schema import NodeWithScore, TextNode
+from pydantic import ConfigDict
+
+from langchain_oprag import OrderPreservingCompressor
+from llamaindex_oprag import OrderPreservingPostprocessor
+from oprag import order_context
+from oprag.chunk import Hit
+from oprag.errors import MissingDocumentError, MissingPositionError
+from oprag.positions import read_chunks, read_documents
+
+NUMBERS = range(12)
+MIXED = (7, 2, 10, 0, 5, 11, 9, 1, 3, 8, 6, 4)
+
+
+def open_webui(number):
+    """A file of a knowledge base: `start_index` counts in the chunk it was cut from."""
+    return {
+        "name": "report.txt",
+        "file_id": "4b1c9d0e-2f",
+        "source": "report.txt",
+        "hash": "c0ffee",
+        "created_by": "u1",
+        "embedding_config": '{"engine": "", "model": "m"}',
+        "start_index": 0,
+    }
+
+
+def private_gpt(number):
+    return {
+        "artifact_id": "a-1",
+        "collection": "c",
+        "file_name": "report.txt",
+        "abs_idx": number,
+    }
+
+
+def quivr(number):
+    return {
+        "chunk_index": number + 1,
+        "quivr_core_version": "0.0.33",
+        "qfile_id": "9f0",
+        "original_file_name": "report.txt",
+        "chunk_size": 400,
+        "chunk_overlap": 100,
+    }
+
+
+def ragflow(number):
+    return {
+        "id": f"c{number}",
+        "doc_id": "d1",
+        "docnm_kwd": "report.pdf",
+        "kb_id": "k",
+        "page_num_int": [1 + number // 4],
+        "position_int": [[1 + number // 4, 0, 1, 2, 3]],
+        "chunk_order_int": number,
+    }
+
+
+def r2r(number):
+    return {
+        "document_id": "0c9b",
+        "owner_id": "o",
+        "collection_ids": ["c"],
+        "chunk_order": number,
+        "document_type": "txt",
+        "version": "v0",
+    }
+
+
+def docs_server(number):
+    return {"url": "https://e.org/a", "sort_order": float(number), "level": 2}
+
+
+SHAPES = [private_gpt, quivr, ragflow, r2r, docs_server]
+
+
+def shuffled(shape):
+    return [f"chunk {n}" for n in MIXED], [shape(n) for n in MIXED]
+
+
+IN_ORDER = [f"chunk {n}" for n in NUMBERS]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_position_and_document_are_found_without_options(shape):
+    texts, metadatas = shuffled(shape)
+
+    passages = order_context(texts, metadatas)
+    assert [p.text for p in passages] == IN_ORDER
+    assert len({p.document for p in passages}) == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_and_in_both_frameworks(shape):
+    pairs = list(zip(*shuffled(shape), strict=True))
+    documents = [Document(text, metadata=m) for text, m in pairs]
+    nodes = [NodeWithScore(node=TextNode(text=t, metadata=m)) for t, m in pairs]
+
+    found = OrderPreservingCompressor()(documents)
+    assert [d.page_content for d in found] == IN_ORDER
+    found = OrderPreservingPostprocessor().postprocess_nodes(nodes)
+    assert [n.node.text for n in found] == IN_ORDER
+
+
+def test_a_knowledge_base_of_open_webui_is_found_in_the_files_text():
+    words = [f"word{i} said {i * i} times." for i in range(400)]
+    texts = [" ".join(words[i : i + 40]) for i in range(0, 400, 40)]
+    mixed = texts[5:] + texts[:5]
+    metadatas = [open_webui(0) for _ in texts]
+
+    with pytest.raises(ValueError, match='missing_position="locate"'):
+        order_context(mixed, metadatas)
+    passages = order_context(
+        mixed,
+        metadatas,
+        missing_position="locate",
+        documents={"4b1c9d0e-2f": " ".join(words)},
+    )
+    assert [p.text for p in passages] == texts
+    assert {p.document for p in passages} == {"4b1c9d0e-2f"}
+
+
+def test_two_files_of_one_name_are_two_documents():
+    metadatas = [{**open_webui(0), "file_id": str(n)} for n in range(2)]
+
+    passages = order_context(["one", "two"], metadatas)
+    assert [p.document for p in passages] == ["0", "1"]
+
+
+class FrozenNode(TextNode):
+    """As PrivateGPT's: it cannot be written to, and says itself where it stands."""
+
+    model_config = ConfigDict(frozen=True)
+
+    abs_idx: int
+    artifact_id: str = "a-1"
+
+
+def test_attributes_are_looked_at_too():
+    nodes = [
+        NodeWithScore(node=FrozenNode(text=f"chunk {n}", abs_idx=n)) for n in MIXED
+    ]
+
+    found = OrderPreservingPostprocessor().postprocess_nodes(nodes)
+    assert [n.node.text for n in found] == IN_ORDER
+
+
+@pytest.mark.parametrize("key", ["chunk_order", "chunk_order_int", "sort_order"])
+def test_every_new_key_may_be_an_attribute(key):
+    hits = [Hit(f"{n}", {}, subject=SimpleNamespace(**{key: n})) for n in (10, 9)]
+
+    chunks = read_chunks(hits, [("d", "d")] * 2)
+    assert [chunk.position for chunk in chunks] == [(0, 10), (0, 9)]
+
+
+@pytest.mark.parametrize("key", ["document_id", "file_id", "artifact_id"])
+def test_so_may_what_names_the_document(key):
+    hit = Hit("t", {}, subject=SimpleNamespace(**{key: "x"}))
+
+    assert read_documents([hit]) == [("x", "x")]
+    named = hit._replace(metadata={"url": "u"})
+    assert read_documents([named]) == [("u", "u")]  # metadata comes first
+
+
+# One message for all that is missing
+
+
+class OwnNode(TextNode):
+    place: int
+
+
+def test_one_message_names_both_missing_keys_and_says_where_was_looked():
+    metadata = {"block": 4, "book": "b"}
+    node = OwnNode(text="t", metadata=metadata, place=3, embedding=[1.0])
+    scored = NodeWithScore(node=node)
+
+    with pytest.raises(MissingDocumentError) as caught:
+        OrderPreservingPostprocessor().postprocess_nodes([scored])
+    message = caught.value.message
+    assert "Nor has it a position." in message
+    assert "Metadata keys found: block, book." in message
+    assert "Its attributes were looked at too: place." in message
+    assert "Pass document_key= and position_keys= to name" in message
+
+
+def test_where_the_position_is_there_only_the_document_is_asked_for():
+    with pytest.raises(MissingDocumentError) as caught:
+        order_context(["t"], [{"start_index": 4}])
+    assert "position" not in caught.value.message
+    assert "Pass document_key= to name" in caught.value.message
+
+
+def test_a_missing_position_says_that_attributes_were_looked_at():
+    with pytest.raises(MissingPositionError, match="attributes were looked at too"):
+        OrderPreservingCompressor()(
+            [Document(t, id="1", metadata={"source": "a"}) for t in ("a", "b")]
+        )
