@@ -6,7 +6,7 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -25,9 +25,6 @@ CHAR_START = "char_start"
 """First character of the chunk, relative to its part."""
 CHAR_END = "char_end"
 """One past the last character of the chunk, relative to its part."""
-CHAR_SPANS = "char_spans"
-"""Spans of a merged text with gaps, `0-120,125-300`; `char_start` and `char_end` are
-those of the whole."""
 PART_INDEX = "part_index"
 """Number of the part (page, section) from 0; absent for a document that is one text.
 See `oprag.positions.group_parts`."""
@@ -46,6 +43,22 @@ splitters, which drop white space."""
 DOC_SCOPE = "doc_scope"
 """The folder or source that the document was indexed from; on the first chunk of the
 document only. See `oprag.indexing.source_scope`."""
+
+RANK = "rank"
+"""Of a result: its place in the list that was retrieved, 0 = best."""
+CITATION = "citation"
+"""Of a result: where it stands, for people; see `oprag.chunk.Passage.citation`."""
+EXACT = "exact"
+"""Of a result: False, where its text is not the slice from `char_start` to `char_end`;
+otherwise absent."""
+CHAR_SPANS = "char_spans"
+"""Of a result with gaps: the spans it covers, `[[0, 120], [125, 300]]`; `char_start`
+and `char_end` are those of the whole."""
+
+RESULT_KEYS = (RANK, CITATION, PART_INDEX, CHAR_START, CHAR_END, EXACT, CHAR_SPANS)
+"""What says where a result stands, in writing order; see `place_metadata`."""
+ORIGINAL = "original_"
+"""Before the name of a metadata key: where the value stands that was replaced."""
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
 """What `text_stamp` writes."""
@@ -208,22 +221,66 @@ def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str
 
 
 def place_metadata(
-    spans: Sequence[tuple[int, int]], part: int | None = None
-) -> dict[str, int | str]:
-    """Flat metadata of where a passage stands.
+    rank: int,
+    citation: str,
+    spans: Sequence[tuple[int, int]],
+    *,
+    part: int | None = None,
+    exact: bool = True,
+) -> dict[str, Any]:
+    """Return what every result says of where it stands.
 
     Args:
-        spans: As `Passage.spans`. Empty: nothing is known, and nothing written.
+        rank: As `Passage.rank`.
+        citation: As `Passage.citation`.
+        spans: As `Passage.spans`. Empty: the characters are not known.
         part: The part that they are relative to, or None.
+        exact: Whether the text is the slice that they span.
+
+    Returns:
+        Keys in the order of `RESULT_KEYS`; what is not known is left out.
     """
+    place: dict[str, Any] = {RANK: rank, CITATION: citation}
     if not spans:
-        return {}
-    place: dict[str, int | str] = {CHAR_START: spans[0][0], CHAR_END: spans[-1][1]}
+        return place
     if part is not None:
         place[PART_INDEX] = part
+    place[CHAR_START], place[CHAR_END] = spans[0][0], spans[-1][1]
+    if not exact:
+        place[EXACT] = False
     if len(spans) > 1:
-        place[CHAR_SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
+        place[CHAR_SPANS] = [[start, end] for start, end in spans]
     return place
+
+
+def is_placed(metadata: Mapping[str, Any]) -> bool:
+    """Whether metadata are those of a result: with what `place_metadata` writes."""
+    return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
+
+
+_FOREIGN = (RANK, CITATION, EXACT)
+"""Keys of a result that an application may have used for something else."""
+
+
+def put_place(metadata: dict[str, Any], place: Mapping[str, Any]) -> None:
+    """Write where a result stands, behind everything else.
+
+    A place that stood there is replaced. What an application kept under `rank`,
+    `citation` or `exact` is kept under `original_<key>`.
+
+    Args:
+        metadata: It is written to.
+        place: As `place_metadata` returns it.
+    """
+    again = RANK in metadata and is_placed(metadata)
+    for key in (DOC_KEY, *RESULT_KEYS):
+        kept = key in (DOC_KEY, PART_INDEX) and key not in place
+        if kept or key not in metadata:
+            continue
+        before = metadata.pop(key)
+        if not again and key in _FOREIGN:
+            metadata.setdefault(ORIGINAL + key, before)
+    metadata.update(place)
 
 
 def _as_uuid(digits: str) -> str:

@@ -5,6 +5,7 @@ from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.docstrings import described, documented, list_options
+from oprag.context.merging import single_passage
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -18,7 +19,8 @@ from oprag.context.options import (
     refuse_unknown,
 )
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import ORIGINAL, Rebuilt, write_score
+from oprag.context.results import Result
+from oprag.context.returned import read_passages, result_of
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
@@ -36,7 +38,6 @@ __all__ = [
     "DESCRIPTIONS",
     "GONE",
     "HEAD_JOINT",
-    "ORIGINAL",
     "Columns",
     "ContextKeywords",
     "ContextOptions",
@@ -45,7 +46,7 @@ __all__ = [
     "OrderingKeywords",
     "Overflow",
     "ReadingKeywords",
-    "Rebuilt",
+    "Result",
     "Selection",
     "SentText",
     "arrange",
@@ -60,10 +61,12 @@ __all__ = [
     "marked_texts",
     "numbering",
     "order_context",
+    "read_passages",
     "refuse_unknown",
     "render",
+    "result_of",
+    "single_passage",
     "too_small",
     "unfilled_message",
     "with_texts",
-    "write_score",
 ]

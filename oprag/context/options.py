@@ -20,6 +20,7 @@ from oprag.errors import (
     did_you_mean,
     invalid_option,
 )
+from oprag.metadata import RESULT_KEYS
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -49,8 +50,11 @@ class ContextOptions:
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them.
         max_gap: Characters that may lie between chunks that are merged.
-        gap_mark: Put between texts of one document that do not touch; None for
-            nothing.
+        gap_mark: What will be written between texts of one document that do not
+            touch, by `render` or the adapters' `format_documents` and `format_nodes`:
+            the `token_budget` leaves room for it. None for nothing.
+        citations: Whether they will write each text's number and place before it: the
+            `token_budget` leaves room for that.
         missing_position: For chunks without a usable position: `"error"`; `"last"`:
             after the others of their document; `"rank"`: their whole document stays
             in rank order.
@@ -84,6 +88,7 @@ class ContextOptions:
     merge: bool = False
     max_gap: int = 8
     gap_mark: str | None = None
+    citations: bool = False
     missing_position: MissingPosition = "error"
     missing_document: MissingDocument = "error"
     position_keys: PositionKeys | None = None
@@ -128,7 +133,12 @@ class ContextOptions:
         """Return the same choice of text, in rank order and with nothing joined."""
         selection = "expand" if self.selection == "recall" else self.selection
         return replace(
-            self, selection=selection, order="score", merge=False, gap_mark=None
+            self,
+            selection=selection,
+            order="score",
+            merge=False,
+            gap_mark=None,
+            citations=False,
         )
 
     def source_text(self) -> SourceText | None:
@@ -191,6 +201,7 @@ class ContextKeywords(ReadingKeywords, total=False):
     token_budget: int | None
     selection: Selection
     merge: bool
+    citations: bool
 
 
 def check_option(option: str, value: Any) -> None:
@@ -298,11 +309,15 @@ _CHECKED: dict[str, _Check] = {
     "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
     "merge": (lambda value: type(value) is bool, "True or False"),
     "max_gap": _whole_number(0),
+    "citations": (lambda value: type(value) is bool, "True or False"),
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
     "missing_position": _one_of(MissingPosition),
     "missing_document": _one_of(MissingDocument),
     "position_keys": _KEYS,
     "document_key": _KEYS,
     "separator": (_is_text, "a text"),
-    "rescore": (_or_none(_is_name), "a metadata key, or None to change no score"),
+    "rescore": (
+        lambda value: _or_none(_is_name)(value) and value not in RESULT_KEYS,
+        f"a metadata key, but none of {', '.join(RESULT_KEYS)}, or None for no score",
+    ),
 }

@@ -5,14 +5,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from oprag.chunk import Passage
-from oprag.metadata import OF_ONE_TEXT, joined_id, place_metadata
-
-Rescore: TypeAlias = Callable[..., Any]
-"""Makes a retrieved object anew: from it, a score, and, where these are not what its
-`char_start` and `char_end` say, the spans and the part of its passage."""
+from oprag.metadata import (
+    DOC_KEY,
+    OF_ONE_TEXT,
+    ORIGINAL,
+    RANK,
+    is_placed,
+    joined_id,
+    place_metadata,
+    put_place,
+)
 
 
 class Arranged(ABC):
@@ -32,50 +37,101 @@ class Arranged(ABC):
 
     @abstractmethod
     def results(
-        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
+        self, make: Callable[[Result], Any], *, rescored: bool = False
     ) -> list[Any]:
         """Return one object of a framework per passage.
 
         Args:
-            make: Makes an object for a passage that is no retrieved object as it was.
-            rescore: Makes a retrieved object anew, with a score. The scores fall from
-                1 in equal steps, so that sorting by them keeps the order. None to
-                change no score.
-
-        Returns:
-            What was retrieved (`Hit.source`) or made.
+            make: Makes it.
+            rescored: Whether results get scores: from 1 downwards in equal steps, so
+                that sorting by them keeps the order.
         """
 
 
 @dataclass(slots=True)
-class Rebuilt:
-    """A passage whose text is that of no retrieved object.
+class Result:
+    """What a framework's object is made of: one for every passage.
 
     Hundreds may be made for a query: a named tuple takes three times as long.
     """
 
     objects: Sequence[Any]
-    """What it is made of, in reading order."""
+    """What was retrieved of it (`Hit.source`), in reading order."""
     best: Any
     """That with the best rank."""
     text: str
-    """Its text, behind the gap mark where there is one."""
-    spans: Sequence[tuple[int, int]]
-    """As `Passage.spans`."""
+    """Its text: of one object that is in it as a whole, that object's."""
+    first: Mapping[str, Any]
+    """The metadata of the first object."""
+    place: Mapping[str, Any]
+    """What is written of where it stands; see `oprag.metadata.place_metadata`."""
     score: float | None = None
-    """As `rescore` gets it; None without."""
-    part: int | None = None
-    """As `Passage.part`."""
+    """What it is rescored to; None for no score."""
     slices: Sequence[tuple[int, int]] = ()
     """The spans, where not all of each object is in it."""
 
-    def metadata(self, of_first: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the metadata of the first object, with the place of the passage."""
-        metadata = dict(of_first)
-        # They said something about the text that is replaced.
-        for key in OF_ONE_TEXT:
-            metadata.pop(key, None)
-        metadata.update(place_metadata(self.spans, self.part))
+    @classmethod
+    def of_passage(
+        cls,
+        passage: Passage,
+        *,
+        rank: int | None = None,
+        score: float | None = None,
+        whole: bool = True,
+        named: bool = False,
+    ) -> Result:
+        """Return the result for a passage.
+
+        Args:
+            passage: The passage.
+            rank: None for that of the passage.
+            score: See `score`.
+            whole: Whether all of each chunk's object is in it.
+            named: Whether to write which document it is of: where the metadata alone
+                do not tell.
+        """
+        chunks = passage.chunks
+        place = place_metadata(
+            passage.rank if rank is None else rank,
+            passage.citation,
+            passage.spans,
+            part=passage.part,
+            exact=passage.exact,
+        )
+        if named:
+            place = {DOC_KEY: passage.document, **place}
+        return cls(
+            [chunk.source for chunk in chunks],
+            min(chunks, key=lambda chunk: chunk.rank).source,
+            passage.text,
+            chunks[0].metadata,
+            place,
+            score,
+            () if whole else passage.spans,
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is one object, all of it."""
+        return len(self.objects) == 1 and not self.slices
+
+    def metadata(
+        self, rescore: str | None = None, score: float | None = None
+    ) -> dict[str, Any]:
+        """Return the metadata of the first object, with the place of the passage.
+
+        Args:
+            rescore: Key to write the score to; see `write_score`. None for none.
+            score: The score that it takes the place of, if not what stands there.
+        """
+        metadata = dict(self.first)
+        if not self.is_whole:
+            # They said something about the text that is replaced.
+            for key in OF_ONE_TEXT:
+                metadata.pop(key, None)
+        if rescore is not None:
+            write_score(metadata, rescore, self.score, score)
+        put_place(metadata, self.place)
         return metadata
 
     def new_id(self, id_of: Callable[[Any], str | None]) -> str | None:
@@ -86,19 +142,37 @@ class Rebuilt:
         Args:
             id_of: From an object to its id, or None.
         """
-        if len(self.objects) == 1 and not self.slices:
+        if self.is_whole:
             return id_of(self.objects[0])
         ids: list[Any] = list(map(id_of, self.objects))
         return None if None in ids else joined_id(ids, self.slices)
 
 
-def falling_scores(count: int) -> list[float]:
-    """Return scores from 1 downwards; see `Arranged.results`."""
+def lasting_ranks(
+    ranks: list[int], metadatas: Sequence[Mapping[str, Any]]
+) -> list[int]:
+    """Return the ranks of results: those they had, where nothing was changed since.
+
+    What comes back in the order in which it was handed out was not ranked anew: its
+    order says nothing about its relevance, and its ranks do.
+
+    Args:
+        ranks: In the list that was given, in the order of the results.
+        metadatas: What was retrieved for each, in the same order.
+    """
+    if not all(map(is_placed, metadatas)):
+        return ranks
+    before: list[int] = [metadata[RANK] for metadata in metadatas]
+    distinct = len({*before}) == len(before)
+    unchanged = distinct and 0 in before and ranks == sorted(ranks)
+    return before if unchanged else ranks
+
+
+def scores_of(count: int, rescored: bool) -> Sequence[float | None]:  # noqa: FBT001 -- as it is named
+    """Return scores from 1 downwards, see `Arranged.results`; or None for each."""
+    if not rescored:
+        return [None] * count
     return [(count - index) / count for index in range(count)]
-
-
-ORIGINAL = "original_"
-"""Before the name of a metadata key: where its value stands after `write_score`."""
 
 
 def write_score(

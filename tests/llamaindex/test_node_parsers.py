@@ -35,6 +35,7 @@ from oprag.metadata import OWN_KEYS, document_key
 from oprag.splitting import split_sentences, split_tokens
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
+from tests.handed_out import told
 from tests.llamaindex.corpus import QUESTION, TEXT, document, numbers
 from tests.llamaindex.recording import WordEmbedding
 
@@ -289,7 +290,7 @@ class TestParts:
             page = documents[node.metadata["part_index"]]
             assert node.ref_doc_id == page.id_
             assert node.text == page.text[node.start_char_idx : node.end_char_idx]
-        assert in_document_order(nodes) == nodes
+        assert told(in_document_order(nodes)) == told(nodes)
 
     def test_page_by_page_keeps_the_place_and_the_ids_of_another_run(self):
         """As `index.insert` and `refresh_ref_docs` hand documents over."""
@@ -305,7 +306,7 @@ class TestParts:
 
         assert [node.node_id for node in alone] == [node.node_id for node in again]
         assert len({node.node_id for node in alone}) == len(alone)
-        assert in_document_order(alone, seed=3) == alone
+        assert told(in_document_order(alone, seed=3)) == told(alone)
         assert [node.metadata["part_index"] for node in alone] == [
             node.metadata["part_index"] for node in together
         ]
@@ -410,7 +411,7 @@ class TestChained:
 
         for name in "ab":
             own = [node for node in nodes if node.ref_doc_id == name]
-            assert in_document_order(own) == own
+            assert told(in_document_order(own)) == told(own)
             assert numbers("".join(node.text for node in own)) == list(range(12))
         assert len({node.node_id for node in nodes}) == len(nodes)
         # Where a section begins in the document is not known: nothing is claimed.
@@ -465,7 +466,7 @@ class TestChained:
             assert node.metadata["char_start"] == node.start_char_idx
         leaves = get_leaf_nodes(nodes)
         assert "".join(leaf.text for leaf in leaves) == TEXT
-        assert in_document_order(leaves) == leaves
+        assert told(in_document_order(leaves)) == told(leaves)
 
     def test_a_chunk_of_a_page_stays_on_its_page(self):
         large = OffsetTokenNodeParser(chunk_size=12)
@@ -494,7 +495,7 @@ class TestChained:
             different[0].metadata["char_start"] != different[1].metadata["char_start"]
         )
 
-        assert in_document_order(different) == different[::-1]
+        assert told(in_document_order(different)) == told(different[::-1])
         with pytest.raises(ValueError, match="PositionAnnotator"):
             in_document_order(nodes)
 
