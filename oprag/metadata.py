@@ -6,7 +6,7 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -36,7 +36,7 @@ TEXT_LENGTH = "text_length"
 """Characters of the part's whole text; on the first chunk of the part only, as the
 hashes are. See `text_stamp`."""
 TEXT_HASH = "text_hash"
-"""16 hex digits of the SHA-256 of that text."""
+"""12 digits of the SHA-256 of that text; see `short_hash`."""
 NONSPACE_HASH = "nonspace_hash"
 """The same of its characters that are no white space; only beside chunks of other
 splitters, which drop white space."""
@@ -56,7 +56,8 @@ CHAR_SPANS = "char_spans"
 and `char_end` are those of the whole."""
 
 RESULT_KEYS = (RANK, CITATION, PART_INDEX, CHAR_START, CHAR_END, EXACT, CHAR_SPANS)
-"""What says where a result stands, in writing order; see `place_metadata`."""
+"""What says where a result stands, in writing order; see
+`oprag.context.place_metadata`."""
 ORIGINAL = "original_"
 """Before the name of a metadata key: where the value stands that was replaced."""
 
@@ -81,8 +82,8 @@ OWN_KEYS = (
 )
 """All keys that oprag writes, in writing order."""
 
-_KEY_DIGITS, _HASH_DIGITS = 16, 16
-_SETTINGS_DIGITS, _TEXT_DIGITS = 6, 10
+_KEY_DIGITS = 16
+_SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
 _NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """uuid.NAMESPACE_OID, without importing `uuid` for it."""
 _VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
@@ -132,7 +133,18 @@ def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
 
 
 def _text_hash(text: str) -> str:
-    return _digest(text)[:_HASH_DIGITS]
+    return short_hash(text, _TEXT_DIGITS)
+
+
+def short_hash(text: str, digits: int) -> str:
+    """Return so many decimal digits of the SHA-256 of a text.
+
+    Three of them are one token of cl100k, where hex digits take a token for less than
+    two: who prints metadata to a model pays half as much. 12 digits are 40 bits, and
+    the length stands beside them: a text that is not the one that was hashed passes for
+    it less than once in 10^12 times. 6 tell the few settings in one store apart.
+    """
+    return f"{int(_digest(text)[:24], 16) % 10**digits:0{digits}d}"
 
 
 def document_version(settings: str, texts: Iterable[str]) -> str:
@@ -146,7 +158,7 @@ def document_version(settings: str, texts: Iterable[str]) -> str:
         Two short hashes, `settings-text`.
     """
     hashes = [_text_hash(text) for text in texts]
-    return f"{_digest(settings)[:_SETTINGS_DIGITS]}-{version_of_hashes(hashes)}"
+    return f"{short_hash(settings, _SETTINGS_DIGITS)}-{version_of_hashes(hashes)}"
 
 
 def version_of_hashes(hashes: Sequence[str]) -> str:
@@ -155,8 +167,7 @@ def version_of_hashes(hashes: Sequence[str]) -> str:
     Args:
         hashes: `text_hash` of each part, in reading order.
     """
-    whole = hashes[0] if len(hashes) == 1 else _digest("".join(hashes))
-    return whole[:_TEXT_DIGITS]
+    return hashes[0] if len(hashes) == 1 else _text_hash("".join(hashes))
 
 
 def version_settings(version: Any) -> str:
@@ -218,69 +229,6 @@ def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str
     """
     places = "".join([f"\n{start}-{end}" for start, end in slices]) if slices else ""
     return named_id("\n".join(ids) + places)
-
-
-def place_metadata(
-    rank: int,
-    citation: str,
-    spans: Sequence[tuple[int, int]],
-    *,
-    part: int | None = None,
-    exact: bool = True,
-) -> dict[str, Any]:
-    """Return what every result says of where it stands.
-
-    Args:
-        rank: As `Passage.rank`.
-        citation: As `Passage.citation`.
-        spans: As `Passage.spans`. Empty: the characters are not known.
-        part: The part that they are relative to, or None.
-        exact: Whether the text is the slice that they span.
-
-    Returns:
-        Keys in the order of `RESULT_KEYS`; what is not known is left out.
-    """
-    place: dict[str, Any] = {RANK: rank, CITATION: citation}
-    if not spans:
-        return place
-    if part is not None:
-        place[PART_INDEX] = part
-    place[CHAR_START], place[CHAR_END] = spans[0][0], spans[-1][1]
-    if not exact:
-        place[EXACT] = False
-    if len(spans) > 1:
-        place[CHAR_SPANS] = [[start, end] for start, end in spans]
-    return place
-
-
-def is_placed(metadata: Mapping[str, Any]) -> bool:
-    """Whether metadata are those of a result: with what `place_metadata` writes."""
-    return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
-
-
-_FOREIGN = (RANK, CITATION, EXACT)
-"""Keys of a result that an application may have used for something else."""
-
-
-def put_place(metadata: dict[str, Any], place: Mapping[str, Any]) -> None:
-    """Write where a result stands, behind everything else.
-
-    A place that stood there is replaced. What an application kept under `rank`,
-    `citation` or `exact` is kept under `original_<key>`.
-
-    Args:
-        metadata: It is written to.
-        place: As `place_metadata` returns it.
-    """
-    again = RANK in metadata and is_placed(metadata)
-    for key in (DOC_KEY, *RESULT_KEYS):
-        kept = key in (DOC_KEY, PART_INDEX) and key not in place
-        if kept or key not in metadata:
-            continue
-        before = metadata.pop(key)
-        if not again and key in _FOREIGN:
-            metadata.setdefault(ORIGINAL + key, before)
-    metadata.update(place)
 
 
 def _as_uuid(digits: str) -> str:

@@ -5,7 +5,6 @@ from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.docstrings import described, documented, list_options
-from oprag.context.merging import single_passage
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -19,7 +18,7 @@ from oprag.context.options import (
     refuse_unknown,
 )
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import Result
+from oprag.context.results import Result, place_metadata, put_place, single_passage
 from oprag.context.returned import read_passages, result_of
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
@@ -61,6 +60,8 @@ __all__ = [
     "marked_texts",
     "numbering",
     "order_context",
+    "place_metadata",
+    "put_place",
     "read_passages",
     "refuse_unknown",
     "render",

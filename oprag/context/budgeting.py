@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
-from oprag.context.merging import merge_neighbours, single_passage
+from oprag.context.merging import merge_neighbours
 from oprag.context.options import ContextOptions
 from oprag.context.rendering import cited_text, gap_between, marked_texts, render
+from oprag.context.results import single_passage
 from oprag.context.selection import (
     BY_POSITION,
     EXPANDING,

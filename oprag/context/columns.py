@@ -14,10 +14,16 @@ from itertools import accumulate, pairwise, repeat
 from operator import add, contains, itemgetter, sub
 from typing import Any, NamedTuple
 
-from oprag.chunk import Passage, named_characters
-from oprag.context.merging import written_citation
+from oprag.chunk import Passage
 from oprag.context.options import ContextOptions
-from oprag.context.results import Arranged, Result, lasting_ranks, scores_of
+from oprag.context.results import (
+    Arranged,
+    Result,
+    lasting_ranks,
+    place_metadata,
+    scores_of,
+    written_citation,
+)
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
@@ -28,7 +34,6 @@ from oprag.metadata import (
     PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
-    place_metadata,
     version_text,
 )
 from oprag.tokens import (
@@ -102,7 +107,7 @@ class InColumns(Arranged):
                 name = first.get(DOC_URI)
                 if not name or not isinstance(name, str):
                     name = first[DOC_KEY]
-                citation = f"{name}, {named_characters((span,))}"
+                citation = f"{name}, characters {span[0]}-{span[1]}"
             place = place_metadata(rank, citation, (span,))
             parts, best = [objects[each] for each in run], objects[min(run)]
             made.append(make(Result(parts, best, text, first, place, score)))

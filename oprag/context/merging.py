@@ -6,57 +6,17 @@ arithmetic, and text that happens to repeat cannot be lost or doubled.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from oprag.chunk import Chunk, Passage, Span
+from oprag.context.results import single_passage
 from oprag.errors import InvalidSpanError
-from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, CITATION, is_placed
 
 JOINT = "\n"
 """Stands where a small gap between two chunks could not be read from the source."""
 
 SourceText = Callable[[str], str | None]
 """From a document's name to its full text, or None where it is not known."""
-
-
-def single_passage(chunk: Chunk) -> Passage:
-    """A passage of one chunk, as it is."""
-    spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
-    cited = written_citation(chunk.metadata, chunk.span)
-    return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
-
-
-def written_citation(
-    metadata: Mapping[str, Any], span: tuple[int, int] | None
-) -> str | None:
-    """Return the citation of a result that stands where it stood; else None."""
-    if CITATION not in metadata or not is_placed(metadata):
-        return None
-    stood = metadata.get(CHAR_START), metadata.get(CHAR_END)
-    citation: str = metadata[CITATION]
-    return citation if stood == (span or (None, None)) else None
-
-
-def spans_of(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
-    """Return the spans of a text with gaps, as its metadata have them.
-
-    Args:
-        whole: From the first character to the last.
-        metadata: Those of a result, or any.
-
-    Returns:
-        The whole where there are no others, or none that can be those of this text.
-    """
-    written = metadata.get(CHAR_SPANS)
-    try:
-        spans = tuple([Span(*map(operator.index, pair)) for pair in written or ()])
-    except TypeError:
-        return (whole,)
-    places = [place for span in spans for place in span]
-    fits = spans and (places[0], places[-1]) == whole and places == sorted(places)
-    return spans if fits else (whole,)
 
 
 def merge_neighbours(

@@ -35,9 +35,8 @@ class ContextOptions:
 
     Args:
         top_n: Chunks to keep, of the best; None for all.
-        token_budget: Tokens that the context may take as it is sent: with separators,
-            gap marks and the metadata that a framework puts before a text. None for
-            no limit.
+        token_budget: Tokens of the context as it is sent, with separators, marks, places
+            and the metadata that a framework puts before a text; None for no limit.
         selection: `"budget"`: chunks in rank order while they fit; `"top_k"`: the
             same, and no more are asked for than are to be returned; `"segments"`,
             `"expand"` and `"recall"`: text chosen by rank and position for a
@@ -50,11 +49,9 @@ class ContextOptions:
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them.
         max_gap: Characters that may lie between chunks that are merged.
-        gap_mark: What will be written between texts of one document that do not
-            touch, by `render` or the adapters' `format_documents` and `format_nodes`:
-            the `token_budget` leaves room for it. None for nothing.
-        citations: Whether they will write each text's number and place before it: the
-            `token_budget` leaves room for that.
+        gap_mark: What rendering writes between texts of one document that do not touch:
+            the budget leaves room for it. None for nothing.
+        citations: Whether it writes each text's place, too.
         missing_position: For chunks without a usable position: `"error"`; `"last"`:
             after the others of their document; `"rank"`: their whole document stays
             in rank order.

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.chunk import Passage
+from oprag.chunk import Chunk, Passage, Span
 from oprag.metadata import (
+    CHAR_END,
+    CHAR_SPANS,
+    CHAR_START,
+    CITATION,
     DOC_KEY,
+    EXACT,
     OF_ONE_TEXT,
     ORIGINAL,
+    PART_INDEX,
     RANK,
-    is_placed,
+    RESULT_KEYS,
     joined_id,
-    place_metadata,
-    put_place,
 )
 
 
@@ -64,7 +69,7 @@ class Result:
     first: Mapping[str, Any]
     """The metadata of the first object."""
     place: Mapping[str, Any]
-    """What is written of where it stands; see `oprag.metadata.place_metadata`."""
+    """What is written of where it stands; see `place_metadata`."""
     score: float | None = None
     """What it is rescored to; None for no score."""
     slices: Sequence[tuple[int, int]] = ()
@@ -146,6 +151,107 @@ class Result:
             return id_of(self.objects[0])
         ids: list[Any] = list(map(id_of, self.objects))
         return None if None in ids else joined_id(ids, self.slices)
+
+
+def place_metadata(
+    rank: int,
+    citation: str,
+    spans: Sequence[tuple[int, int]],
+    *,
+    part: int | None = None,
+    exact: bool = True,
+) -> dict[str, Any]:
+    """Return what every result says of where it stands.
+
+    Args:
+        rank: As `Passage.rank`.
+        citation: As `Passage.citation`.
+        spans: As `Passage.spans`. Empty: the characters are not known.
+        part: The part that they are relative to, or None.
+        exact: Whether the text is the slice that they span.
+
+    Returns:
+        Keys in the order of `RESULT_KEYS`; what is not known is left out.
+    """
+    place: dict[str, Any] = {RANK: rank, CITATION: citation}
+    if not spans:
+        return place
+    if part is not None:
+        place[PART_INDEX] = part
+    place[CHAR_START], place[CHAR_END] = spans[0][0], spans[-1][1]
+    if not exact:
+        place[EXACT] = False
+    if len(spans) > 1:
+        place[CHAR_SPANS] = [[start, end] for start, end in spans]
+    return place
+
+
+def is_placed(metadata: Mapping[str, Any]) -> bool:
+    """Whether metadata are those of a result: with what `place_metadata` writes."""
+    return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
+
+
+_FOREIGN = (RANK, CITATION, EXACT)
+"""Keys of a result that an application may have used for something else."""
+
+
+def put_place(metadata: dict[str, Any], place: Mapping[str, Any]) -> None:
+    """Write where a result stands, behind everything else.
+
+    A place that stood there is replaced. What an application kept under `rank`,
+    `citation` or `exact` is kept under `original_<key>`.
+
+    Args:
+        metadata: It is written to.
+        place: As `place_metadata` returns it.
+    """
+    again = RANK in metadata and is_placed(metadata)
+    for key in (DOC_KEY, *RESULT_KEYS):
+        kept = key in (DOC_KEY, PART_INDEX) and key not in place
+        if kept or key not in metadata:
+            continue
+        before = metadata.pop(key)
+        if not again and key in _FOREIGN:
+            metadata.setdefault(ORIGINAL + key, before)
+    metadata.update(place)
+
+
+def single_passage(chunk: Chunk) -> Passage:
+    """A passage of one chunk, as it is."""
+    spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
+    cited = written_citation(chunk.metadata, chunk.span)
+    return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
+
+
+def written_citation(
+    metadata: Mapping[str, Any], span: tuple[int, int] | None
+) -> str | None:
+    """Return the citation of a result that stands where it stood; else None."""
+    if CITATION not in metadata or not is_placed(metadata):
+        return None
+    stood = metadata.get(CHAR_START), metadata.get(CHAR_END)
+    citation: str = metadata[CITATION]
+    return citation if stood == (span or (None, None)) else None
+
+
+def spans_of(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
+    """Return the spans of a text with gaps, as its metadata have them.
+
+    Args:
+        whole: From the first character to the last.
+        metadata: Those of a result, or any.
+
+    Returns:
+        The whole where there are no others, or none that can be those of this text.
+    """
+    written = metadata.get(CHAR_SPANS)
+    try:
+        spans = tuple([Span(*map(operator.index, pair)) for pair in written or ()])
+    except TypeError:
+        return (whole,)
+    places = [place for span in spans for place in span]
+    fits = spans and (places[0], places[-1]) == whole and places == sorted(places)
+    return spans if fits else (whole,)
 
 
 def lasting_ranks(

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oprag.chunk import Chunk, Hit, Passage, Span
-from oprag.context.merging import single_passage, spans_of
-from oprag.context.results import Result
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
-    CITATION,
-    EXACT,
-    PART_INDEX,
-    RANK,
-    is_placed,
-)
+from oprag.context.results import Result, is_placed, single_passage, spans_of
+from oprag.metadata import CHAR_END, CHAR_START, CITATION, EXACT, PART_INDEX, RANK
 from oprag.positions import as_number, read_chunks, read_documents
 
 
@@ -24,7 +15,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
 
     Args:
         hits: Results of any component, or other retrieved texts. Of a result its
-            metadata say where it stands (`oprag.metadata.place_metadata`). Of others
+            metadata say where it stands (`place_metadata`). Of others
             it is read where it can be, and their rank is their place in the list.
 
     Returns:

@@ -14,17 +14,12 @@ from oprag.context import (
     arrange,
     marked_texts,
     numbering,
+    place_metadata,
+    put_place,
     too_small,
 )
 from oprag.errors import BudgetTooSmallError
-from oprag.metadata import (
-    DOC_KEY,
-    DOC_URI,
-    OWN_KEYS,
-    RESULT_KEYS,
-    place_metadata,
-    put_place,
-)
+from oprag.metadata import DOC_KEY, DOC_URI, OWN_KEYS, RESULT_KEYS
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
 from oprag.routing.excerpts import Excerpt, FullDocument

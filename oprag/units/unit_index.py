@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span, named_characters
-from oprag.context import Order
+from oprag.context import Order, place_metadata
 from oprag.errors import (
     DocumentNotFoundError,
     DuplicateDocumentError,
@@ -18,7 +18,7 @@ from oprag.errors import (
     InvalidSpanError,
     MissingPositionError,
 )
-from oprag.metadata import DOC_KEY, DOC_URI, document_key, place_metadata
+from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order as in_document_order
 from oprag.positions import DocumentKey, PositionKeys, read_chunks, read_documents
 from oprag.units.grouping_documents import LongUnit

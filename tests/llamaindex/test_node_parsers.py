@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import pickle
 import random
@@ -31,7 +30,7 @@ from llamaindex_oprag import (
     OrderPreservingPostprocessor,
 )
 from oprag.errors import MissingPositionError, TokenizerError, UnscopedPositionError
-from oprag.metadata import OWN_KEYS, document_key
+from oprag.metadata import OWN_KEYS, document_key, short_hash
 from oprag.splitting import split_sentences, split_tokens
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
@@ -158,8 +157,7 @@ class TestMetadata:
         text = "one two three four"
         nodes = parser.get_nodes_from_documents([document("a b", text)])
 
-        digest = hashlib.sha256(text.encode()).hexdigest()
-        stamp = {"text_length": 18, "text_hash": digest[:16]}
+        stamp = {"text_length": 18, "text_hash": short_hash(text, 12)}
         assert [node.metadata for node in nodes] == [
             {
                 "doc_key": document_key("a b"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +23,7 @@ from oprag.errors import (
     MissingPositionError,
     UnscopedPositionError,
 )
-from oprag.metadata import document_key
+from oprag.metadata import document_key, short_hash
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 from tests.parity.loaded import Loaded, documents
@@ -123,8 +122,7 @@ def split_plainly(loaded: Loaded, how: Splitters) -> list[Chunk]:
                 }
                 if not made[id(part)]:
                     metadata["text_length"] = len(part.text)
-                    digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass"))
-                    metadata["text_hash"] = digest.hexdigest()[:16]
+                    metadata["text_hash"] = short_hash(part.text, 12)
                 made[id(part)].append(Chunk("", own, metadata))
                 index += 1
     return [chunk for text in loaded.texts for chunk in made[id(text)]]
