@@ -35,8 +35,8 @@ class ContextOptions:
 
     Args:
         top_n: Chunks to keep, of the best; None for all.
-        token_budget: Tokens of the context as it is sent, with separators, marks, places
-            and the metadata that a framework puts before a text; None for no limit.
+        token_budget: Tokens of the context as it is sent: with separators, marks and
+            the metadata that a framework puts before a text. None for no limit.
         selection: `"budget"`: chunks in rank order while they fit; `"top_k"`: the
             same, and no more are asked for than are to be returned; `"segments"`,
             `"expand"` and `"recall"`: text chosen by rank and position for a
