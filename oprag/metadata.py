@@ -6,7 +6,7 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -36,7 +36,8 @@ TEXT_LENGTH = "text_length"
 """Characters of the part's whole text; on the first chunk of the part only, as the
 hashes are. See `text_stamp`."""
 TEXT_HASH = "text_hash"
-"""12 digits of the SHA-256 of that text; see `short_hash`."""
+"""12 digits of the SHA-256 of that text (`short_hash`); absent where `doc_version` ends
+in the same ones, as it does for a document of one text. See `stamped_hash`."""
 NONSPACE_HASH = "nonspace_hash"
 """The same of its characters that are no white space; only beside chunks of other
 splitters, which drop white space."""
@@ -134,6 +135,21 @@ def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
 
 def _text_hash(text: str) -> str:
     return short_hash(text, _TEXT_DIGITS)
+
+
+def stamped_hash(metadata: Mapping[str, Any]) -> str:
+    """Return the hash of the whole text that a chunk begins; empty where none is."""
+    written = metadata.get(TEXT_HASH)
+    if written:
+        return str(written)
+    return version_text(metadata.get(DOC_VERSION)) if TEXT_LENGTH in metadata else ""
+
+
+def without_repeating(stamp: dict[str, Any], version: Any) -> dict[str, Any]:
+    """Return a stamp without the hash that the `doc_version` beside it ends in."""
+    if stamp.get(TEXT_HASH) == version_text(version):
+        return {key: value for key, value in stamp.items() if key != TEXT_HASH}
+    return stamp
 
 
 def short_hash(text: str, digits: int) -> str:

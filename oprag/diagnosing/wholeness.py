@@ -19,9 +19,9 @@ from oprag.metadata import (
     N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
-    TEXT_HASH,
     TOKEN_COUNTER,
     document_key,
+    stamped_hash,
     version_text,
 )
 from oprag.positions import as_number, document_name
@@ -120,7 +120,7 @@ def _judged(name: str, chunks: Sequence[StoredChunk]) -> tuple[str, str]:
     """
     if not _are_all_there(chunks):
         return "", ""
-    stamped = any(TEXT_HASH in chunk.metadata for chunk in chunks)
+    stamped = any(stamped_hash(chunk.metadata) for chunk in chunks)
     try:
         rebuild(name, chunks, exact=stamped)
     except OpragError as error:

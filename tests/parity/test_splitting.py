@@ -140,7 +140,10 @@ def test_chunks_ids_and_metadata_are_the_same(loaded, how):
     assert langchain == llamaindex
     assert [c.text for c in langchain] == [c.text for c in plain]
     for chunk, expected in zip(langchain, plain, strict=True):
-        assert chunk.metadata.pop("doc_version")
+        version = chunk.metadata.pop("doc_version")
+        if version.endswith(expected.metadata.get("text_hash", "none")):
+            del expected.metadata["text_hash"]
+        assert version
         assert list(chunk.metadata.items()) == list(expected.metadata.items())
     assert len({chunk.id for chunk in langchain}) == len(langchain)
 
