@@ -36,6 +36,7 @@ if _TYPE_CHECKING:
     from langchain_oprag.indexing import aindex_documents, index_documents
     from langchain_oprag.long_reader import LongReader
     from langchain_oprag.long_units import LongUnitRetriever
+    from langchain_oprag.results import as_documents, as_passages, format_documents
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
     from langchain_oprag.stores import chunk_store
@@ -50,9 +51,12 @@ __all__ = [
     "SelfRouteChain",
     "aindex_documents",
     "annotate_positions",
+    "as_documents",
+    "as_passages",
     "chunk_store",
     "diagnose",
     "document_source",
+    "format_documents",
     "index_documents",
 ]
 
@@ -64,9 +68,12 @@ _LAZY = {
     "SelfRouteChain": "self_route",
     "aindex_documents": "indexing",
     "annotate_positions": "annotating",
+    "as_documents": "results",
+    "as_passages": "results",
     "chunk_store": "stores",
     "diagnose": "diagnosing",
     "document_source": "documents",
+    "format_documents": "results",
     "index_documents": "indexing",
 }
 

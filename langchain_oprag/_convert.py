@@ -1,7 +1,7 @@
 """LangChain's `Document` to the core's `Hit`, and passages back to `Document`.
 
-The only place that builds documents for what was retrieved. A document that stays
-as it is goes out as the object that came in; none is ever written to.
+The only place that builds documents for what was retrieved. Each that goes out is a
+new object that says where it stands; none that came in is ever written to.
 """
 
 from __future__ import annotations
@@ -14,16 +14,10 @@ from typing import Any, NamedTuple
 
 from langchain_core.documents import Document
 
-from oprag.chunk import FullText, Hit
-from oprag.context import (
-    ORIGINAL,
-    Columns,
-    ContextOptions,
-    Rebuilt,
-    arrange,
-    write_score,
-)
+from oprag.chunk import FullText, Hit, Passage
+from oprag.context import Columns, ContextOptions, Result, arrange, result_of
 from oprag.errors import OpragError
+from oprag.metadata import ORIGINAL
 from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")
@@ -91,9 +85,8 @@ def put_in_order(
             that was there is kept under `original_<key>`.
 
     Returns:
-        One document per passage: the object that was retrieved where neither its
-        text nor its metadata changes, else a new one with the metadata of the
-        passage's first document.
+        One new document per passage, with its place in the metadata; of one document
+        that is in it as a whole, a copy.
     """
     columns = Columns(
         documents,
@@ -101,27 +94,29 @@ def put_in_order(
         [document.metadata for document in documents],
     )
     arranged = arrange(lambda: hits_of(documents), options, columns=columns)
-    rescored = None if rescore is None else partial(_rescored, key=rescore)
-    made = arranged.results(partial(_document, rescore=rescore), rescored)
+    made = arranged.results(
+        partial(_document, rescore=rescore), rescored=rescore is not None
+    )
     return Ordered(made, arranged.used_all, arranged.problem)
 
 
-def _document(passage: Rebuilt, rescore: str | None) -> Document:
-    first: Document = passage.objects[0]
-    metadata = passage.metadata(first.metadata)
-    if rescore is not None:
-        write_score(metadata, rescore, passage.score)
+def document_of(passage: Passage) -> Document:
+    """Return the document for a passage, whatever it was made of."""
+    objects = [chunk.source for chunk in passage.chunks]
+    own = all(isinstance(each, Document) for each in objects)
+    return _document(result_of(passage, hits_of(objects) if own else ()))
+
+
+def _document(result: Result, rescore: str | None = None) -> Document:
+    metadata = result.metadata(rescore)
+    first = result.objects[0]
+    if not isinstance(first, Document):
+        return Document(result.text, metadata=metadata)
+    if result.is_whole:
+        # Of the same class, and in less time than a constructor takes.
+        return first.model_copy(update={"metadata": metadata})
     # Whatever else a class of its own holds was that of the first document.
-    return Document(passage.text, id=passage.new_id(_ID), metadata=metadata)
-
-
-def _rescored(first: Document, score: float, *_: Any, key: str) -> Document:
-    if first.metadata.get(key) == score:
-        return first
-    metadata = dict(first.metadata)
-    write_score(metadata, key, score)
-    # Of the same class, and in less time than a constructor takes.
-    return first.model_copy(update={"metadata": metadata})
+    return Document(result.text, id=result.new_id(_ID), metadata=metadata)
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:

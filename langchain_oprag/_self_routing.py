@@ -13,7 +13,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
-from langchain_oprag._convert import hits_of
+from langchain_oprag._convert import document_of, hits_of
 from langchain_oprag._prompts import HISTORY, fill, takes_history
 from langchain_oprag._questions import Question
 from langchain_oprag._self_route_options import (
@@ -26,6 +26,7 @@ from langchain_oprag._wrapping import Fetch, search_filter
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit
+from oprag.context import single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import InvalidOptionError, written
 from oprag.routing import (
@@ -169,7 +170,13 @@ def _best_first(retriever: Runnable[Any, Any]) -> Runnable[Any, Any]:
     if retriever.k is None and retriever.token_budget is None:
         return retriever.base_retriever
     return retriever.model_copy(
-        update={"order": "score", "merge": False, "gap_mark": None, "rescore": None}
+        update={
+            "order": "score",
+            "merge": False,
+            "gap_mark": None,
+            "citations": False,
+            "rescore": None,
+        }
     )
 
 
@@ -186,17 +193,10 @@ def _documents(found: Any) -> Sequence[Document]:
 
 
 def documents_read(context: RungContext) -> list[Document]:
-    """Return the retrieved documents, or one per excerpt where full ones were read."""
+    """Return what was read: of chunks, or of each excerpt where it was full texts."""
     if not context.excerpts:
-        return [_told(chunk.source, context.told) for chunk in context.chunks]
+        return [document_of(single_passage(chunk)) for chunk in context.chunks]
     return [
         Document(excerpt.text, metadata=metadata)
         for excerpt, _, metadata in context.described()
     ]
-
-
-def _told(document: Document, more: dict[str, str]) -> Document:
-    """The document, with what is to be told of it."""
-    if not more:
-        return document
-    return document.model_copy(update={"metadata": {**document.metadata, **more}})

@@ -22,6 +22,7 @@ from langchain_oprag._driver import DrivenRunnable
 from langchain_oprag._options import CheckedOptions, Model, Retriever, option_field
 from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
+from langchain_oprag.results import as_documents, as_passages
 from oprag.calls import SENTINEL, CallModel
 from oprag.context import documented
 from oprag.errors import InvalidOptionError, written
@@ -79,7 +80,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
     (messages in any form that LangChain takes), or `{"messages": …}`. The output has
 
     - `input`: the question;
-    - `context`: the documents that were read, as they were retrieved;
+    - `context`: the documents that were read, each with its place;
     - `long_answer`: the first call's reply; None where there was one call or none;
     - `answer`: the short answer; the sentinel "unanswerable" where there was nothing
       to read, and no call;
@@ -206,6 +207,6 @@ class _LongReading(Answering):
                 raise InvalidOptionError(message, option=option, value=None)
             found = yield Retrieve(retriever, self.question.text, self.config, {})
         if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
-            return list(found)
+            return as_documents(as_passages(found))
         message = f"{option} gave {written(found):.100}, not a list of documents."
         raise InvalidOptionError(message, option=option, value=found)

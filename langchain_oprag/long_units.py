@@ -90,11 +90,12 @@ class LongUnitRetriever(WrappingRetriever):
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
 
-    A unit comes as one `Document`. Its metadata are flat: `unit_documents` (the names
-    of its documents, a JSON list), `unit_spans` (the characters of each that it
-    holds, `0-120,0-300`), `unit_tokens`, `unit_rank` and, where it is known,
-    `unit_score` (of its best chunk); `doc_uri`, `doc_key`, `char_start` and `char_end`
-    say where it stands, a unit of several documents being a document by itself.
+    A unit comes as one `Document`. Its metadata: `doc_key` and `doc_uri`, a unit of
+    several documents being a document by itself; `unit_documents` (the names of its
+    documents), `unit_spans` (the characters of each that it holds, `[[0, 120], [0,
+    300]]`), `unit_tokens` and, where it is known, `unit_score` (of its best chunk);
+    `rank` (of its best chunk), `citation`, `char_start` and `char_end`, as of every
+    result.
 
     Whatever else the wrapped retriever or its vector store has can be used on this
     object: `add_documents`, `vectorstore`, `search_kwargs`.

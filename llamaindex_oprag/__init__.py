@@ -48,6 +48,7 @@ if _TYPE_CHECKING:
         OffsetSentenceNodeParser,
         OffsetTokenNodeParser,
     )
+    from llamaindex_oprag.results import as_nodes, as_passages, format_nodes
     from llamaindex_oprag.self_route import SelfRouteQueryEngine
     from llamaindex_oprag.stores import chunk_store
 
@@ -61,9 +62,12 @@ __all__ = [
     "PositionAnnotator",
     "SelfRouteQueryEngine",
     "aindex_documents",
+    "as_nodes",
+    "as_passages",
     "chunk_store",
     "diagnose",
     "document_source",
+    "format_nodes",
     "index_documents",
 ]
 
@@ -75,9 +79,12 @@ _LAZY = {
     "PositionAnnotator": "annotator",
     "SelfRouteQueryEngine": "self_route",
     "aindex_documents": "indexing",
+    "as_nodes": "results",
+    "as_passages": "results",
     "chunk_store": "stores",
     "diagnose": "diagnosing",
     "document_source": "documents",
+    "format_nodes": "results",
     "index_documents": "indexing",
 }
 

@@ -6,7 +6,7 @@ decided in `oprag.context`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -24,16 +24,17 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._heads import heads_of
 from oprag import context
-from oprag.chunk import Chunk, Hit, OffsetFrame
-from oprag.context import ORIGINAL, Columns, ContextOptions, Rebuilt, write_score
+from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
+from oprag.context import Columns, ContextOptions, Result, result_of
 from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
-    CHAR_SPANS,
     CHAR_START,
+    ORIGINAL,
     OWN_KEYS,
-    PROBLEM,
-    place_metadata,
+    PART_INDEX,
+    RESULT_KEYS,
+    named_id,
 )
 from oprag.positions import SourceText
 
@@ -43,7 +44,7 @@ _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.NEXT,
     NodeRelationship.PARENT,
 )
-_HIDDEN = frozenset((*OWN_KEYS, CHAR_SPANS, PROBLEM))
+_HIDDEN = frozenset((*OWN_KEYS, *RESULT_KEYS, *(ORIGINAL + key for key in RESULT_KEYS)))
 _ID = attrgetter("node.node_id")
 
 
@@ -74,8 +75,8 @@ def arrange(
             `"score"` also is `NodeWithScore.score`. None to change no score.
 
     Returns:
-        The nodes that were retrieved; new objects for passages that were merged,
-        marked or rescored: copies of their first node (see `_node`).
+        One new object per passage: a copy of its first node, with its place in the
+        metadata (see `_node`).
 
     Raises:
         OpragError: As `oprag.context.arrange` does.
@@ -86,9 +87,28 @@ def arrange(
         sent_text=sent_text,
         columns=_columns(nodes),
     )
-    rescored = None if rescore is None else partial(_rescored, rescore=rescore)
-    made = arranged.results(partial(_node, rescore=rescore), rescored)
+    made = arranged.results(
+        partial(_node, rescore=rescore), rescored=rescore is not None
+    )
     return Ordered(made, arranged.used_all, arranged.problem)
+
+
+def node_of(passage: Passage) -> NodeWithScore:
+    """Return the node for a passage, whatever it was made of."""
+    objects = [chunk.source for chunk in passage.chunks]
+    if all(isinstance(each, NodeWithScore) for each in objects):
+        return _node(result_of(passage, [hit_of(each) for each in objects]))
+    result = result_of(passage)
+    metadata = result.metadata()
+    node = TextNode(
+        id_=named_id(f"{passage.citation}\n{passage.text}"),
+        text=passage.text,
+        metadata=metadata,
+        excluded_llm_metadata_keys=excluding([], metadata),
+        excluded_embed_metadata_keys=excluding([], metadata),
+        **_offsets(None, metadata),
+    )
+    return NodeWithScore(node=node, score=passage.chunks[0].score)
 
 
 def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:
@@ -185,56 +205,31 @@ def sent_text(chunk: Chunk, text: str) -> str:
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
-def _node(passage: Rebuilt, rescore: str | None) -> NodeWithScore:
+def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
     """Copy of a passage's first node, of its class, with what is new about it.
 
     A merged node has an id of its own, made of the ids of its parts: retrievers
     drop nodes whose id they have seen. Keys that were added are not shown to the
     model nor to the embedding model.
     """
-    first: BaseNode = passage.objects[0].node
-    metadata = passage.metadata(first.metadata)
-    score: float | None = passage.best.score
+    scored: NodeWithScore = result.objects[0]
+    first: BaseNode = scored.node
+    score: float | None = result.best.score
+    metadata = result.metadata(rescore, score if rescore == "score" else None)
     hidden: tuple[str, ...] = ()
     if rescore is not None:
-        score, hidden = _write_score(metadata, rescore, passage.score, score)
+        original = ORIGINAL + rescore
+        hidden = (rescore, original) if original in metadata else (rescore,)
+        score = result.score if rescore == "score" else score
     changes = _changes(first, metadata, hidden)
-    changes.update(_offsets(first, passage.spans, passage.part))
-    changes["embedding"] = None
-    if len(passage.objects) > 1 or passage.slices:
-        changes["id_"] = passage.new_id(_ID)
-        changes["relationships"] = _relationships([s.node for s in passage.objects])
-    return _scored(passage.objects[0], _copy(first, passage.text, changes), score)
-
-
-def _rescored(
-    first: NodeWithScore,
-    value: float,
-    spans: Sequence[tuple[int, int]] | None = None,
-    part: int | None = None,
-    *,
-    rescore: str,
-) -> NodeWithScore:
-    node = first.node
-    metadata = dict(node.metadata)
-    if spans is not None:
-        metadata.update(place_metadata(spans, part))
-    score, hidden = _write_score(metadata, rescore, value, first.score)
-    changes = _changes(node, metadata, hidden)
-    if spans is not None:
-        changes.update(_offsets(node, spans, part))
-    else:
-        changes["start_char_idx"] = metadata[CHAR_START]
-        changes["end_char_idx"] = metadata[CHAR_END]
-    return _scored(first, _copy(node, None, changes), score)
-
-
-def with_metadata(scored: NodeWithScore, more: dict[str, Any]) -> NodeWithScore:
-    """Return the node with more metadata, hidden where it is oprag's; else as it is."""
-    if not more:
-        return scored
-    changes = _changes(scored.node, {**scored.node.metadata, **more}, ())
-    return _scored(scored, _copy(scored.node, None, changes), scored.score)
+    changes.update(_offsets(first, metadata))
+    text = None
+    if not result.is_whole:
+        text = result.text
+        changes["embedding"] = None
+        changes["id_"] = result.new_id(_ID)
+        changes["relationships"] = _relationships([s.node for s in result.objects])
+    return _scored(scored, _copy(first, text, changes), score)
 
 
 def _changes(
@@ -251,29 +246,21 @@ def _changes(
     }
 
 
-def _offsets(
-    node: BaseNode, spans: Sequence[tuple[int, int]], part: int | None
-) -> dict[str, int]:
+def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, int]:
+    """Its characters as the node's own; of a new one without a node."""
     # Without a start, the offsets of a part are no offsets in the node's source.
-    if spans and (part is None or getattr(node, "start_char_idx", None) is not None):
-        return {"start_char_idx": spans[0][0], "end_char_idx": spans[-1][1]}
-    return {}
+    of_part = PART_INDEX in metadata
+    if CHAR_START not in metadata or (
+        of_part and getattr(node, "start_char_idx", None) is None
+    ):
+        return {}
+    return {"start_char_idx": metadata[CHAR_START], "end_char_idx": metadata[CHAR_END]}
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:
     if type(first) is NodeWithScore:  # a third of the time that a copy takes
         return NodeWithScore(node=node, score=score)
     return first.model_copy(update={"node": node, "score": score})
-
-
-def _write_score(
-    metadata: dict[str, Any], rescore: str, value: float | None, score: float | None
-) -> tuple[float | None, tuple[str, ...]]:
-    """Write a falling score; give the node's own, and the keys that were written."""
-    write_score(metadata, rescore, value, score if rescore == "score" else None)
-    original = ORIGINAL + rescore
-    hidden = (rescore, original) if original in metadata else (rescore,)
-    return value if rescore == "score" else score, hidden
 
 
 def _relationships(

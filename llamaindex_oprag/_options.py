@@ -70,6 +70,7 @@ class ContextFields(BaseModel):
     merge: bool = option_field("merge")
     max_gap: int = option_field("max_gap")
     gap_mark: str | None = option_field("gap_mark")
+    citations: bool = option_field("citations")
     missing_position: MissingPosition = option_field("missing_position")
     missing_document: MissingDocument = option_field("missing_document")
     on_problem: OnProblem = option_field("on_problem")

@@ -24,13 +24,14 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
 from llamaindex_oprag._best_first import Filling
-from llamaindex_oprag._convert import excluding, hit_of, with_metadata
+from llamaindex_oprag._convert import excluding, hit_of, node_of
 from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
 from llamaindex_oprag._wrapping import search_filter
 from llamaindex_oprag.events import SelfRouteEvent
 from oprag.calls import Dialogue, Ledger, RungEntry
 from oprag.chunk import Chunk
+from oprag.context import single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
 from oprag.metadata import named_id
@@ -251,14 +252,14 @@ def _nodes_of(context: RungContext) -> list[NodeWithScore]:
     """Return what was read, in reading order.
 
     Returns:
-        The retrieved nodes themselves; of a rung that read full documents, a new
-        node for each document, or for each part of it that was sent. Such a node
-        has no score, a stable id, its characters as `start_char_idx` and
-        `end_char_idx`, the source of the retrieved nodes, and the metadata that
-        all of them agree on.
+        Copies of the retrieved nodes with their place; of a rung that read full
+        documents, a new node for each document, or for each part of it that was sent.
+        Such a node has no score, a stable id, its characters as `start_char_idx` and
+        `end_char_idx`, the source of the retrieved nodes, and the metadata that all of
+        them agree on.
     """
     if not context.excerpts:
-        return [with_metadata(chunk.source, context.told) for chunk in context.chunks]
+        return [node_of(single_passage(chunk)) for chunk in context.chunks]
     return [
         NodeWithScore(node=_node(excerpt, chunks, metadata))
         for excerpt, chunks, metadata in context.described()

@@ -17,6 +17,7 @@ from llama_index.core.types import RESPONSE_TEXT_TYPE
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
 from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
 from llamaindex_oprag._prompts import check_template
+from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue, Ledger
 from oprag.context import list_options
 from oprag.errors import InvalidOptionError
@@ -74,7 +75,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
 
     - `response`: the short answer; LlamaIndex's "Empty Response" where there was
       nothing to read, and no call;
-    - `source_nodes`: what was read, as it was retrieved;
+    - `source_nodes`: what was read, each node with its place;
     - `metadata["long_answer"]`: the first call's reply; None where there was one call
       or none;
     - `metadata["usage"]`: what it took, see `oprag.calls.Ledger.to_dict`. Its `rungs`
@@ -280,7 +281,7 @@ class _LongReading(Answering):
 
     def nodes_read(self) -> list[NodeWithScore]:
         """What was retrieved is what is read."""
-        return list(self.retrieved)
+        return as_nodes(as_passages(self.retrieved))
 
     def facts(self) -> dict[str, Any]:
         """The long answer; None where there is none, or none yet."""

@@ -67,11 +67,11 @@ class LongUnitRetriever(WrappingRetriever):
     itself.
 
     A unit comes as one `TextNode`, with the score of its best node and a stable id.
-    Its metadata are flat, and shown to no model: `unit_documents` (the names of its
-    documents, a JSON list), `unit_spans` (the characters of each that it holds,
-    `0-120,0-300`), `unit_tokens`, `unit_rank` and `unit_score` (of its best node);
-    `doc_uri`, `doc_key`, `char_start` and `char_end` say where it stands, a unit of
-    several documents being a document by itself.
+    Its metadata, shown to no model: `doc_key` and `doc_uri`, a unit of several
+    documents being a document by itself; `unit_documents` (the names of its documents),
+    `unit_spans` (the characters of each that it holds, `[[0, 120], [0, 300]]`),
+    `unit_tokens` and `unit_score` (of its best node); `rank` (of its best node),
+    `citation`, `char_start` and `char_end`, as of every result.
 
     Args:
         base_retriever: Returns nodes best first.
@@ -207,8 +207,8 @@ def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:
     node = TextNode(
         id_=each.unit.id,
         text=text,
-        start_char_idx=metadata["char_start"] if one else None,
-        end_char_idx=metadata["char_end"] if one else None,
+        start_char_idx=metadata["char_start"],
+        end_char_idx=metadata["char_end"],
         metadata=metadata,
         excluded_llm_metadata_keys=list(metadata),
         excluded_embed_metadata_keys=list(metadata),

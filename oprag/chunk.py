@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -71,9 +71,12 @@ class Chunk(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """One or more neighbouring chunks of one document, in reading order."""
+    """One or more neighbouring chunks of one document, in reading order.
+
+    Passages are equal when they read and cite the same, whatever they were made of.
+    """
 
     text: str
     """The text to read. Equal to the source at `spans[0]` when `exact`."""
@@ -86,6 +89,19 @@ class Passage:
     to the part where there is one. Empty when only ordinals or pages are known."""
     exact: bool
     """Whether `text` is one unbroken slice of the source."""
+    cited: str | None = None
+    """What `citation` is, where it was written before; None to make it."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Passage):
+            return NotImplemented
+        return self._said() == other._said()
+
+    def __hash__(self) -> int:
+        return hash(self._said())
+
+    def _said(self) -> tuple[object, ...]:
+        return self.text, self.rank, self.citation, self.spans, self.exact
 
     @property
     def rank(self) -> int:
@@ -110,7 +126,9 @@ class Passage:
         exclusive. A page is named as the reader of the document knows it: by its
         label, its `page_number`, or its `page`, which counts from 0, plus 1.
         """
-        return ", ".join([self.name, *self._place()])
+        if self.cited is not None:
+            return self.cited
+        return ", ".join(filter(None, [self.name, *self._place()]))
 
     def _place(self) -> list[str]:
         first = self.chunks[0]
@@ -118,12 +136,16 @@ class Passage:
         if self.part is not None:
             place.append(_part_for_people(first.metadata, self.part))
         if self.spans:
-            spans = " and ".join(f"{start}-{end}" for start, end in self.spans)
-            place.append(f"characters {spans}")
+            place.append(named_characters(self.spans))
         elif first.position is not None and len(first.position) > 1:
             places = ".".join(str(number) for number in first.position[1:])
             place.append(f"chunk {places}")
         return place
+
+
+def named_characters(spans: Iterable[tuple[int, int]]) -> str:
+    """Name spans for people: `characters 0-120 and 125-300`."""
+    return "characters " + " and ".join([f"{start}-{end}" for start, end in spans])
 
 
 _PART_NAMES = (

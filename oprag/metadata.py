@@ -6,7 +6,7 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -25,9 +25,6 @@ CHAR_START = "char_start"
 """First character of the chunk, relative to its part."""
 CHAR_END = "char_end"
 """One past the last character of the chunk, relative to its part."""
-CHAR_SPANS = "char_spans"
-"""Spans of a merged text with gaps, `0-120,125-300`; `char_start` and `char_end` are
-those of the whole."""
 PART_INDEX = "part_index"
 """Number of the part (page, section) from 0; absent for a document that is one text.
 See `oprag.positions.group_parts`."""
@@ -39,7 +36,8 @@ TEXT_LENGTH = "text_length"
 """Characters of the part's whole text; on the first chunk of the part only, as the
 hashes are. See `text_stamp`."""
 TEXT_HASH = "text_hash"
-"""16 hex digits of the SHA-256 of that text."""
+"""12 digits of the SHA-256 of that text (`short_hash`); absent where `doc_version` ends
+in the same ones, as it does for a document of one text. See `stamped_hash`."""
 NONSPACE_HASH = "nonspace_hash"
 """The same of its characters that are no white space; only beside chunks of other
 splitters, which drop white space."""
@@ -47,11 +45,31 @@ DOC_SCOPE = "doc_scope"
 """The folder or source that the document was indexed from; on the first chunk of the
 document only. See `oprag.indexing.source_scope`."""
 
-STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
-"""What `text_stamp` writes."""
+RANK = "rank"
+"""Of a result: its place in the list that was retrieved, 0 = best."""
+CITATION = "citation"
+"""Of a result: where it stands, for people; see `oprag.chunk.Passage.citation`."""
+EXACT = "exact"
+"""Of a result: False, where its text is not the slice from `char_start` to `char_end`;
+otherwise absent."""
+CHAR_SPANS = "char_spans"
+"""Of a result with gaps: the spans it covers, `[[0, 120], [125, 300]]`; `char_start`
+and `char_end` are those of the whole."""
+
 PROBLEM = "problem"
 """Key of results that stand as they were retrieved (`on_problem="warn"`): why."""
 
+RESULT_KEYS = (
+    *(RANK, CITATION, PROBLEM),
+    *(PART_INDEX, CHAR_START, CHAR_END, EXACT, CHAR_SPANS),
+)
+"""What says where a result stands, in writing order; see
+`oprag.context.place_metadata`."""
+ORIGINAL = "original_"
+"""Before the name of a metadata key: where the value stands that was replaced."""
+
+STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
+"""What `text_stamp` writes."""
 OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
 """What does not hold for a passage or a slice that is made of a chunk."""
 
@@ -71,8 +89,8 @@ OWN_KEYS = (
 )
 """All keys that oprag writes, in writing order."""
 
-_KEY_DIGITS, _HASH_DIGITS = 16, 16
-_SETTINGS_DIGITS, _TEXT_DIGITS = 6, 10
+_KEY_DIGITS = 16
+_SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
 _NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """uuid.NAMESPACE_OID, without importing `uuid` for it."""
 _VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
@@ -122,7 +140,33 @@ def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
 
 
 def _text_hash(text: str) -> str:
-    return _digest(text)[:_HASH_DIGITS]
+    return short_hash(text, _TEXT_DIGITS)
+
+
+def stamped_hash(metadata: Mapping[str, Any]) -> str:
+    """Return the hash of the whole text that a chunk begins; empty where none is."""
+    written = metadata.get(TEXT_HASH)
+    if written:
+        return str(written)
+    return version_text(metadata.get(DOC_VERSION)) if TEXT_LENGTH in metadata else ""
+
+
+def without_repeating(stamp: dict[str, Any], version: Any) -> dict[str, Any]:
+    """Return a stamp without the hash that the `doc_version` beside it ends in."""
+    if stamp.get(TEXT_HASH) == version_text(version):
+        return {key: value for key, value in stamp.items() if key != TEXT_HASH}
+    return stamp
+
+
+def short_hash(text: str, digits: int) -> str:
+    """Return so many decimal digits of the SHA-256 of a text.
+
+    Three of them are one token of cl100k, where hex digits take a token for less than
+    two: who prints metadata to a model pays half as much. 12 digits are 40 bits, and
+    the length stands beside them: a text that is not the one that was hashed passes for
+    it less than once in 10^12 times. 6 tell the few settings in one store apart.
+    """
+    return f"{int(_digest(text)[:24], 16) % 10**digits:0{digits}d}"
 
 
 def document_version(settings: str, texts: Iterable[str]) -> str:
@@ -136,7 +180,7 @@ def document_version(settings: str, texts: Iterable[str]) -> str:
         Two short hashes, `settings-text`.
     """
     hashes = [_text_hash(text) for text in texts]
-    return f"{_digest(settings)[:_SETTINGS_DIGITS]}-{version_of_hashes(hashes)}"
+    return f"{short_hash(settings, _SETTINGS_DIGITS)}-{version_of_hashes(hashes)}"
 
 
 def version_of_hashes(hashes: Sequence[str]) -> str:
@@ -145,8 +189,7 @@ def version_of_hashes(hashes: Sequence[str]) -> str:
     Args:
         hashes: `text_hash` of each part, in reading order.
     """
-    whole = hashes[0] if len(hashes) == 1 else _digest("".join(hashes))
-    return whole[:_TEXT_DIGITS]
+    return hashes[0] if len(hashes) == 1 else _text_hash("".join(hashes))
 
 
 def version_settings(version: Any) -> str:
@@ -208,25 +251,6 @@ def joined_id(ids: Sequence[str], slices: Sequence[tuple[int, int]] = ()) -> str
     """
     places = "".join([f"\n{start}-{end}" for start, end in slices]) if slices else ""
     return named_id("\n".join(ids) + places)
-
-
-def place_metadata(
-    spans: Sequence[tuple[int, int]], part: int | None = None
-) -> dict[str, int | str]:
-    """Flat metadata of where a passage stands.
-
-    Args:
-        spans: As `Passage.spans`. Empty: nothing is known, and nothing written.
-        part: The part that they are relative to, or None.
-    """
-    if not spans:
-        return {}
-    place: dict[str, int | str] = {CHAR_START: spans[0][0], CHAR_END: spans[-1][1]}
-    if part is not None:
-        place[PART_INDEX] = part
-    if len(spans) > 1:
-        place[CHAR_SPANS] = ",".join([f"{start}-{end}" for start, end in spans])
-    return place
 
 
 def _as_uuid(digits: str) -> str:

@@ -8,7 +8,11 @@ import uuid
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.documents import Document as LangChainDocument
+from llama_index.core import Document as LlamaIndexDocument
 
+from langchain_oprag import OffsetTokenSplitter
+from llamaindex_oprag import OffsetTokenNodeParser
 from oprag.metadata import (
     chunk_id,
     document_key,
@@ -17,6 +21,7 @@ from oprag.metadata import (
     version_settings,
     version_text,
 )
+from oprag.tokens import resolve_token_counter
 
 
 @given(
@@ -57,3 +62,18 @@ def test_other_settings_and_other_texts_are_another_version(settings, texts):
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
 def test_an_id_of_a_name_is_its_uuid(name):
     assert named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+
+
+@pytest.mark.parametrize("name", ["a.txt", "lease.txt", "report.md"])
+def test_printed_as_a_dict_the_metadata_of_a_chunk_is_at_most_100_tokens(name):
+    text = "one two three four five. " * 9_000
+    count = resolve_token_counter("cl100k_base")
+
+    document = LangChainDocument(text, metadata={"source": name})
+    chunks = OffsetTokenSplitter(chunk_size=128).split_documents([document])
+    nodes = OffsetTokenNodeParser(chunk_size=128).get_nodes_from_documents(
+        [LlamaIndexDocument(text=text, id_=name)]
+    )
+
+    for each in (*chunks, *nodes):
+        assert count(str(each.metadata)) <= 100

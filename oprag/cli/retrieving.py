@@ -10,7 +10,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.chunk import Chunk, Passage
-from oprag.context import Order, order_context, render, too_small
+from oprag.context import Order, order_context, render
 from oprag.ordering import document_order, rank_order
 from oprag.tokens import resolve_token_counter
 
@@ -62,25 +62,26 @@ def retrieve(
         vectorstore=vectorstore, token_budget=token_budget, order="score"
     )
     best_first = retriever.invoke(question)[:k]
+    passages = ordered_passages(
+        best_first,
+        order=order,
+        merge=merge,
+        token_budget=token_budget,
+        citations=citations,
+    )
     counter = resolve_token_counter()
-    while True:
-        passages = ordered_passages(best_first, order=order, merge=merge)
-        context = render(passages, citations=citations)
-        tokens = counter(context)
-        if tokens <= token_budget:
-            break
-        if len(best_first) == 1:
-            raise too_small(token_budget, tokens)
-        # Half of what would be too much if all chunks were alike: so few steps are
-        # taken, and hardly ever one too far.
-        excess = len(best_first) * (tokens - token_budget) // (2 * tokens)
-        best_first = best_first[: -max(1, excess)]
+    context = render(passages, citations=citations)
     each = tuple(counter(passage.text) for passage in passages)
-    return Retrieved(question, tuple(passages), each, tokens, context)
+    return Retrieved(question, tuple(passages), each, counter(context), context)
 
 
 def ordered_passages(
-    documents: Sequence[Document], *, order: Order, merge: bool
+    documents: Sequence[Document],
+    *,
+    order: Order,
+    merge: bool,
+    token_budget: int | None = None,
+    citations: bool = False,
 ) -> list[Passage]:
     """Put retrieved documents, best first, in the order they are to be read in."""
     return order_context(
@@ -88,6 +89,8 @@ def ordered_passages(
         [document.metadata for document in documents],
         order=order,
         merge=merge,
+        token_budget=token_budget,
+        citations=citations,
     )
 
 

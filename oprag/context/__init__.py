@@ -21,7 +21,8 @@ from oprag.context.options import (
 )
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import ORIGINAL, Rebuilt, write_score
+from oprag.context.results import Result, place_metadata, put_place, single_passage
+from oprag.context.returned import read_passages, result_of
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
@@ -39,7 +40,6 @@ __all__ = [
     "DESCRIPTIONS",
     "GONE",
     "HEAD_JOINT",
-    "ORIGINAL",
     "Columns",
     "ContextKeywords",
     "ContextOptions",
@@ -50,7 +50,7 @@ __all__ = [
     "Overflow",
     "Problems",
     "ReadingKeywords",
-    "Rebuilt",
+    "Result",
     "Selection",
     "SentText",
     "arrange",
@@ -66,11 +66,15 @@ __all__ = [
     "marked_texts",
     "numbering",
     "order_context",
+    "place_metadata",
+    "put_place",
+    "read_passages",
     "refuse_unknown",
     "render",
+    "result_of",
+    "single_passage",
     "too_small",
     "unfilled_message",
     "warn",
     "with_texts",
-    "write_score",
 ]

@@ -10,12 +10,11 @@ usual case (`columns.py`); what is right is said here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from oprag.chunk import Chunk, Hit, Passage, Span
+from oprag.chunk import Chunk, Hit, Passage
 from oprag.context import columns as short_way
 from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
 from oprag.context.columns import Columns
@@ -28,8 +27,7 @@ from oprag.context.options import (
 )
 from oprag.context.placing import find_places
 from oprag.context.problems import Problems
-from oprag.context.rendering import marked_texts, without_mark
-from oprag.context.results import Arranged, Rebuilt, Rescore, falling_scores
+from oprag.context.results import Arranged, Result, lasting_ranks, scores_of
 from oprag.documents import SourceLike
 from oprag.errors import (
     InconsistentChunksError,
@@ -238,57 +236,34 @@ class _BySteps(Arranged):
         return self.made.passages()
 
     def results(
-        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
+        self, make: Callable[[Result], Any], *, rescored: bool = False
     ) -> list[Any]:
         hits = {id(hit.source): hit for hit in self.hits}
-        parts = self._parts()
-        scores: Iterable[Any] = falling_scores(len(parts)) if rescore else repeat(None)
-        results = []
-        for (chunks, spans, text), score in zip(parts, scores, strict=False):
-            first = hits[id(chunks[0].source)]
-            if self.problem is not None:
-                made, kind = first.source, kind_of(self.problem)
-                part = chunks[0].part
-                whole = Rebuilt([made], made, text, spans, score, part, (), kind)
-                results.append(make(whole))
-                continue
-            # A slice has metadata of its own.
-            if (
-                len(chunks) > 1
-                or chunks[0].metadata is not first.metadata
-                or text != first.text
-            ):
-                results.append(make(_rebuilt(chunks, spans, text, score, hits)))
-            elif rescore is None:
-                results.append(first.source)
-            else:
-                results.append(rescore(first.source, score, spans, chunks[0].part))
-        return results
-
-    def _parts(self) -> list[tuple[Sequence[Chunk], Sequence[Span], str]]:
-        """Chunks, spans and text of each passage."""
-        ordered, joined = self.made
-        if joined is None:
-            return [
-                ((c,), () if c.span is None else (c.span,), c.text) for c in ordered
-            ]
-        mark, separator = self.options.gap_mark, self.options.separator
-        texts = marked_texts(joined, gap_mark=mark, separator=separator)
-        return [(p.chunks, p.spans, t) for p, t in zip(joined, texts, strict=True)]
-
-
-def _rebuilt(
-    chunks: Sequence[Chunk],
-    spans: Sequence[Span],
-    text: str,
-    score: float | None,
-    hits: Mapping[int, Hit],
-) -> Rebuilt:
-    whole = all(c.metadata is hits[id(c.source)].metadata for c in chunks)
-    objects = [chunk.source for chunk in chunks]
-    best = min(chunks, key=lambda chunk: chunk.rank).source
-    slices = () if whole else spans
-    return Rebuilt(objects, best, text, spans, score, chunks[0].part, slices)
+        passages = self.passages()
+        problem = None if self.problem is None else kind_of(self.problem)
+        first = [passage.chunks[0] for passage in passages]
+        ranks = [passage.rank for passage in passages]
+        if all(len(passage.chunks) == 1 for passage in passages):
+            ranks = lasting_ranks(ranks, [chunk.metadata for chunk in first])
+        return [
+            make(
+                Result.of_passage(
+                    passage,
+                    rank=rank,
+                    score=score,
+                    whole=self.problem is not None
+                    or all(
+                        c.metadata is hits[id(c.source)].metadata
+                        for c in passage.chunks
+                    ),
+                    problem=problem,
+                    named=self.options.document_key is not None,
+                )
+            )
+            for passage, rank, score in zip(
+                passages, ranks, scores_of(len(passages), rescored), strict=True
+            )
+        ]
 
 
 def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
@@ -305,8 +280,6 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         MissingDocumentError: See `read_documents`.
         PositionError: See `read_chunks` and `check_positions`.
     """
-    if options.gap_mark is not None:
-        hits = [_unmarked(hit, options) for hit in hits]
     documents = read_documents(
         hits,
         document_key=options.document_key,
@@ -332,10 +305,3 @@ def _check_entries(name: str, entries: Sequence[Any], kind: type, wanted: str) -
             place = f"{name}[{index}]"
             message = f"{place} is {entry!r:.60}. It has to be {wanted}."
             raise InvalidOptionError(message, option=place, value=entry)
-
-
-def _unmarked(hit: Hit, options: ContextOptions) -> Hit:
-    text = without_mark(
-        hit.text, gap_mark=options.gap_mark, separator=options.separator
-    )
-    return hit if text is hit.text else hit._replace(text=text)

@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
-from oprag.context.merging import merge_neighbours, single_passage
+from oprag.context.merging import merge_neighbours
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import gap_between, marked_texts
+from oprag.context.rendering import cited_text, gap_between, marked_texts, render
+from oprag.context.results import single_passage
 from oprag.context.selection import (
     BY_POSITION,
     EXPANDING,
@@ -67,8 +68,8 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
         return Finished(ordered, passages)
     if options.order == "score":
         ordered = rank_order(chunks)
-    marked = options.gap_mark is not None
-    return Finished(ordered, list(map(single_passage, ordered)) if marked else None)
+    written = options.gap_mark is not None or options.citations
+    return Finished(ordered, list(map(single_passage, ordered)) if written else None)
 
 
 class BudgetFiller:
@@ -90,6 +91,10 @@ class BudgetFiller:
         self._last: tuple[Sequence[Chunk], Finished] | None = None
         self._join_cost = joint_counter(counter, joint).tokens
         self._cost = _cost_function(counter, sent_text)
+        self._counter = counter
+        # What a framework sends by itself, and what rendering writes: both have to
+        # fit. The latter is counted as it is, whatever counts are stored.
+        self._rendered = options.citations or options.gap_mark is not None
         self._count = ContextCounter(
             counter,
             separator=options.separator,
@@ -146,11 +151,13 @@ class BudgetFiller:
             listed,
             budget,
             cost=self._cost,
+            reserve=self._cited if self._options.citations else None,
             join_cost=self._join_cost,
             overflow=self._options.overflow,
         )
         kept = self._shrunk(kept, budget)
-        if self._options.selection in BY_POSITION:
+        merged = self._options.merge and self._options.citations
+        if self._options.selection in BY_POSITION or merged:
             ranks = {chunk.rank for chunk in kept}
             rest = [chunk for chunk in listed if chunk.rank not in ranks]
             kept = self._topped_up(kept, rest, budget)
@@ -166,7 +173,22 @@ class BudgetFiller:
         ordered, joined = self.finished(chunks)
         if joined is None:
             return self._count.count_apart(ordered)
-        return self._count.count(joined)
+        needed = self._count.count(joined)
+        if not self._rendered:
+            return needed
+        options = self._options
+        text = render(
+            joined,
+            separator=options.separator,
+            gap_mark=options.gap_mark,
+            citations=options.citations,
+        )
+        return max(needed, self._counter(text))
+
+    def _cited(self, chunk: Chunk) -> int:
+        """Tokens of a chunk's number and place, as far as one chunk can tell."""
+        alone = single_passage(chunk._replace(text=""))
+        return self._counter(cited_text(chunk.rank + 1, alone))
 
     def _shrunk(self, kept: list[Chunk], budget: int) -> list[Chunk]:
         """Leave out the worst until the finished context fits.

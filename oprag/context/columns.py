@@ -8,7 +8,7 @@ compare the results with those of the steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
 from operator import add, contains, itemgetter, sub
@@ -16,12 +16,20 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Passage
 from oprag.context.options import ContextOptions
-from oprag.context.results import Arranged, Rebuilt, Rescore, falling_scores
+from oprag.context.results import (
+    Arranged,
+    Result,
+    lasting_ranks,
+    place_metadata,
+    scores_of,
+    written_citation,
+)
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
     CHAR_START,
     DOC_KEY,
+    DOC_URI,
     DOC_VERSION,
     PART_INDEX,
     TOKEN_COUNT,
@@ -75,40 +83,34 @@ class InColumns(Arranged):
     """What they are chosen from."""
     steps: Callable[[], Arranged]
     """Makes the same with all its passages."""
-    merge: bool
-    """See `ContextOptions`."""
 
     def passages(self) -> list[Passage]:
         """Return the passages."""
         return self.steps().passages()
 
     def results(
-        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
+        self, make: Callable[[Result], Any], *, rescored: bool = False
     ) -> list[Any]:
         """Return one object of a framework per passage."""
-        objects = self.columns.objects
-        if self.merge:
-            return self._merged(make, rescore)
-        kept = [objects[rank] for (rank,) in self.runs]
-        if rescore is None:
-            return kept
-        return list(map(rescore, kept, falling_scores(len(kept))))
-
-    def _merged(
-        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None
-    ) -> list[Any]:
-        n_made = len(self.runs)
-        scores: Iterable[Any] = falling_scores(n_made) if rescore else repeat(None)
         (objects, _, metadatas, _), made = self.columns, []
-        for run, text, score in zip(self.runs, self.texts, scores, strict=False):
-            if len(run) > 1:
-                span = metadatas[run[0]][CHAR_START], metadatas[run[-1]][CHAR_END]
-                parts, best = [objects[rank] for rank in run], objects[min(run)]
-                made.append(make(Rebuilt(parts, best, text, (span,), score)))
-            elif rescore is None:
-                made.append(objects[run[0]])
-            else:
-                made.append(rescore(objects[run[0]], score))
+        ranks = list(map(min, self.runs))
+        if max(map(len, self.runs)) == 1:
+            ranks = lasting_ranks(ranks, [metadatas[rank] for rank in ranks])
+        scores = scores_of(len(ranks), rescored)
+        for run, text, rank, score in zip(
+            self.runs, self.texts, ranks, scores, strict=True
+        ):
+            first = metadatas[run[0]]
+            span = first[CHAR_START], metadatas[run[-1]][CHAR_END]
+            citation = written_citation(first, span)
+            if citation is None:
+                name = first.get(DOC_URI)
+                if not name or not isinstance(name, str):
+                    name = first[DOC_KEY]
+                citation = f"{name}, characters {span[0]}-{span[1]}"
+            place = place_metadata(rank, citation, (span,))
+            parts, best = [objects[each] for each in run], objects[min(run)]
+            made.append(make(Result(parts, best, text, first, place, score)))
         return made
 
 
@@ -146,7 +148,7 @@ def arranged(
         steps: What to do where passages are asked for.
     """
     kept = _kept(columns, options) if IN_USE and _usual(options) else None
-    return None if kept is None else InColumns(*kept, columns, steps, options.merge)
+    return None if kept is None else InColumns(*kept, columns, steps)
 
 
 def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
@@ -223,6 +225,7 @@ def _usual(options: ContextOptions) -> bool:
         and options.order == "document"
         and options.document_order == "best_rank"
         and options.gap_mark is None
+        and not options.citations
         and options.position_keys is None
         and options.document_key is None
         and options.documents is None

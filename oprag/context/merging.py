@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from oprag.chunk import Chunk, Passage, Span
+from oprag.context.results import single_passage
 from oprag.errors import InvalidSpanError
 
 JOINT = "\n"
@@ -16,12 +17,6 @@ JOINT = "\n"
 
 SourceText = Callable[[str], str | None]
 """From a document's name to its full text, or None where it is not known."""
-
-
-def single_passage(chunk: Chunk) -> Passage:
-    """A passage of one chunk, as it is."""
-    spans = () if chunk.span is None else (chunk.span,)
-    return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact)
 
 
 def merge_neighbours(

@@ -20,6 +20,7 @@ from oprag.errors import (
     did_you_mean,
     invalid_option,
 )
+from oprag.metadata import RESULT_KEYS
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -35,9 +36,8 @@ class ContextOptions:
 
     Args:
         top_n: Chunks to keep, of the best; None for all.
-        token_budget: Tokens that the context may take as it is sent: with separators,
-            gap marks and the metadata that a framework puts before a text. None for
-            no limit.
+        token_budget: Tokens of the context as it is sent: with separators, marks and
+            the metadata that a framework puts before a text. None for no limit.
         selection: `"budget"`: chunks in rank order while they fit; `"top_k"`: the
             same, and no more are asked for than are to be returned; `"segments"`,
             `"expand"` and `"recall"`: text chosen by rank and position for a
@@ -50,8 +50,9 @@ class ContextOptions:
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them.
         max_gap: Characters that may lie between chunks that are merged.
-        gap_mark: Put between texts of one document that do not touch; None for
-            nothing.
+        gap_mark: What rendering writes between texts of one document that do not touch:
+            the budget leaves room for it. None for nothing.
+        citations: Whether it writes each text's place, too.
         missing_position: For chunks without a usable one: `"error"`; `"locate"` them in
             `documents`; `"last"` of their document; `"rank"`: all of it in rank order.
         missing_document: For chunks that name no document: `"error"`, or `"one"`: all
@@ -86,6 +87,7 @@ class ContextOptions:
     merge: bool = False
     max_gap: int = 8
     gap_mark: str | None = None
+    citations: bool = False
     missing_position: MissingPosition = "error"
     missing_document: MissingDocument = "error"
     on_problem: OnProblem = "error"
@@ -132,7 +134,12 @@ class ContextOptions:
         """Return the same choice of text, in rank order and with nothing joined."""
         selection = "expand" if self.selection == "recall" else self.selection
         return replace(
-            self, selection=selection, order="score", merge=False, gap_mark=None
+            self,
+            selection=selection,
+            order="score",
+            merge=False,
+            gap_mark=None,
+            citations=False,
         )
 
     def as_retrieved(self) -> ContextOptions:
@@ -210,6 +217,7 @@ class ContextKeywords(ReadingKeywords, total=False):
     token_budget: int | None
     selection: Selection
     merge: bool
+    citations: bool
 
 
 def check_option(option: str, value: Any) -> None:
@@ -331,6 +339,7 @@ _CHECKED: dict[str, _Check] = {
     "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
     "merge": (lambda value: type(value) is bool, "True or False"),
     "max_gap": _whole_number(0),
+    "citations": (lambda value: type(value) is bool, "True or False"),
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
     "missing_position": _one_of(MissingPosition),
     "missing_document": _one_of(MissingDocument),
@@ -338,5 +347,8 @@ _CHECKED: dict[str, _Check] = {
     "position_keys": _KEYS,
     "document_key": _KEYS,
     "separator": (_is_text, "a text"),
-    "rescore": (_or_none(_is_name), "a metadata key, or None to change no score"),
+    "rescore": (
+        lambda value: _or_none(_is_name)(value) and value not in RESULT_KEYS,
+        f"a metadata key, but none of {', '.join(RESULT_KEYS)}, or None for no score",
+    ),
 }

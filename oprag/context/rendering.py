@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from oprag.chunk import Chunk, Passage
+from oprag.context.options import check_option
+from oprag.context.selection import too_small
 from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
+from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 
 def marked_texts(
@@ -21,11 +24,9 @@ def marked_texts(
     return _with_marks(passages, texts, gap_mark, separator)
 
 
-def without_mark(text: str, *, gap_mark: str | None, separator: str) -> str:
-    """Take a gap mark off that an earlier run put before the text."""
-    if gap_mark is None:
-        return text
-    return text.removeprefix(f"{gap_mark}{separator}")
+def cited_text(number: int, passage: Passage) -> str:
+    """The text of a passage behind its number and place, as `render` writes it."""
+    return f"[{number}] {passage.citation}\n{passage.text}"
 
 
 def render(
@@ -34,8 +35,13 @@ def render(
     separator: str = "\n\n",
     gap_mark: str | None = None,
     citations: bool = False,
+    token_budget: int | None = None,
+    token_counter: TokenizerSpec = None,
 ) -> str:
     """Join passages into one context string, in the order given.
+
+    The one place where citations and gap marks are written. A component that was
+    told of both has left room for them in its own `token_budget`.
 
     Args:
         passages: As `order_context` returns them.
@@ -44,16 +50,55 @@ def render(
             touch; None for nothing.
         citations: Put each passage's number and place before it,
             `[1] contract.txt, characters 0-120`, on a line of its own.
+        token_budget: Tokens that the context may take: passages are left out, the
+            worst first, until it fits. None where room was left for all that is
+            written, or there is no limit.
+        token_counter: See `ContextOptions`; asked only for a `token_budget`.
 
     Returns:
         The context; the empty string for no passages.
+
+    Raises:
+        BudgetTooSmallError: Not even the best passage fits.
+        InvalidOptionError: `token_budget` is no number of tokens.
     """
+    check_option("token_budget", token_budget)
+    if token_budget is None:
+        return _written(passages, separator, gap_mark, citations=citations)
+    counter = resolve_token_counter(token_counter)
+    ranked = sorted(range(len(passages)), key=lambda place: passages[place].rank)
+
+    def of_best(count: int) -> str:
+        kept = [passages[place] for place in sorted(ranked[:count])]
+        return _written(kept, separator, gap_mark, citations=citations)
+
+    text = of_best(len(passages))
+    if (needed := counter(text)) <= token_budget:
+        return text
+    # Halving takes a few counts where leaving out one by one takes hundreds.
+    fitting, excessive, text = 0, len(passages), ""
+    while excessive - fitting > 1:
+        middle = (fitting + excessive) // 2
+        shorter = of_best(middle)
+        if (tokens := counter(shorter)) <= token_budget:
+            fitting, text = middle, shorter
+        else:
+            excessive, needed = middle, tokens
+    if not fitting:
+        raise too_small(token_budget, needed)
+    return text
+
+
+def _written(
+    passages: Sequence[Passage],
+    separator: str,
+    gap_mark: str | None,
+    *,
+    citations: bool,
+) -> str:
     texts = [passage.text for passage in passages]
     if citations:
-        texts = [
-            f"[{number}] {passage.citation}\n{passage.text}"
-            for number, passage in enumerate(passages, start=1)
-        ]
+        texts = [cited_text(*numbered) for numbered in enumerate(passages, start=1)]
     return separator.join(_with_marks(passages, texts, gap_mark, separator))
 
 

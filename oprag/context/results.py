@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from oprag.chunk import Passage
+from oprag.chunk import Chunk, Passage, Span
 from oprag.errors import OpragError
-from oprag.metadata import OF_ONE_TEXT, PROBLEM, joined_id, place_metadata
-
-Rescore: TypeAlias = Callable[..., Any]
-"""Makes a retrieved object anew: from it, a score, and, where these are not what its
-`char_start` and `char_end` say, the spans and the part of its passage."""
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_SPANS,
+    CHAR_START,
+    CITATION,
+    DOC_KEY,
+    EXACT,
+    OF_ONE_TEXT,
+    ORIGINAL,
+    PART_INDEX,
+    PROBLEM,
+    RANK,
+    RESULT_KEYS,
+    joined_id,
+)
 
 
 class Arranged(ABC):
@@ -35,54 +46,104 @@ class Arranged(ABC):
 
     @abstractmethod
     def results(
-        self, make: Callable[[Rebuilt], Any], rescore: Rescore | None = None
+        self, make: Callable[[Result], Any], *, rescored: bool = False
     ) -> list[Any]:
         """Return one object of a framework per passage.
 
         Args:
-            make: Makes an object for a passage that is no retrieved object as it was.
-            rescore: Makes a retrieved object anew, with a score. The scores fall from
-                1 in equal steps, so that sorting by them keeps the order. None to
-                change no score.
-
-        Returns:
-            What was retrieved (`Hit.source`) or made.
+            make: Makes it.
+            rescored: Whether results get scores: from 1 downwards in equal steps, so
+                that sorting by them keeps the order.
         """
 
 
 @dataclass(slots=True)
-class Rebuilt:
-    """A passage whose text is that of no retrieved object.
+class Result:
+    """What a framework's object is made of: one for every passage.
 
     Hundreds may be made for a query: a named tuple takes three times as long.
     """
 
     objects: Sequence[Any]
-    """What it is made of, in reading order."""
+    """What was retrieved of it (`Hit.source`), in reading order."""
     best: Any
     """That with the best rank."""
     text: str
-    """Its text, behind the gap mark where there is one."""
-    spans: Sequence[tuple[int, int]]
-    """As `Passage.spans`."""
+    """Its text: of one object that is in it as a whole, that object's."""
+    first: Mapping[str, Any]
+    """The metadata of the first object."""
+    place: Mapping[str, Any]
+    """What is written of where it stands; see `place_metadata`."""
     score: float | None = None
-    """As `rescore` gets it; None without."""
-    part: int | None = None
-    """As `Passage.part`."""
+    """What it is rescored to; None for no score."""
     slices: Sequence[tuple[int, int]] = ()
     """The spans, where not all of each object is in it."""
-    problem: str | None = None
-    """Why it stands where it was retrieved, for its metadata; None for no problem."""
 
-    def metadata(self, of_first: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the metadata of the first object, with the place of the passage."""
-        metadata = dict(of_first)
-        if self.problem is not None:
-            return {**metadata, PROBLEM: self.problem}
-        # They said something about the text that is replaced.
-        for key in OF_ONE_TEXT:
-            metadata.pop(key, None)
-        metadata.update(place_metadata(self.spans, self.part))
+    @classmethod
+    def of_passage(
+        cls,
+        passage: Passage,
+        *,
+        rank: int | None = None,
+        score: float | None = None,
+        whole: bool = True,
+        named: bool = False,
+        problem: str | None = None,
+    ) -> Result:
+        """Return the result for a passage.
+
+        Args:
+            passage: The passage.
+            rank: None for that of the passage.
+            score: See `score`.
+            whole: Whether all of each chunk's object is in it.
+            named: Whether to write which document it is of: where the metadata alone
+                do not tell.
+            problem: Why it stands where it was retrieved; None for no problem.
+        """
+        chunks = passage.chunks
+        place = place_metadata(
+            passage.rank if rank is None else rank,
+            passage.citation,
+            passage.spans,
+            part=passage.part,
+            exact=passage.exact,
+            problem=problem,
+        )
+        if named:
+            place = {DOC_KEY: passage.document, **place}
+        return cls(
+            [chunk.source for chunk in chunks],
+            min(chunks, key=lambda chunk: chunk.rank).source,
+            passage.text,
+            chunks[0].metadata,
+            place,
+            score,
+            () if whole else passage.spans,
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is one object, all of it."""
+        return len(self.objects) == 1 and not self.slices
+
+    def metadata(
+        self, rescore: str | None = None, score: float | None = None
+    ) -> dict[str, Any]:
+        """Return the metadata of the first object, with the place of the passage.
+
+        Args:
+            rescore: Key to write the score to; see `write_score`. None for none.
+            score: The score that it takes the place of, if not what stands there.
+        """
+        metadata = dict(self.first)
+        if not self.is_whole:
+            # They said something about the text that is replaced.
+            for key in OF_ONE_TEXT:
+                metadata.pop(key, None)
+        if rescore is not None:
+            write_score(metadata, rescore, self.score, score)
+        put_place(metadata, self.place)
         return metadata
 
     def new_id(self, id_of: Callable[[Any], str | None]) -> str | None:
@@ -93,19 +154,143 @@ class Rebuilt:
         Args:
             id_of: From an object to its id, or None.
         """
-        if len(self.objects) == 1 and not self.slices:
+        if self.is_whole:
             return id_of(self.objects[0])
         ids: list[Any] = list(map(id_of, self.objects))
         return None if None in ids else joined_id(ids, self.slices)
 
 
-def falling_scores(count: int) -> list[float]:
-    """Return scores from 1 downwards; see `Arranged.results`."""
+def place_metadata(
+    rank: int,
+    citation: str,
+    spans: Sequence[tuple[int, int]],
+    *,
+    part: int | None = None,
+    exact: bool = True,
+    problem: str | None = None,
+) -> dict[str, Any]:
+    """Return what every result says of where it stands.
+
+    Args:
+        rank: As `Passage.rank`.
+        citation: As `Passage.citation`.
+        spans: As `Passage.spans`. Empty: the characters are not known.
+        part: The part that they are relative to, or None.
+        exact: Whether the text is the slice that they span.
+        problem: Why it stands where it was retrieved; None for no problem.
+
+    Returns:
+        Keys in the order of `RESULT_KEYS`; what is not known is left out.
+    """
+    place: dict[str, Any] = {RANK: rank, CITATION: citation}
+    if problem is not None:
+        place[PROBLEM] = problem
+    if not spans:
+        return place
+    if part is not None:
+        place[PART_INDEX] = part
+    place[CHAR_START], place[CHAR_END] = spans[0][0], spans[-1][1]
+    if not exact:
+        place[EXACT] = False
+    if len(spans) > 1:
+        place[CHAR_SPANS] = [[start, end] for start, end in spans]
+    return place
+
+
+def is_placed(metadata: Mapping[str, Any]) -> bool:
+    """Whether metadata are those of a result: with what `place_metadata` writes."""
+    return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
+
+
+_FOREIGN = (RANK, CITATION, EXACT)
+"""Keys of a result that an application may have used for something else."""
+
+
+def put_place(metadata: dict[str, Any], place: Mapping[str, Any]) -> None:
+    """Write where a result stands, behind everything else.
+
+    A place that stood there is replaced. What an application kept under `rank`,
+    `citation` or `exact` is kept under `original_<key>`.
+
+    Args:
+        metadata: It is written to.
+        place: As `place_metadata` returns it.
+    """
+    again = RANK in metadata and is_placed(metadata)
+    for key in (DOC_KEY, *RESULT_KEYS):
+        kept = key in (DOC_KEY, PART_INDEX) and key not in place
+        kept = kept or (key == PROBLEM and not again)
+        if kept or key not in metadata:
+            continue
+        before = metadata.pop(key)
+        if not again and key in _FOREIGN:
+            metadata.setdefault(ORIGINAL + key, before)
+    metadata.update(place)
+
+
+def single_passage(chunk: Chunk) -> Passage:
+    """A passage of one chunk, as it is."""
+    spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
+    cited = written_citation(chunk.metadata, chunk.span)
+    return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
+
+
+def written_citation(
+    metadata: Mapping[str, Any], span: tuple[int, int] | None
+) -> str | None:
+    """Return the citation of a result that stands where it stood; else None."""
+    if CITATION not in metadata or not is_placed(metadata):
+        return None
+    stood = metadata.get(CHAR_START), metadata.get(CHAR_END)
+    citation: str = metadata[CITATION]
+    return citation if stood == (span or (None, None)) else None
+
+
+def spans_of(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
+    """Return the spans of a text with gaps, as its metadata have them.
+
+    Args:
+        whole: From the first character to the last.
+        metadata: Those of a result, or any.
+
+    Returns:
+        The whole where there are no others, or none that can be those of this text.
+    """
+    written = metadata.get(CHAR_SPANS)
+    try:
+        spans = tuple([Span(*map(operator.index, pair)) for pair in written or ()])
+    except TypeError:
+        return (whole,)
+    places = [place for span in spans for place in span]
+    fits = spans and (places[0], places[-1]) == whole and places == sorted(places)
+    return spans if fits else (whole,)
+
+
+def lasting_ranks(
+    ranks: list[int], metadatas: Sequence[Mapping[str, Any]]
+) -> list[int]:
+    """Return the ranks of results: those they had, where nothing was changed since.
+
+    What comes back in the order in which it was handed out was not ranked anew: its
+    order says nothing about its relevance, and its ranks do.
+
+    Args:
+        ranks: In the list that was given, in the order of the results.
+        metadatas: What was retrieved for each, in the same order.
+    """
+    if not all(map(is_placed, metadatas)):
+        return ranks
+    before: list[int] = [metadata[RANK] for metadata in metadatas]
+    distinct = len({*before}) == len(before)
+    unchanged = distinct and 0 in before and ranks == sorted(ranks)
+    return before if unchanged else ranks
+
+
+def scores_of(count: int, rescored: bool) -> Sequence[float | None]:  # noqa: FBT001 -- as it is named
+    """Return scores from 1 downwards, see `Arranged.results`; or None for each."""
+    if not rescored:
+        return [None] * count
     return [(count - index) / count for index in range(count)]
-
-
-ORIGINAL = "original_"
-"""Before the name of a metadata key: where its value stands after `write_score`."""
 
 
 def write_score(

@@ -49,6 +49,7 @@ def fill_budget(
     token_budget: int,
     *,
     cost: Callable[[Chunk], int],
+    reserve: Callable[[Chunk], int] | None = None,
     join_cost: int = 0,
     overflow: Overflow = "stop",
 ) -> list[Chunk]:
@@ -59,6 +60,7 @@ def fill_budget(
         token_budget: Tokens that the chosen chunks may take together.
         cost: Tokens of one chunk as it is sent. Called in order, and with
             `"stop"` for no chunk after the first that does not fit.
+        reserve: Tokens to leave room for besides, of one chunk; None for none.
         join_cost: Tokens of the separator, for every chunk but the first.
         overflow: `"stop"` at the first chunk that does not fit, so that the
             choice for a small budget is a subset of that for a larger one; or
@@ -82,12 +84,13 @@ def fill_budget(
     smallest: int | None = None
     for chunk in chunks:
         tokens = cost(chunk)
-        needed = used + tokens + (join_cost if kept else 0)
+        room = tokens if reserve is None else tokens + reserve(chunk)
+        needed = used + room + (join_cost if kept else 0)
         if needed <= token_budget:
             kept.append(counted(chunk, tokens))
             used = needed
             continue
-        smallest = tokens if smallest is None else min(smallest, tokens)
+        smallest = room if smallest is None else min(smallest, room)
         if overflow == "stop":
             break
     if chunks and not kept:

@@ -32,9 +32,11 @@ from oprag.metadata import (
     TEXT_HASH,
     TEXT_LENGTH,
     document_key,
+    stamped_hash,
     text_stamp,
     version_of_hashes,
     version_text,
+    without_repeating,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, as_number, rewritten
 
@@ -98,7 +100,7 @@ def _is_proved(group: Sequence[Examined]) -> bool:
     that does not, places count from the start of the text and not of a page.
     """
     metadatas = [chunk.hit.metadata for chunk in group]
-    stamps = sum(TEXT_HASH in metadata for metadata in metadatas)
+    stamps = sum(bool(stamped_hash(metadata)) for metadata in metadatas)
     names = {metadata.get(DOC_URI) for metadata in metadatas}
     if not stamps or len(names) != 1:
         return False
@@ -158,8 +160,11 @@ def _stamp(
     if recorded not in ("", version_of_hashes([str(stamp[TEXT_HASH])])):
         return {}
     unmoved = tuple(map(first.get, (CHAR_START, CHAR_END))) == spans[0]
-    has_it = all(first.get(key) == stamp[key] for key in (TEXT_LENGTH, TEXT_HASH))
-    return {} if has_it and unmoved else stamp
+    written = first.get(TEXT_LENGTH), stamped_hash(first)
+    has_it = written == (stamp[TEXT_LENGTH], stamp[TEXT_HASH])
+    return (
+        {} if has_it and unmoved else without_repeating(stamp, first.get(DOC_VERSION))
+    )
 
 
 def _stamp_alone(
@@ -180,7 +185,7 @@ def _stamp_alone(
         or "" in versions
         or document.placement.order is None
         or not {*document.verdicts} <= {"proved", "blank"}
-        or any(TEXT_HASH in metadata for metadata in metadatas)
+        or any(map(stamped_hash, metadatas))
     ):
         return None
     stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
@@ -198,7 +203,8 @@ def _stamp_alone(
     for i in numbered:
         first.setdefault(as_number(metadatas[i].get(PART_INDEX)), i)
     changes = []
-    for i, stamp in zip(first.values(), stamps, strict=True):
+    for i, whole in zip(first.values(), stamps, strict=True):
+        stamp = without_repeating(whole, metadatas[i].get(DOC_VERSION))
         update = _update(group[i], stamp, keep=False, gone=False, offsets=None)
         change = Change(group[i].id, document.name, group[i].stored, update)
         changes.append(change)

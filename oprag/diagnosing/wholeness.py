@@ -18,9 +18,9 @@ from oprag.metadata import (
     N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
-    TEXT_HASH,
     TOKEN_COUNTER,
     document_key,
+    stamped_hash,
     version_text,
 )
 from oprag.positions import as_number, document_name
@@ -189,7 +189,7 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
         return "incomplete"
     if _are_ours(chunks):
         return "gap" if lacking else "altered_text"
-    if not any(TEXT_HASH in chunk.metadata for chunk in chunks):
+    if not any(stamped_hash(chunk.metadata) for chunk in chunks):
         return "unstamped"
     # Another splitter may have dropped more than white space.
     return "unproved_text" if lacking else "altered_text"

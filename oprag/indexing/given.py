@@ -46,6 +46,7 @@ from oprag.metadata import (
     document_key,
     document_version,
     named_id,
+    short_hash,
 )
 from oprag.positions import (
     Part,
@@ -63,6 +64,7 @@ Documents: TypeAlias = str | Path | Iterable[D]
 
 _STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS, DOC_SCOPE)
 """Own keys that say something about an earlier index only."""
+_SCOPE_DIGITS = 9
 
 
 class Piece(NamedTuple):
@@ -132,7 +134,7 @@ def source_scope(documents: Documents[D], scope: str | None) -> str:
         return ""
     folder = Path(documents).resolve()
     shown = folder.name.encode("utf-8", "replace").decode()
-    return f"{shown}#{document_key(folder.as_posix())[:8]}"
+    return f"{shown}#{short_hash(folder.as_posix(), _SCOPE_DIGITS)}"
 
 
 def wanted_documents(

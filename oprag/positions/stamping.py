@@ -9,12 +9,15 @@ from typing import Any, NamedTuple, Protocol
 from oprag.metadata import (
     DOC_VERSION,
     STAMP_KEYS,
+    TEXT_HASH,
     CountedSpan,
     chunk_id,
     chunk_metadata,
     document_version,
+    stamped_hash,
     text_stamp,
     version_text,
+    without_repeating,
 )
 from oprag.positions.parts import Part, are_own_chunks
 
@@ -71,7 +74,7 @@ def stamp_chunks(
     again = are_own_chunks([part.source for part in parts])
     for part, row in zip(parts, written, strict=True):
         if row and not part.offset:
-            row[0].update(_text_stamp(part, again=again))
+            row[0].update(without_repeating(_text_stamp(part, again=again), version))
     return [
         [
             Stamp(
@@ -136,7 +139,10 @@ def _text_stamp(part: Part, *, again: bool) -> dict[str, str | int]:
     if not again:
         return text_stamp(part.source.text)
     metadata = part.source.metadata
-    return {key: metadata[key] for key in STAMP_KEYS if key in metadata}
+    stamp = {key: metadata[key] for key in STAMP_KEYS if key in metadata}
+    if written := stamped_hash(metadata):
+        stamp[TEXT_HASH] = written
+    return stamp
 
 
 def _version(

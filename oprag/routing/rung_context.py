@@ -7,25 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from oprag.calls import WINDOW_UNKNOWN, PromptSize, WindowOverflow
-from oprag.chunk import Chunk, Hit, Passage
+from oprag.chunk import Chunk, Hit, Passage, named_characters
 from oprag.context import (
     ContextOptions,
     SentText,
     arrange,
     marked_texts,
     numbering,
+    place_metadata,
+    put_place,
     too_small,
 )
-from oprag.errors import BudgetTooSmallError, OpragError, kind_of
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_SPANS,
-    CHAR_START,
-    DOC_KEY,
-    DOC_URI,
-    OWN_KEYS,
-    PROBLEM,
-)
+from oprag.errors import BudgetTooSmallError, OpragError
+from oprag.metadata import DOC_KEY, DOC_URI, OWN_KEYS, RESULT_KEYS
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
 from oprag.routing.excerpts import Excerpt, FullDocument
@@ -35,7 +29,7 @@ from oprag.tokens import resolve_token_counter
 _OF_A_CHUNK = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", "score", "relevance_score", CHAR_SPANS, PROBLEM),
+    *("loc", "score", "relevance_score", *RESULT_KEYS),
 }
 """Metadata that says where a chunk stands, how long or how good it is."""
 
@@ -63,31 +57,29 @@ class RungContext:
         """Whether all that it holds of full documents is their exact text."""
         return all(excerpt.document.exact for excerpt in self.excerpts)
 
-    @property
-    def told(self) -> dict[str, str]:
-        """What is added to the metadata of every retrieved chunk that it holds."""
-        return {} if self.problem is None else {PROBLEM: kind_of(self.problem)}
-
     def described(self) -> Iterator[tuple[Excerpt, list[Chunk], dict[str, Any]]]:
         """Yield each excerpt with what is known of it.
 
         Yields:
             The excerpt, the retrieved chunks of its document, and its metadata: the
-            document's name as `doc_uri`, what these chunks agree on, `char_start`
-            and `char_end`; and `exact`, False, where the text of the document is not
-            proved to be its exact text.
+            document's name as `doc_uri`, what these chunks agree on, and its place, as
+            every result has it. Its rank is that of the best of these chunks, or its
+            place among the excerpts; `exact` is False also where the text of the
+            document is not proved to be its exact text.
         """
         chunks: dict[str, list[Chunk]] = {}
         for chunk in self.chunks:
             chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
         shared = {name: _shared_metadata(of_one) for name, of_one in chunks.items()}
-        for excerpt in self.excerpts:
-            name = excerpt.document.name
-            places = {CHAR_START: excerpt.span.start, CHAR_END: excerpt.span.end}
-            metadata = {DOC_URI: name, **shared.get(name, {}), **places}
-            if not excerpt.document.exact:
-                metadata["exact"] = False
-            yield excerpt, chunks.get(name, []), metadata
+        for place, excerpt in enumerate(self.excerpts):
+            name, spans = excerpt.document.name, (excerpt.span,)
+            found = chunks.get(name, [])
+            rank = min([chunk.rank for chunk in found], default=place)
+            citation = f"{name}, {named_characters(spans)}"
+            metadata = {DOC_URI: name, **shared.get(name, {})}
+            exact = excerpt.document.exact
+            put_place(metadata, place_metadata(rank, citation, spans, exact=exact))
+            yield excerpt, found, metadata
 
 
 def _shared_metadata(chunks: Sequence[Chunk]) -> dict[str, Any]:

@@ -6,12 +6,11 @@ tokens says little about them, those of its chunks say more.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit, Span
-from oprag.context import Order
+from oprag.chunk import Chunk, Hit, Span, named_characters
+from oprag.context import Order, place_metadata
 from oprag.errors import (
     DocumentNotFoundError,
     DuplicateDocumentError,
@@ -19,21 +18,19 @@ from oprag.errors import (
     InvalidSpanError,
     MissingPositionError,
 )
-from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, DOC_URI, document_key
+from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order as in_document_order
 from oprag.positions import DocumentKey, PositionKeys, read_chunks, read_documents
 from oprag.units.grouping_documents import LongUnit
 
 UNIT_DOCUMENTS = "unit_documents"
-"""Names of the unit's documents, as a JSON list."""
+"""Names of the unit's documents, a list."""
 UNIT_SPANS = "unit_spans"
-"""Characters of each of them that the unit holds: `0-120,0-300`."""
+"""Characters of each of them that the unit holds: `[[0, 120], [0, 300]]`."""
 UNIT_TOKENS = "unit_tokens"
-UNIT_RANK = "unit_rank"
-"""Rank of its best chunk, 0 = best."""
 UNIT_SCORE = "unit_score"
 """Score of that chunk as the store reported it; absent where it did not."""
-UNIT_KEYS = (UNIT_DOCUMENTS, UNIT_SPANS, UNIT_TOKENS, UNIT_RANK, UNIT_SCORE)
+UNIT_KEYS = (UNIT_DOCUMENTS, UNIT_SPANS, UNIT_TOKENS, UNIT_SCORE)
 
 
 class FoundUnit(NamedTuple):
@@ -213,8 +210,8 @@ def document_names(found: Sequence[FoundUnit]) -> list[str]:
 
 def unit_metadata(
     found: FoundUnit, read: Callable[[str], str], text: str
-) -> dict[str, str | int | float]:
-    """Return the flat metadata of a unit.
+) -> dict[str, Any]:
+    """Return the metadata of a unit.
 
     Args:
         found: The unit.
@@ -222,27 +219,29 @@ def unit_metadata(
         text: The unit's own text.
 
     Returns:
-        `doc_uri`, `doc_key`, `char_start` and `char_end`: of a unit with one document
-        those of the document, so that parts are chunks of it; one with several is a
-        document by itself, named by the JSON list of their names. Then `unit_*`, see
-        `UNIT_KEYS`.
+        `doc_key`, `doc_uri`; `unit_*`, see `UNIT_KEYS`; and its place, as every
+        result has it. Of a unit with one document these are those of the document, so
+        that parts are chunks of it; one with several is a document by itself, named by
+        the JSON list of their names. Its rank is that of its best chunk, and its
+        citation names each document and the characters of it.
     """
     unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
     own = spans[0] if len(spans) == 1 else Span(0, len(text))
-    metadata: dict[str, str | int | float] = {
+    metadata: dict[str, Any] = {
         DOC_KEY: document_key(unit.name),
         DOC_URI: unit.name,
-        CHAR_START: own.start,
-        CHAR_END: own.end,
-        UNIT_DOCUMENTS: json.dumps(unit.documents, ensure_ascii=False),
-        UNIT_SPANS: ",".join(f"{start}-{end}" for start, end in spans),
+        UNIT_DOCUMENTS: list(unit.documents),
+        UNIT_SPANS: [list(span) for span in spans],
         UNIT_TOKENS: unit.tokens,
-        UNIT_RANK: chunk.rank,
     }
     if chunk.score is not None:
         metadata[UNIT_SCORE] = chunk.score
-    return metadata
+    places = [
+        f"{name}, {named_characters((span,))}"
+        for name, span in zip(unit.documents, spans, strict=True)
+    ]
+    return metadata | place_metadata(chunk.rank, "; ".join(places), (own,))
 
 
 def _unusable(unit: object) -> InvalidOptionError:

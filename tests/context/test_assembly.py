@@ -181,13 +181,16 @@ def test_gap_marks_stand_only_where_text_is_left_out():
     assert render(passages, gap_mark="[…]", separator=" ") == "ab cd […] yz other"
 
 
-def test_a_gap_mark_from_an_earlier_run_is_not_part_of_the_text():
+@pytest.mark.parametrize("gap_mark", ["[…]", ""])
+@pytest.mark.parametrize("text", ["[…]\n\ntext", "\n\ntext"])
+def test_source_text_that_begins_like_a_mark_is_left_as_it_is(text, gap_mark):
     (passage,) = order_context(
-        ["[…]\n\ntext"], [{"source": "s", "start_index": 7}], gap_mark="[…]"
+        [text], [{"source": "s", "start_index": 7}], gap_mark=gap_mark
     )
 
-    assert passage.text == "text"
-    assert passage.spans == ((7, 11),)
+    assert passage.text == text
+    assert passage.exact
+    assert passage.spans == ((7, 7 + len(text)),)
 
 
 def test_citations_number_the_passages_and_say_where_they_stand():

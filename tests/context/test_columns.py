@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 
 import pytest
 from hypothesis import event, given, settings
@@ -124,20 +123,14 @@ def test_what_is_made_in_columns_is_what_the_steps_make(
         [chunk.rank for chunk in passage.chunks] for passage in steps.passages()
     ]
 
-    def again(number, score, spans=None, part=None):
-        metadata = found[number][1]
-        own = [(metadata["char_start"], metadata["char_end"])]
-        return number, score, own if spans is None else [*spans], part
-
-    rescore = again if rescored else None
-    pairs = itertools.zip_longest(
-        short.results(fields_of, rescore), steps.results(fields_of, rescore)
+    made, by_steps = (
+        way.results(fields_of, rescored=rescored) for way in (short, steps)
     )
-    assert all(one == other for one, other in pairs)
+    assert made == by_steps
 
 
 def fields_of(result):
-    """The values of a `Rebuilt`, with sequences of one kind."""
+    """The values of a `Result`, with sequences of one kind."""
     return [
         list(value) if isinstance(value, (list, tuple)) else value
         for value in dataclasses.astuple(result)

@@ -356,9 +356,7 @@ def test_an_old_index_is_called_so_and_stamped_where_the_source_proves_it():
     assert diagnosis.healthy
 
     plan = plan_repair(old, {NAME: TEXT})
-    assert [set(change.update) for change in plan.changes] == [
-        {"text_length", "text_hash"}
-    ]
+    assert [set(change.update) for change in plan.changes] == [{"text_length"}]
     stamped = applied(old, plan)
     assert [c.metadata for c in stamped] == [c.metadata for c in new]
     assert plan_repair(stamped, {NAME: TEXT}).changes == ()
@@ -400,7 +398,7 @@ def test_what_is_not_proved_whole_is_not_stamped(damage):
 
     stamped = applied(old, plan_repair(old, {NAME: source}))
 
-    assert not any("text_hash" in chunk.metadata for chunk in stamped)
+    assert not any("text_length" in chunk.metadata for chunk in stamped)
 
 
 def test_pages_are_stamped_each_and_keep_their_places():
@@ -453,8 +451,8 @@ def test_an_old_index_of_llamaindex_is_stamped_where_llamaindex_reads_it():
 
     assert len(plan.changes) == 1
     node = json.loads(stamped[0].metadata["_node_content"])
-    assert {*STAMP_KEYS} & {*node["metadata"]} == {"text_length", "text_hash"}
-    assert "text_hash" in node["excluded_embed_metadata_keys"]
+    assert {*STAMP_KEYS} & {*node["metadata"]} == {"text_length"}
+    assert "text_length" in node["excluded_embed_metadata_keys"]
     assert diagnose(stamped).problems == ()
     assert plan_repair(stamped, {NAME: TEXT}).changes == ()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
@@ -56,7 +54,7 @@ def pieces(names=tuple(TEXTS), size: int = 12) -> list[Document]:
 
 
 def of(document: Document) -> list[str]:
-    return json.loads(document.metadata["unit_documents"])
+    return document.metadata["unit_documents"]
 
 
 def listed(*documents: Document, **options) -> LongUnitRetriever:
@@ -212,23 +210,20 @@ class TestHowMuchIsAsked:
 
 
 class TestOutput:
-    def test_metadata_are_flat_and_say_what_the_unit_is(self):
+    def test_metadata_say_what_the_unit_is_and_where(self):
         scored = piece("chronicle.md", 700)
         scored.metadata["relevance_score"] = 0.25
         (part, pair) = listed(scored, piece("ann.md")).invoke(QUERY)
 
-        assert all(
-            isinstance(value, str | int | float)
-            for document in (part, pair)
-            for value in document.metadata.values()
-        )
         assert part.metadata["doc_uri"] == "chronicle.md"
         assert part.metadata["unit_score"] == 0.25
         assert part.metadata["char_start"] <= 700 < part.metadata["char_end"]
-        assert pair.metadata["unit_spans"] == (
-            f"0-{len(TEXTS['bridge.md'])},0-{len(TEXTS['ann.md'])}"
+        bridge, ann = len(TEXTS["bridge.md"]), len(TEXTS["ann.md"])
+        assert pair.metadata["unit_spans"] == [[0, bridge], [0, ann]]
+        assert (part.metadata["rank"], pair.metadata["rank"]) == (0, 1)
+        assert pair.metadata["citation"] == (
+            f"bridge.md, characters 0-{bridge}; ann.md, characters 0-{ann}"
         )
-        assert pair.metadata["unit_rank"] == 1
         assert "unit_score" not in pair.metadata
         assert part.id != pair.id
 

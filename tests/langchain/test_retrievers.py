@@ -20,6 +20,7 @@ from oprag.errors import (
     MissingPositionError,
     UnfilledBudgetWarning,
 )
+from tests.handed_out import told
 from tests.langchain.corpus import (
     EMBEDDING,
     QUERY,
@@ -72,15 +73,16 @@ def test_position_ten_comes_after_position_nine():
     assert numbers(listed(10, 9, 100, 1).invoke(QUERY)) == [1, 9, 10, 100]
 
 
-def test_the_documents_are_the_very_objects_that_were_retrieved():
+def test_the_documents_are_copies_of_those_that_were_retrieved():
     retriever = listed(2, 0, 1)
     given = retriever.base_retriever.documents
+    before = copy.deepcopy(given)
 
-    assert [id(document) for document in retriever.invoke(QUERY)] == [
-        id(given[1]),
-        id(given[2]),
-        id(given[0]),
-    ]
+    found = retriever.invoke(QUERY)
+
+    assert told(found) == told([given[1], given[2], given[0]])
+    assert [document.metadata["rank"] for document in found] == [1, 2, 0]
+    assert given == before
 
 
 def test_score_order_is_there_for_comparison():

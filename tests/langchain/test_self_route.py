@@ -80,7 +80,13 @@ async def test_the_chunks_are_read_in_document_order(scripted_server):
         SENTENCES[30],
         SENTENCES[31],
     ]
-    assert {id(d) for d in result["context"]} == {id(d) for d in RETRIEVED}
+    assert {d.id for d in result["context"]} == {d.id for d in RETRIEVED}
+    places = [(d.metadata["rank"], d.metadata["citation"]) for d in result["context"]]
+    starts = [BOOK.index(SENTENCES[number]) for number in (5, 30, 31)]
+    assert sorted(rank for rank, _ in places) == [0, 1, 2]
+    assert [cited.split("-")[0] for _, cited in places] == [
+        f"book.txt, characters {start}" for start in starts
+    ]
 
 
 async def test_by_score_they_are_read_best_first_behind_their_numbers(scripted_server):
@@ -106,6 +112,8 @@ async def test_the_documents_read_in_full_are_given_back(scripted_server):
         "source": "book.txt",
         "kind": "book",
         "doc_uri": "book.txt",
+        "rank": 0,
+        "citation": f"book.txt, characters 0-{len(BOOK)}",
         "char_start": 0,
         "char_end": len(BOOK),
     }
@@ -151,7 +159,7 @@ async def test_the_same_context_is_not_sent_twice_and_the_refusal_stands(
 
     assert len(server.requests) == 1
     assert result["answer"] == REFUSAL
-    assert result["context"] == [whole]
+    assert [d.page_content for d in result["context"]] == [whole.page_content]
     assert result["route"] == {"rung": "retrieved", "answered": False}
     assert decisions(result) == {"retrieved": "declined", "full": "skipped"}
 

@@ -457,6 +457,8 @@ class TestTool:
                 "source": "book.txt",
                 "kind": "book",
                 "doc_uri": "book.txt",
+                "rank": 0,
+                "citation": f"book.txt, characters 0-{len(BOOK)}",
                 "char_start": 0,
                 "char_end": len(BOOK),
             }

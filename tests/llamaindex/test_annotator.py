@@ -23,6 +23,7 @@ from oprag.errors import (
     UnlocatedChunksWarning,
     UnscopedPositionError,
 )
+from tests.handed_out import told
 
 TEXT = "\n\n".join(
     f"# Part {part}\n\n"
@@ -61,7 +62,7 @@ def test_chained_parsers_are_refused_without_it_and_right_with_it():
     )
     _slices_hold(nodes)
     ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert [scored.node for scored in ordered] == nodes
+    assert told(ordered) == told(nodes)
 
 
 def test_every_level_of_a_hierarchy_is_located():
@@ -85,7 +86,7 @@ def test_leaves_alone_can_be_put_in_order():
 
     nodes = PositionAnnotator(documents=documents)(leaves)
     ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert [scored.node for scored in ordered] == nodes
+    assert told(ordered) == told(nodes)
 
 
 async def test_awaited_it_gives_the_same():
@@ -153,7 +154,7 @@ def test_pages_with_ids_of_their_own_are_parts_of_one_file():
     assert [n.metadata["chunk_index"] for n in nodes] == list(range(len(nodes)))
     assert len({node.metadata["doc_key"] for node in nodes}) == 1
     ordered = OrderPreservingPostprocessor().postprocess_nodes(_reversed_hits(nodes))
-    assert [scored.node for scored in ordered] == nodes
+    assert told(ordered) == told(nodes)
 
 
 def test_what_cannot_be_proved_is_reported_and_still_in_order():

@@ -24,6 +24,7 @@ from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
+from tests.handed_out import told
 from tests.llamaindex.corpus import (
     QUESTION,
     TEXT,
@@ -192,7 +193,7 @@ class TestSelection:
     def test_score_order_is_the_order_given(self, hits):
         postprocessor = OrderPreservingPostprocessor(order="score", top_n=4)
 
-        assert postprocessor.postprocess_nodes(hits) == hits[:4]
+        assert told(postprocessor.postprocess_nodes(hits)) == told(hits[:4])
 
     def test_a_budget_keeps_the_best_that_fit(self, hits):
         """Each clause has 10, 11 or 12 words: of the three best, two fit into 25."""
@@ -236,7 +237,7 @@ class TestSelection:
         postprocessor = OrderPreservingPostprocessor(token_budget=needed + 60)
 
         with pytest.warns(UnfilledBudgetWarning):
-            assert postprocessor.postprocess_nodes(scored) == scored
+            assert told(postprocessor.postprocess_nodes(scored)) == told(scored)
 
     def test_what_fills_a_gap_counts(self, lease):
         """The two clauses have 22 words, and 39 with the two between them."""

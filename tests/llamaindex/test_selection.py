@@ -22,6 +22,7 @@ from llamaindex_oprag import (
 )
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
 from oprag.units.grouping_documents import group_documents
+from tests.handed_out import told
 from tests.llamaindex.corpus import (
     QUESTION,
     TEXT,
@@ -88,7 +89,7 @@ def test_what_is_assigned_later_holds():
     )
     postprocessor.selection = "expand"
     found = postprocessor.postprocess_nodes(FOUND)
-    assert [n is f for n, f in zip(found, FOUND[::2], strict=True)] == [True, True]
+    assert told(found) == told(FOUND[::2])
 
 
 class Asked(VectorIndexRetriever):

@@ -107,8 +107,7 @@ def slices(document: Document) -> list[tuple[int, int]]:
     spans = document.metadata.get("char_spans")
     if spans is None:
         return [(document.metadata["char_start"], document.metadata["char_end"])]
-    pairs = [span.split("-") for span in spans.split(",")]
-    return [(int(start), int(end)) for start, end in pairs]
+    return [(start, end) for start, end in spans]
 
 
 async def test_every_document_comes_back_identical(filled):

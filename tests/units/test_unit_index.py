@@ -168,18 +168,21 @@ def test_metadata_say_what_a_unit_holds():
     assert unit_metadata(part, texts.__getitem__, "y" * 80) == {
         "doc_key": document_key("long"),
         "doc_uri": "long",
+        "unit_documents": ["long"],
+        "unit_spans": [[100, 180]],
+        "unit_tokens": 10,
+        "rank": 1,
+        "citation": "long, characters 100-180",
         "char_start": 100,
         "char_end": 180,
-        "unit_documents": '["long"]',
-        "unit_spans": "100-180",
-        "unit_tokens": 10,
-        "unit_rank": 1,
     }
     metadata = unit_metadata(pair, texts.__getitem__, "12345\n\né")
-    assert metadata["doc_uri"] == metadata["unit_documents"] == '["a", "b"]'
-    assert metadata["unit_spans"] == "0-5,0-1"
+    assert metadata["doc_uri"] == '["a", "b"]'
+    assert metadata["unit_documents"] == ["a", "b"]
+    assert metadata["unit_spans"] == [[0, 5], [0, 1]]
+    assert metadata["citation"] == "a, characters 0-5; b, characters 0-1"
     assert (metadata["char_start"], metadata["char_end"]) == (0, 8)
-    assert (metadata["unit_rank"], metadata["unit_score"]) == (0, 0.5)
+    assert (metadata["rank"], metadata["unit_score"]) == (0, 0.5)
 
 
 @given(

@@ -1,0 +1,123 @@
+"""Results as text with places and gap marks, and as passages and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from langchain_core.documents import Document
+
+from langchain_oprag._convert import document_of, hits_of
+from oprag.chunk import Passage
+from oprag.context import read_passages, render
+from oprag.errors import InvalidOptionError
+from oprag.tokens import TokenizerSpec
+
+ResultLike: TypeAlias = Document | Mapping[str, Any]
+"""A document, or the mapping that a checkpointer or JSON made of it."""
+
+
+def format_documents(
+    documents: Iterable[ResultLike],
+    *,
+    citations: bool = True,
+    gap_mark: str | None = "[…]",
+    separator: str = "\n\n",
+    token_budget: int | None = None,
+    token_counter: TokenizerSpec = None,
+) -> str:
+    """Write documents as text with their places, in the order given.
+
+    The same as `oprag.render` writes of the same passages, and as
+    `llamaindex_oprag.format_nodes` of the same nodes. Give the component the same
+    `citations=`, `gap_mark=` and `separator=`: its `token_budget` then has room for
+    all that is written here.
+
+    Args:
+        documents: What any component returned, or any documents; also as the
+            mappings that LangGraph's checkpointers make of them.
+        citations: Put each document's number and place before it,
+            `[1] contract.txt, characters 0-120`, on a line of its own.
+        gap_mark: Put on its own between documents of one text that do not touch;
+            None for nothing.
+        separator: Between two documents.
+        token_budget: Tokens that the text may take: documents are left out, the worst
+            first, until it fits. None where the component left room, or for no limit.
+        token_counter: As in `oprag.context.ContextOptions`; asked only for a
+            `token_budget`.
+
+    Returns:
+        The text; the empty string for no documents.
+
+    Raises:
+        BudgetTooSmallError: Not even the best document fits.
+        InvalidOptionError: Something in `documents` is no document.
+
+    Example:
+        >>> place = {"source": "a.txt", "start_index": 0}
+        >>> print(format_documents([Document("To begin.", metadata=place)]))
+        [1] a.txt, characters 0-9
+        To begin.
+    """
+    return render(
+        as_passages(documents),
+        separator=separator,
+        gap_mark=gap_mark,
+        citations=citations,
+        token_budget=token_budget,
+        token_counter=token_counter,
+    )
+
+
+def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
+    """Return the passage of each document, in the order given.
+
+    Args:
+        documents: As `format_documents` takes them. Of those that no component
+            returned, the place is read where it can be, and `rank` is the place in
+            the list.
+
+    Returns:
+        Passages with text, spans, rank and citation. Each is of one chunk, whose
+        `source` is the document.
+
+    Raises:
+        InvalidOptionError: Something in `documents` is no document.
+    """
+    return read_passages(hits_of(map(_document, _listed(documents))))
+
+
+def as_documents(passages: Sequence[Passage]) -> list[Document]:
+    """Return a document for each passage, in the order given.
+
+    The inverse of `as_passages`: text, metadata and id are those that the documents
+    had. Passages of `oprag.order_context` become documents without an id.
+
+    Args:
+        passages: Any.
+    """
+    return [document_of(passage) for passage in passages]
+
+
+def _listed(documents: Iterable[ResultLike]) -> Iterable[ResultLike]:
+    if isinstance(documents, (str, Mapping, Document)):
+        message = (
+            f"documents is {documents!r:.60}, not a list of documents. Give what a "
+            "retriever returned: [document, …]."
+        )
+        raise InvalidOptionError(message, option="documents", value=documents)
+    return documents
+
+
+def _document(given: ResultLike) -> Document:
+    if isinstance(given, Document):
+        return given
+    text = given.get("page_content") if isinstance(given, Mapping) else None
+    if not isinstance(text, str):
+        message = (
+            f"documents holds {given!r:.60}. It takes what a retriever returned, or "
+            'the mappings that a checkpointer made of it, with "page_content" and '
+            '"metadata".'
+        )
+        raise InvalidOptionError(message, option="documents", value=given)
+    return Document(text, id=given.get("id"), metadata=given.get("metadata") or {})

@@ -1,0 +1,115 @@
+"""Results as text with places and gap marks, and as passages and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from llama_index.core.schema import BaseNode, NodeWithScore
+
+from llamaindex_oprag._convert import hit_of, node_of
+from oprag.chunk import Passage
+from oprag.context import read_passages, render
+from oprag.errors import InvalidOptionError
+from oprag.tokens import TokenizerSpec
+
+ResultLike: TypeAlias = NodeWithScore | BaseNode
+"""A node with its score, or a node."""
+
+
+def format_nodes(
+    nodes: Iterable[ResultLike],
+    *,
+    citations: bool = True,
+    gap_mark: str | None = "[…]",
+    separator: str = "\n\n",
+    token_budget: int | None = None,
+    token_counter: TokenizerSpec = None,
+) -> str:
+    """Write nodes as text with their places, in the order given.
+
+    The same as `oprag.render` writes of the same passages, and as
+    `langchain_oprag.format_documents` of the same documents: the texts alone, without
+    the metadata that LlamaIndex shows. Give the component the same `citations=`,
+    `gap_mark=` and `separator=`: its `token_budget` then has room for all that is
+    written here.
+
+    Args:
+        nodes: What any component returned, such as `response.source_nodes`, or any
+            nodes.
+        citations: Put each node's number and place before it,
+            `[1] contract.txt, characters 0-120`, on a line of its own.
+        gap_mark: Put on its own between nodes of one document that do not touch; None
+            for nothing.
+        separator: Between two nodes.
+        token_budget: Tokens that the text may take: nodes are left out, the worst
+            first, until it fits. None where the component left room, or for no limit.
+        token_counter: As in `oprag.context.ContextOptions`; asked only for a
+            `token_budget`.
+
+    Returns:
+        The text; the empty string for no nodes.
+
+    Raises:
+        BudgetTooSmallError: Not even the best node fits.
+        InvalidOptionError: Something in `nodes` is no node.
+
+    Example:
+        >>> from llama_index.core.schema import TextNode
+        >>> place = {"source": "a.txt", "start_index": 0}
+        >>> print(format_nodes([TextNode(text="To begin.", metadata=place)]))
+        [1] a.txt, characters 0-9
+        To begin.
+    """
+    return render(
+        as_passages(nodes),
+        separator=separator,
+        gap_mark=gap_mark,
+        citations=citations,
+        token_budget=token_budget,
+        token_counter=token_counter,
+    )
+
+
+def as_passages(nodes: Iterable[ResultLike]) -> list[Passage]:
+    """Return the passage of each node, in the order given.
+
+    Args:
+        nodes: As `format_nodes` takes them. Of those that no component returned, the
+            place is read where it can be, and `rank` is the place in the list.
+
+    Returns:
+        Passages with text, spans, rank and citation. Each is of one chunk, whose
+        `source` is the node with its score.
+
+    Raises:
+        InvalidOptionError: Something in `nodes` is no node.
+    """
+    if isinstance(nodes, (str, BaseNode, NodeWithScore)):
+        message = (
+            f"nodes is {nodes!r:.60}, not a list of nodes. Give what a retriever "
+            "returned: [node, …]."
+        )
+        raise InvalidOptionError(message, option="nodes", value=nodes)
+    return read_passages([hit_of(_scored(node)) for node in nodes])
+
+
+def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
+    """Return a node for each passage, in the order given.
+
+    The inverse of `as_passages`: text, metadata, score and id are those that the
+    nodes had. Passages of `oprag.order_context` become nodes with stable ids.
+
+    Args:
+        passages: Any.
+    """
+    return [node_of(passage) for passage in passages]
+
+
+def _scored(given: ResultLike) -> NodeWithScore:
+    if isinstance(given, NodeWithScore):
+        return given
+    if isinstance(given, BaseNode):
+        return NodeWithScore(node=given)
+    message = f"nodes holds {given!r:.60}. It takes what a retriever returned."
+    raise InvalidOptionError(message, option="nodes", value=given)

@@ -1,0 +1,17 @@
+"""What tells a framework's objects apart, whatever was written into their metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def told(objects: Iterable[Any]) -> list[tuple[Any, str]]:
+    """Return id and text of documents, of nodes or of nodes with scores."""
+    return [_told(getattr(each, "node", each)) for each in objects]
+
+
+def _told(each: Any) -> tuple[Any, str]:
+    if hasattr(each, "page_content"):
+        return each.id, each.page_content
+    return each.node_id, each.get_content()
