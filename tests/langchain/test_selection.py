@@ -15,7 +15,7 @@ from langchain_oprag import (
     OrderPreservingCompressor,
     OrderPreservingRetriever,
 )
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from oprag.errors import InvalidOptionError
 from oprag.tokens import resolve_token_counter
 from oprag.units.grouping_documents import group_documents
 from tests.handed_out import told
@@ -89,8 +89,7 @@ def test_slices_have_their_own_place_and_id():
     found = OrderPreservingCompressor(
         selection="expand", token_budget=99, token_counter=words
     )
-    with pytest.warns(UnfilledBudgetWarning):
-        first, second = found.compress_documents([whole, inner], QUERY)
+    first, second = found.compress_documents([whole, inner], QUERY)
     assert told([first]) == told([inner])
     assert second.page_content == TEXT[18:36]
     assert (second.metadata["char_start"], second.metadata["char_end"]) == (18, 36)
@@ -106,8 +105,7 @@ def test_full_texts_fill_a_gap():
         token_counter=words,
         documents={"book.txt": TEXT},
     )
-    with pytest.warns(UnfilledBudgetWarning):
-        (document,) = compressor.compress_documents(documents, QUERY)
+    (document,) = compressor.compress_documents(documents, QUERY)
     assert document.page_content == TEXT[5 * WIDTH : 8 * WIDTH]
 
 
@@ -116,8 +114,7 @@ def test_what_was_chosen_is_chosen_again():
         selection="recall", token_budget=10, token_counter=words
     )
     once = compressor.compress_documents(FOUND, QUERY)
-    with pytest.warns(UnfilledBudgetWarning):
-        assert compressor.compress_documents(once, QUERY) == once
+    assert compressor.compress_documents(once, QUERY) == once
 
 
 @pytest.mark.parametrize(

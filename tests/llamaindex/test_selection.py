@@ -20,7 +20,7 @@ from llamaindex_oprag import (
     OrderPreservingRetriever,
     SelfRouteQueryEngine,
 )
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning
+from oprag.errors import InvalidOptionError
 from oprag.units.grouping_documents import group_documents
 from tests.handed_out import told
 from tests.llamaindex.corpus import (
@@ -78,8 +78,7 @@ def test_recall_merges_what_touches():
     )
     (merged,) = postprocessor.postprocess_nodes(FOUND)
     assert merged.node.text == "§5§ says it. §6§ says it. "
-    with pytest.warns(UnfilledBudgetWarning):
-        (again,) = postprocessor.postprocess_nodes([merged])
+    (again,) = postprocessor.postprocess_nodes([merged])
     assert again.node.text == merged.node.text
 
 

@@ -306,7 +306,8 @@ def test_results_keep_their_ids_and_all_metadata():
     with pytest.warns(PositionWarning):
         result = compressor(given)
     assert [d.id for d in result] == ["0", "1", "2"]
-    assert result[0].metadata == {**given[0].metadata, "problem": "missing_position"}
+    place = {"rank": 0, "citation": "a", "problem": "missing_position"}
+    assert result[0].metadata == {**given[0].metadata, **place}
 
 
 @pytest.mark.parametrize("way", list(COMPONENTS)[1:])
