@@ -28,6 +28,7 @@ from typing import NamedTuple
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.given_order import WITNESSES, given_order
+from oprag.locating.likeness import exchangeable
 from oprag.locating.seeding import UNKNOWN, Seeds
 from oprag.locating.squeezing import SqueezedText, squeeze
 
@@ -63,11 +64,9 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
             of the store.
     """
     for order in orders:
-        if not order.recorded and not _is_only(
-            source, [texts[i] for i in order.indexes]
-        ):
-            continue
         found = _in_order(source, texts, order.indexes)
+        if not order.recorded and not _is_only(source, texts, found, order.indexes):
+            continue
         if _covers(source, [found[i] for i in order.indexes]):
             return Placement(found, list(order.indexes))
         # Splitters applied one after another may step back: then places decide.
@@ -83,10 +82,13 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
     return Placement(found, _sorted_cover(source, found))
 
 
-def _is_only(source: str, texts: Sequence[str]) -> bool:
+def _is_only(
+    source: str, texts: Sequence[str], found: Sequence[Location], indexes: Sequence[int]
+) -> bool:
     """Whether the chunks fit in no other order than this one."""
-    order = given_order(squeeze(source), [squeeze(text) for text in texts]).order
-    return order == list(range(len(texts)))
+    pieces = [squeeze(texts[i]) for i in indexes]
+    order = given_order(squeeze(source), pieces).order
+    return order == list(range(len(pieces))) and not exchangeable(source, texts, found)
 
 
 def _in_order(
@@ -141,8 +143,9 @@ def _between(
     for run, low, high in _runs(found, indexes, len(source)):
         slice_ = source[low:high]
         located = locate(slice_, [texts[i] for i in run])
+        within = [texts[i] for i in run]
         if not _covers(slice_, located) or not _is_only(
-            slice_, [texts[i] for i in run]
+            slice_, within, located, range(len(run))
         ):
             continue
         for i, location in zip(run, _needed(slice_, located), strict=True):
