@@ -64,11 +64,15 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
             of the store.
     """
     for order in orders:
-        found = _in_order(source, texts, order.indexes)
-        if not order.recorded and not _is_only(source, texts, found, order.indexes):
+        ordered = [texts[i] for i in order.indexes]
+        if not order.recorded and not _is_only(source, ordered):
             continue
+        found = _in_order(source, texts, order.indexes)
         if _covers(source, [found[i] for i in order.indexes]):
-            return Placement(found, list(order.indexes))
+            doubtful = [] if order.recorded else exchangeable(source, texts, found)
+            for i in doubtful:
+                found[i] = Location(None, "ambiguous")
+            return Placement(found, None if doubtful else list(order.indexes))
         # Splitters applied one after another may step back: then places decide.
         by_place = _sorted_cover(source, found) if order.recorded else None
         if by_place is not None:
@@ -82,13 +86,10 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
     return Placement(found, _sorted_cover(source, found))
 
 
-def _is_only(
-    source: str, texts: Sequence[str], found: Sequence[Location], indexes: Sequence[int]
-) -> bool:
-    """Whether the chunks fit in no other order than this one."""
-    pieces = [squeeze(texts[i]) for i in indexes]
-    order = given_order(squeeze(source), pieces).order
-    return order == list(range(len(pieces))) and not exchangeable(source, texts, found)
+def _is_only(source: str, texts: Sequence[str]) -> bool:
+    """Whether the chunks fit in no other order than this one, but for white space."""
+    order = given_order(squeeze(source), [squeeze(text) for text in texts]).order
+    return order == list(range(len(texts)))
 
 
 def _in_order(
@@ -142,14 +143,13 @@ def _between(
         return
     for run, low, high in _runs(found, indexes, len(source)):
         slice_ = source[low:high]
-        located = locate(slice_, [texts[i] for i in run])
         within = [texts[i] for i in run]
-        if not _covers(slice_, located) or not _is_only(
-            slice_, within, located, range(len(run))
-        ):
+        located = locate(slice_, within)
+        if not _covers(slice_, located) or not _is_only(slice_, within):
             continue
+        doubtful = {run[at] for at in exchangeable(slice_, within, located)}
         for i, location in zip(run, _needed(slice_, located), strict=True):
-            if location is not None and found[i].span is None:
+            if location is not None and found[i].span is None and i not in doubtful:
                 start, end = location.span or Span(0, 0)
                 found[i] = Location(Span(low + start, low + end), location.status)
 
