@@ -66,9 +66,7 @@ def plan_lines(plan: RepairPlan, *, written: bool) -> Iterator[Text]:
     if len(plan.changes) > _SHOWN:
         yield Text(f"  and {len(plan.changes) - _SHOWN:,} more", "dim")
     if plan.unproved:
-        yield Text(
-            f"  {len(plan.unproved):,} chunks have no proved place and get none:"
-        )
+        yield Text(f"  {len(plan.unproved):,} chunks get no proved place:")
         for chunk in plan.unproved[:_SHOWN]:
             place = f" of {chunk.document}" if chunk.document else ""
             yield Text(f"    {chunk.chunk}{place}: {chunk.detail}", "dim")

@@ -29,6 +29,7 @@ from oprag.diagnosing.report import (
     Proofs,
     Verdict,
 )
+from oprag.diagnosing.settling import Planned, settle
 from oprag.diagnosing.suggesting import suggest
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
@@ -50,7 +51,8 @@ class RepairPlan(NamedTuple):
     changes: tuple[Change, ...]
     """One per chunk that is written, the chunks of a document together."""
     unproved: tuple[Example, ...]
-    """All chunks that stay without a proved place, in the order of the store."""
+    """All chunks that stay without a proved place, in the order of the store; then
+    those that nothing is written on, as their document could not be read after it."""
     diagnosis: Diagnosis
     """The index before the repair."""
 
@@ -110,7 +112,8 @@ def plan_repair(
     Where all chunks of a document are proved, the first of each part gets the length
     and hash of the part's text (`oprag.metadata.text_stamp`), if it has none. Once
     the changes are written, a second plan is empty; so is that of an index whose
-    repair was broken off and done again.
+    repair was broken off and done again. Where a document can be read, with
+    `exact=False` at least, and could not be after it, it stays as it is.
 
     Args:
         chunks: All chunks of the index, each with its id in the store.
@@ -121,21 +124,26 @@ def plan_repair(
     Raises:
         InvalidOptionError: `documents` holds no texts.
     """
-    examined = [examine(chunk) for chunk in chunks]
-    examination = _Examination(examined, documents, position_keys, document_key)
-    versioned = {
-        document.name
-        for document in examination.proved
-        if DOC_VERSION in examined[document.members[0]].hit.metadata
-    }
-    changes = tuple(
-        change
-        for document in examination.proved
-        if DOC_VERSION in examined[document.members[0]].hit.metadata
-        or document.name not in versioned
-        for change in changes_of(examined, document)
+    stored = list(chunks)
+    first = _Examination(
+        list(map(examine, stored)), documents, position_keys, document_key
     )
-    return RepairPlan(changes, examination.unproved(), examination.diagnosis())
+
+    def planned(now: Sequence[StoredChunk]) -> list[Planned]:
+        if now is stored:
+            return first.planned()
+        examined = list(map(examine, now))
+        return _Examination(examined, documents, position_keys, document_key).planned()
+
+    changes, held = settle(stored, planned)
+    unproved = first.unproved()
+    listed = {example.chunk for example in unproved}
+    left = [
+        Example(change.id, change.document, "kept_readable")
+        for change in held
+        if change.id not in listed
+    ]
+    return RepairPlan(tuple(changes), (*unproved, *left), first.diagnosis())
 
 
 class _Examination:
@@ -174,6 +182,25 @@ class _Examination:
                 document_key=document_key,
                 position_keys=position_keys,
             )
+
+    def planned(self) -> list[Planned]:
+        """Return what is to be written, once for each version of a document."""
+        versioned = {
+            document.name for document in self.proved if self._is_versioned(document)
+        }
+        return [
+            Planned(
+                document.name,
+                [self._ids[i] for i in document.members],
+                changes_of(self._chunks, document)
+                if self._is_versioned(document) or document.name not in versioned
+                else [],
+            )
+            for document in self.proved
+        ]
+
+    def _is_versioned(self, document: ProvedDocument) -> bool:
+        return DOC_VERSION in self._chunks[document.members[0]].hit.metadata
 
     def diagnosis(self) -> Diagnosis:
         """Return everything that was found."""

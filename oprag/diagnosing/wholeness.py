@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -54,7 +54,7 @@ def check_documents(
         Numbers of the chunks of all documents that can be read, even if chunks of
         another version or size of them are damaged; none of a sample.
     """
-    groups = _own_documents(chunks)
+    groups = own_documents(chunk.stored for chunk in chunks)
     _check_copies(chunks, groups, findings)
     told = findings.numbers(DAMAGE)
     readable: set[int] = set()
@@ -66,13 +66,27 @@ def check_documents(
     return readable
 
 
-def _own_documents(chunks: Sequence[Examined]) -> dict[str, list[int]]:
-    """The numbers of the chunks of each document that one may ask for, by its name."""
+def readability(name: str, chunks: Sequence[StoredChunk]) -> int:
+    """Say how well a document can be read from all its chunks.
+
+    Returns:
+        2: exactly; 1: with `exact=False`; 0: not at all.
+    """
+    judged = _judged(name, chunks)
+    return judged.readable + (judged.readable and not judged.kind)
+
+
+def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Return the numbers of the chunks of each document that one may ask for, by name.
+
+    Args:
+        metadatas: Of all chunks, as the store keeps them.
+    """
     keys: dict[str, list[int]] = {}
     names: dict[str, str] = {}
-    for i, chunk in enumerate(chunks):
-        if is_own(chunk.stored):
-            key, name = chunk.stored[DOC_KEY], chunk.stored.get(DOC_URI)
+    for i, metadata in enumerate(metadatas):
+        if is_own(metadata):
+            key, name = metadata[DOC_KEY], metadata.get(DOC_URI)
             keys.setdefault(key, []).append(i)
             if key not in names and isinstance(name, str):
                 names |= {key: name} if document_key(name) == key else {}

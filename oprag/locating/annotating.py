@@ -14,6 +14,7 @@ from oprag.errors import (
 )
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.given_order import given_order
+from oprag.locating.likeness import exchangeable
 from oprag.locating.squeezing import squeeze
 from oprag.metadata import (
     CHAR_END,
@@ -157,17 +158,16 @@ def _order(name: str, part: SourcePart) -> list[int]:
 def _refuse_likeness(
     name: str, part: SourcePart, locations: Sequence[Location]
 ) -> None:
-    """Chunks that differ in white space alone must stand where theirs is."""
-    alike: dict[str, dict[str, list[int]]] = {}
-    for i, chunk in enumerate(part.chunks):
-        alike.setdefault(squeeze(chunk), {}).setdefault(chunk.strip(), []).append(i)
-    for bodies in alike.values():
-        elsewhere = (
-            any(locations[i].status != "exact" for i in numbers) and body in part.text
-            for body, numbers in bodies.items()
-        )
-        if len(bodies) > 1 and any(elsewhere):
-            raise _several_orders(name, part, sorted(itertools.chain(*bodies.values())))
+    """Chunks that differ in white space alone must stand where theirs is.
+
+    Those that a splitter altered, so that they stand nowhere, are taken as given.
+    """
+    doubtful = exchangeable(part.text, part.chunks, locations)
+    if any(
+        locations[i].status != "exact" and part.chunks[i].strip() in part.text
+        for i in doubtful
+    ):
+        raise _several_orders(name, part, doubtful)
 
 
 def _several_orders(

@@ -28,6 +28,7 @@ from typing import NamedTuple
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.given_order import WITNESSES, given_order
+from oprag.locating.likeness import exchangeable
 from oprag.locating.squeezing import squeeze
 from oprag.locating.text_index import TextIndex
 
@@ -63,13 +64,15 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
             of the store.
     """
     for order in orders:
-        if not order.recorded and not _is_only(
-            source, [texts[i] for i in order.indexes]
-        ):
+        ordered = [texts[i] for i in order.indexes]
+        if not order.recorded and not _is_only(source, ordered):
             continue
         found = _in_order(source, texts, order.indexes)
         if _covers(source, [found[i] for i in order.indexes]):
-            return Placement(found, list(order.indexes))
+            doubtful = [] if order.recorded else exchangeable(source, texts, found)
+            for i in doubtful:
+                found[i] = Location(None, "ambiguous")
+            return Placement(found, None if doubtful else list(order.indexes))
         # Splitters applied one after another may step back: then places decide.
         by_place = _sorted_cover(source, found) if order.recorded else None
         if by_place is not None:
@@ -84,7 +87,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
 
 
 def _is_only(source: str, texts: Sequence[str]) -> bool:
-    """Whether the chunks fit in no other order than this one."""
+    """Whether the chunks fit in no other order than this one, but for white space."""
     order = given_order(squeeze(source), [squeeze(text) for text in texts]).order
     return order == list(range(len(texts)))
 
@@ -112,13 +115,13 @@ def _between(
         return
     for run, low, high in _runs(found, indexes, len(source)):
         slice_ = source[low:high]
-        located = locate(slice_, [texts[i] for i in run])
-        if not _covers(slice_, located) or not _is_only(
-            slice_, [texts[i] for i in run]
-        ):
+        within = [texts[i] for i in run]
+        located = locate(slice_, within)
+        if not _covers(slice_, located) or not _is_only(slice_, within):
             continue
+        doubtful = {run[at] for at in exchangeable(slice_, within, located)}
         for i, location in zip(run, _needed(slice_, located), strict=True):
-            if location is not None and found[i].span is None:
+            if location is not None and found[i].span is None and i not in doubtful:
                 start, end = location.span or Span(0, 0)
                 found[i] = Location(Span(low + start, low + end), location.status)
 

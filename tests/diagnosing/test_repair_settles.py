@@ -1,0 +1,93 @@
+"""A repair leaves nothing for a second one, and no document is read worse after it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oprag.diagnosing import plan_repair
+from oprag.documents import StoredChunk
+from oprag.metadata import DOC_URI, DOC_VERSION, STAMP_KEYS
+from tests.diagnosing.test_doctor import applied
+from tests.diagnosing.test_wholeness import (
+    NAME,
+    OUTCOMES,
+    TEXT,
+    read_by,
+    stored,
+    stored_pages,
+    without,
+)
+from tests.documents.damages import changed, damaged
+from tests.effort import cases
+
+NO_STAMPS = (*STAMP_KEYS, DOC_VERSION)
+
+
+def repaired(seed: int) -> tuple[list[StoredChunk], list[StoredChunk], dict[str, str]]:
+    """The chunks of a damaged document, the same after a repair, and its source.
+
+    Some lack what proves their text, and some sources were edited since.
+    """
+    rng = random.Random(seed)  # noqa: S311 -- damage, no secret
+    foreign, size_too = rng.random() < 0.5, rng.random() < 0.3
+    case = damaged("lease.pdf", rng, foreign=foreign, size_too=size_too)
+    chunks = without(case.chunks, *rng.choice([(), (), STAMP_KEYS, NO_STAMPS]))
+    source = case.texts[rng.random() < 0.2]
+    if rng.random() < 0.3:
+        source = changed(source, rng)
+    if rng.random() < 0.2:
+        source = source.replace("\n\n", "\n")
+    documents = {case.name: source}
+    return chunks, applied(chunks, plan_repair(chunks, documents)), documents
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning")
+@settings(max_examples=cases(100))
+@given(seed=st.integers(0, 2**32))
+def test_no_document_is_less_readable_after_a_repair(seed):
+    chunks, after, _ = repaired(seed)
+
+    for name in {str(chunk.metadata[DOC_URI]) for chunk in chunks}:
+        before = OUTCOMES.index(read_by(name, chunks))
+        assert OUTCOMES.index(read_by(name, after)) >= before
+
+
+@settings(max_examples=cases(100))
+@given(seed=st.integers(0, 2**32))
+def test_a_second_plan_is_empty(seed):
+    _, after, documents = repaired(seed)
+
+    assert plan_repair(after, documents).changes == ()
+
+
+@pytest.mark.parametrize("seed", [84, 153, 240, 410])
+def test_what_a_repair_discloses_is_repaired_at_once(seed):
+    _, after, documents = repaired(seed)
+
+    assert plan_repair(after, documents).changes == ()
+
+
+def test_an_edited_source_takes_no_text_away_that_can_still_be_read():
+    chunks = without(stored(), *NO_STAMPS)
+    middle = chunks[4].text
+    edited = {NAME: TEXT.replace(middle, middle.upper())}
+
+    plan = plan_repair(chunks, edited)
+
+    assert read_by(NAME, chunks) == "inexact"
+    assert plan.changes == ()
+    assert {(c.chunk, c.detail) for c in plan.unproved} >= {(chunks[4].id, "not_found")}
+
+
+def test_pages_keep_their_places_where_some_are_not_in_the_source():
+    chunks = without(stored_pages("One day it rained.", "The end."), *NO_STAMPS)
+    chunks[1] = chunks[1]._replace(text="The #nd.")
+
+    plan = plan_repair(chunks, {NAME: "One day it rained.\n\nThe end."})
+
+    assert read_by(NAME, applied(chunks, plan)) == read_by(NAME, chunks) == "inexact"
+    assert [c.detail for c in plan.unproved] == ["not_found", "kept_readable"]
