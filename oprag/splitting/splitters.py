@@ -17,7 +17,7 @@ SentenceSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Finds the sentences of a text: spans of characters, end exclusive, ascending."""
 
 _AFTER_CLAUSE = re.compile(r"[;:,]\s+(?=\S)|[；：，、]\s*(?=\S)")
-_AFTER_SPACE = re.compile(r"\s+(?=\S)")
+_AFTER_SPACE = re.compile(r"(?<=\s)(?=\S)")  # once for a run of white space
 
 
 def split_tokens(
@@ -209,7 +209,8 @@ def _piece(
     reach = longest_prefix(text, start, end, chunk_size=chunk_size, counter=counter)
     for pattern in (_AFTER_CLAUSE, _AFTER_SPACE) if reach < end else ():
         # One character more, so that the pattern can look at what follows the cut.
-        cuts = [match.end() for match in pattern.finditer(text, start, reach + 1)]
+        ends = (match.end() for match in pattern.finditer(text, start, reach + 1))
+        cuts = [end for end in ends if end > start]
         for cut in reversed(cuts):
             if boundary_at_or_before(text, cut, start) == cut:
                 tokens = counter(text[start:cut])
