@@ -314,6 +314,11 @@ LANGCHAIN: dict[str, Case] = {
     "OffsetSentenceSplitter.atransform_documents": lambda m: (
         langchain_oprag.OffsetSentenceSplitter().atransform_documents([m.unit])
     ),
+    "OffsetSentenceSplitter.atransform_documents, a long run of blanks": lambda m: (
+        langchain_oprag.OffsetSentenceSplitter().atransform_documents(
+            [Document(f"{m.text[:500]}{' ' * 50_000}End.")]
+        )
+    ),
     "aindex_documents": lambda m: langchain_oprag.aindex_documents(
         [m.unit], InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
     ),

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -243,20 +242,6 @@ def test_the_default_is_trained_punkt_and_cl100k():
     chunks = split_sentences(text, chunk_size=9)
 
     assert slices(text, chunks) == ["Mr. Smith saw Mrs. Jones. ", "He left."]
-
-
-def test_a_long_run_of_blanks_is_cut_in_time_that_grows_with_it():
-    def seconds(blanks: int) -> float:
-        text = f"The harbour opened.{' ' * blanks}In May."
-        times = []
-        for _ in range(3):
-            before = time.perf_counter()
-            split_sentences(text)
-            times.append(time.perf_counter() - before)
-        return min(times)
-
-    seconds(10)
-    assert seconds(80_000) < 12 * seconds(10_000)  # 64 times if it were the square
 
 
 def test_white_space_at_both_ends_belongs_to_the_first_and_last_sentence():
