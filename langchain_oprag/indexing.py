@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
+from langchain_oprag._chunk_stores.chroma import ChromaChunks
 from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._convert import source_of
@@ -240,8 +241,10 @@ class _Writer(ChunkWriter):
         self.written = self._vectorstore = vectorstore
         self.embedding = vectorstore.embeddings
         read = chunk_store(vectorstore) if chunks is None else None
-        # The others that are known replace what has the same id.
-        self.replaces = read is not None and not isinstance(read, FaissChunks)
+        # The others that are known replace what has the same id. Chroma keeps those
+        # metadata keys that the new chunk lacks.
+        merges = isinstance(read, (ChromaChunks, FaissChunks))
+        self.replaces = read is not None and not merges
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]
