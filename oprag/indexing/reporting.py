@@ -186,10 +186,9 @@ def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
 def kept_message(report: IndexingReport) -> str:
     """Say which documents were not removed, and when they will be."""
     return (
-        f"{len(report.kept):,} documents were not given, and are kept "
-        f"({_listed(report.kept)}): others, that the store holds nothing of, failed or "
-        "could not be read, and may be the same by a new name (report.failed, "
-        "report.skipped). The next run without such removes them; "
+        f"Not given, and kept: {_listed(report.kept)}. Others, that the store holds "
+        "nothing of, failed or could not be read, and may be the same by a new name "
+        "(report.failed, report.skipped). The next run without such removes them; "
         'remove_missing="all" does in any case.'
     )
 

@@ -19,7 +19,7 @@ from tests.indexing.test_updating import document
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.OpragWarning")
 
-KEPT = r"1 documents were not given, and are kept \('a'\).*next run without such"
+KEPT = "Not given, and kept: 'a'.*next run without such"
 REFUSED = FailedDocument(
     "z", UnsupportedMetadataError("no", document="z", key="tags", found="list")
 )
