@@ -16,7 +16,12 @@ from oprag.errors import OpragWarning
 from oprag.indexing.deciding import Readable, RemoveMissing, Steps, indexing_steps
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import Replace
-from oprag.indexing.reporting import IndexingReport, failures, foreign_message
+from oprag.indexing.reporting import (
+    IndexingReport,
+    failures,
+    foreign_message,
+    kept_message,
+)
 from oprag.indexing.requests import Add, Fetch, Request
 from oprag.indexing.writing import ChunkWriter, in_thread
 
@@ -32,7 +37,8 @@ class RunOptions(TypedDict, total=False):
     remove_missing: RemoveMissing
     """Also delete what the store holds of documents of this scope that are not given.
     Only chunks with oprag's `doc_key` and `doc_uri` are taken to be of a document.
-    More than half of them, those that are empty now among them, only with `"all"`."""
+    More than half of them, those that are empty now among them, only with `"all"`;
+    likewise any, while a document that the store holds nothing of failed."""
     replace: Replace
     """What is replaced of a document that is given."""
     batch_size: int
@@ -62,8 +68,8 @@ def update_index(
             in a row could not: its `report` says what was done.
 
     Warns:
-        OpragWarning: Some documents could not be indexed, or the store holds other
-            chunks of them; see the report.
+        OpragWarning: Some documents could not be indexed, some that are missing are
+            kept, or the store holds other chunks of them; see the report.
     """
     clients = (writer.embedding, writer.written)
     with hiding_secrets(*clients), only_run(store, writer.written):
@@ -117,6 +123,8 @@ def _warn(report: IndexingReport, writer: ChunkWriter) -> None:
     if report.failed:
         message = failures(report.failed, writer.embedding, writer.written)
         warnings.warn(message, OpragWarning, stacklevel=4)
+    if report.kept:
+        warnings.warn(kept_message(report), OpragWarning, stacklevel=4)
     if report.foreign:
         warnings.warn(foreign_message(report), OpragWarning, stacklevel=4)
 
