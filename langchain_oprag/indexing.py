@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.vectorstores import VectorStore
 
+from langchain_oprag._chunk_stores.chroma import ChromaChunks
 from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._convert import source_of
@@ -82,8 +83,10 @@ def index_documents(
         remove_missing: Also delete the documents of this scope that an earlier run
             stored and that are not among `documents`. What others keep in the store
             stays. If more than half of them would go, with those that are empty now,
-            it is an error and none does, unless it is `"all"`. Documents that are
-            empty now are deleted whatever it is, by the same rule: without
+            it is an error and none does, unless it is `"all"`. Nor does any (see
+            `kept` in the report) while a document that the store holds nothing of
+            failed: it may be a missing one by a new name. Documents that are
+            empty now are deleted whatever it is, by the rule of the half: without
             `remove_missing` they are kept then, and are among those that failed.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was split otherwise. `"same_settings"`: only its
@@ -120,8 +123,9 @@ def index_documents(
             was still writing after a minute.
 
     Warns:
-        OpragWarning: Some documents failed, or the store also holds chunks of them that
-            something else wrote; the report has the facts.
+        OpragWarning: Some documents failed, some that are missing are kept, or the
+            store also holds chunks of them that something else wrote; the report has
+            the facts.
         UnlocatedChunksWarning: Chunks of another splitter were not found in their
             document; they keep their order.
 
@@ -249,8 +253,10 @@ class _Writer(ChunkWriter):
         self.written = self._vectorstore = vectorstore
         self.embedding = vectorstore.embeddings
         read = chunk_store(vectorstore) if chunks is None else None
-        # The others that are known replace what has the same id.
-        self.replaces = read is not None and not isinstance(read, FaissChunks)
+        # The others that are known replace what has the same id. Chroma keeps those
+        # metadata keys that the new chunk lacks.
+        merges = isinstance(read, (ChromaChunks, FaissChunks))
+        self.replaces = read is not None and not merges
 
     def add(self, chunks: Sequence[WantedChunk]) -> None:
         ids = [chunk.id for chunk in chunks]

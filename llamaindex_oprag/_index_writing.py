@@ -96,14 +96,17 @@ class IndexWriter(ChunkWriter):
             return
         try:
             await self._index.ainsert_nodes(nodes)
-        except Exception:
+        except GeneratorExit:  # nothing can be awaited any more
+            self._take_back(nodes)
+            raise
+        except BaseException:  # also one that is cancelled
             await in_thread(self._take_back, nodes)
             raise
 
     def _insert(self, nodes: list[BaseNode]) -> None:
         try:
             self._index.insert_nodes(nodes)
-        except Exception:
+        except BaseException:  # also one that is interrupted
             self._take_back(nodes)
             raise
 

@@ -105,8 +105,10 @@ def index_documents(
         remove_missing: Also delete the documents of this scope that an earlier run
             stored and that are not among `documents`. What others keep in the store
             stays. If more than half of them would go, with those that are empty now,
-            it is an error and none does, unless it is `"all"`. Documents that are
-            empty now are deleted whatever it is, by the same rule: without
+            it is an error and none does, unless it is `"all"`. Nor does any (see
+            `kept` in the report) while a document that the store holds nothing of
+            failed: it may be a missing one by a new name. Documents that are
+            empty now are deleted whatever it is, by the rule of the half: without
             `remove_missing` they are kept then, and are among those that failed.
         replace: `"document"`: all that is stored of a document is replaced by what is
             given now, also if it was parsed otherwise. `"same_settings"`: only its
@@ -144,8 +146,9 @@ def index_documents(
             another run was still writing after a minute.
 
     Warns:
-        OpragWarning: Some documents failed, or the store also holds chunks of them that
-            something else wrote; the report has the facts.
+        OpragWarning: Some documents failed, some that are missing are kept, or the
+            store also holds chunks of them that something else wrote; the report has
+            the facts.
         UnlocatedChunksWarning: Nodes of another parser were not found in their
             document; they keep their order.
     """

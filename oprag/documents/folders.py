@@ -13,7 +13,8 @@ from oprag.errors import DocumentNotFoundError, InvalidOptionError, UnreadableFi
 _PDF_MAGIC = "%PDF-"
 
 FolderFile: TypeAlias = tuple[str, str] | UnreadableFileError
-"""Name and text of a file; or why it is no text, as an error that is not raised."""
+"""Name and text of a file; or why it is no text, as an error that is not raised. Only
+one of a file that could not be read has a `__cause__`: its text is not known."""
 
 
 def read_folder(folder: str | Path) -> Iterator[FolderFile]:
@@ -82,20 +83,25 @@ def _read(source: DocumentSource, name: str) -> FolderFile:
     try:
         name.encode()
         text = source.get(name)
-    except UnicodeEncodeError:
+    except UnicodeEncodeError as error:
         shown = os.fsencode(name).decode("utf-8", "backslashreplace")
-        return _unreadable(shown, "has a name that is not UTF-8")
+        return _unreadable(shown, "has a name that is not UTF-8", error)
     except InvalidOptionError:
         return _unreadable(name, "is not UTF-8 text")
-    except DocumentNotFoundError:
-        return _unreadable(name, "is a link that leads out of the folder or nowhere")
+    except DocumentNotFoundError as error:
+        where = "is a link that leads out of the folder or nowhere"
+        return _unreadable(name, where, error)
     except OSError as error:
-        return _unreadable(name, f"cannot be read ({error.strerror or error})")
+        return _unreadable(name, f"cannot be read ({error.strerror or error})", error)
     if "\0" in text or text.startswith(_PDF_MAGIC):
         kind = "binary" if "\0" in text else "a PDF"
         return _unreadable(name, f"is {kind}, not text")
     return name, text
 
 
-def _unreadable(name: str, reason: str) -> UnreadableFileError:
-    return UnreadableFileError(f"{name!r} {reason}.", path=name, reason=reason)
+def _unreadable(
+    name: str, reason: str, cause: Exception | None = None
+) -> UnreadableFileError:
+    error = UnreadableFileError(f"{name!r} {reason}.", path=name, reason=reason)
+    error.__cause__ = cause
+    return error

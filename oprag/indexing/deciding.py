@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.calls import redacted, secrets_of
@@ -21,7 +22,6 @@ from oprag.errors import (
     IndexingError,
     InvalidOptionError,
     OpragWarning,
-    UnreadableFileError,
     invalid_option,
     warn_user,
 )
@@ -34,6 +34,7 @@ from oprag.indexing.reporting import (
     UndeletedDocument,
     emptied,
     failures,
+    nothing_given,
     too_many,
 )
 from oprag.indexing.requests import Fetch, NotDeletedError, Request, Requests, Writing
@@ -138,9 +139,10 @@ class _Run:
         whole = bool(remove_missing) or replace == "all"
         self._before = StoredBefore(store, scope, whole=whole)
         self._names: dict[str, list[str]] = {
-            key: [] for key in ("added", "updated", "unchanged", "removed", "empty")
+            key: []
+            for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
         }
-        self._skipped: list[UnreadableFileError] = []
+        self._skipped: list[SkippedFile] = []
         self._failed: list[FailedDocument] = []
         self._in_a_row: list[type[Exception]] = []
         self._given: dict[str, str] = {}
@@ -154,7 +156,7 @@ class _Run:
         """Compare one document with the store, and write when there is enough."""
         self._note(given.name)
         if isinstance(given, SkippedFile):
-            self._skipped.append(given.error)
+            self._skipped.append(given)
         elif isinstance(given, FailedDocument):
             self._fail(given.name, given.error)
         else:
@@ -236,7 +238,7 @@ class _Run:
         }
         return IndexingReport(
             **{key: tuple(row) for key, row in names.items()},
-            skipped=tuple(self._skipped),
+            skipped=tuple(one.error for one in self._skipped),
             failed=tuple(self._failed),
             foreign=tuple(foreign),
             chunks_foreign=sum(foreign.values()),
@@ -332,24 +334,24 @@ class _Run:
         return failures(self._failed, self._writer.embedding, self._writer.written)
 
     def _remove(self) -> Requests:
-        """Delete what is empty now, and what is missing if that is asked.
+        for key, name in sorted(self._going().items(), key=lambda item: item[1]):
+            outcome = "empty" if key in self._emptied else "removed"
+            yield from self._take_document(WantedDocument(name, ()), outcome)
+        yield from self.flush()
+
+    def _going(self) -> dict[str, str]:
+        """What is empty now, and what is missing if that is asked.
 
         More than half of what was indexed from here goes only if all may: the
         documents may be out of reach, or being written.
         """
         everything = self._remove_missing == "all"
         if self._remove_missing and not (self._given or everything):
-            message = (
-                "There is no document to index, and remove_missing=True would delete "
-                "everything that was indexed from here. If that is meant, pass "
-                'remove_missing="all"; otherwise see whether the documents are where '
-                "they are read from."
-            )
-            raise InvalidOptionError(message, option="remove_missing", value=True)
+            raise nothing_given()
         before = self._stored_before()
         going = dict(self._emptied)
         if self._remove_missing:
-            going |= {k: name for k, name in before.items() if k not in self._given}
+            going |= self._missing(before)
         if 2 * len(going) > len(before) and not everything:
             if self._remove_missing:
                 if self._failed:  # there will be no report
@@ -357,11 +359,31 @@ class _Run:
                 raise too_many(sorted(going.values()), len(before))
             for name in going.values():
                 self._fail(name, emptied(name, len(going), len(before)))
-            return
-        for key, name in sorted(going.items(), key=lambda item: item[1]):
-            outcome = "empty" if key in self._emptied else "removed"
-            yield from self._take_document(WantedDocument(name, ()), outcome)
-        yield from self.flush()
+            return {}
+        if not everything and self._may_be_renamed(before):
+            self._names["kept"] = sorted(going[k] for k in going.keys() - self._emptied)
+            return self._emptied
+        return going
+
+    def _missing(self, before: dict[str, str]) -> dict[str, str]:
+        """What was not given, and is not in a folder that could not be read."""
+        skipped = {one.name for one in self._skipped}
+        return {
+            key: name
+            for key, name in before.items()
+            if key not in self._given and skipped.isdisjoint(_folders(name))
+        }
+
+    def _may_be_renamed(self, before: dict[str, str]) -> bool:
+        """Whether a document is not in the store that may be a missing one, renamed.
+
+        That one is deleted when its text is in the store by its new name.
+        """
+        held = set(before.values())
+        folders = {folder for name in held for folder in _folders(name)}
+        unread = {one.name for one in self._skipped if one.is_unread} - folders
+        lost = (one for one in self._failed if not isinstance(one, UndeletedDocument))
+        return not held.issuperset(unread.union(one.name for one in lost))
 
     def _stored_before(self) -> dict[str, str]:
         """Names of the documents that were indexed from here, by their keys.
@@ -399,6 +421,10 @@ class _Run:
         for name in sorted(others.difference(self._names["removed"])):
             yield from self._take_document(WantedDocument(name, ()), "removed")
         yield from self.flush()
+
+
+def _folders(name: str) -> Iterable[str]:
+    return map(str, PurePosixPath(name).parents)
 
 
 def _outcome(todo: IndexingPlan, chunks: Sequence[WantedChunk]) -> str:

@@ -16,6 +16,7 @@ from oprag.metadata import (
     DOC_SCOPE,
     DOC_URI,
     DOC_VERSION,
+    OWN_KEYS,
     PART_INDEX,
     version_settings,
 )
@@ -24,10 +25,6 @@ from oprag.positions import shared_key
 Replace: TypeAlias = Literal["document", "same_settings", "all"]
 """What is replaced by a document that is indexed: all that oprag stored of it; only its
 chunks of the same splitter and settings; or all, whoever stored it."""
-
-_STORE_KEYS = frozenset({"doc_id", "document_id", "pk", "ref_doc_id"})
-"""Keys that stores and frameworks add to what they are given; all others that they
-add begin with an underscore."""
 
 
 class WantedChunk(NamedTuple):
@@ -78,7 +75,8 @@ def plan(
 
     A chunk stays when id, text and metadata agree. Numbers agree by value, because
     some stores make floats of integers. Keys that are present and not wanted count
-    only where no store or framework is known to add them.
+    only if they are oprag's: what the document's metadata lost is in another id, so
+    all others are a store's or an application's.
 
     Args:
         doc_key: `oprag.metadata.document_key` of the document's name.
@@ -86,7 +84,7 @@ def plan(
         present: What the store gave for it, in any order. Chunks of other documents
             among it are passed over: some stores ignore filters.
         replace: Which of the present chunks are replaced. A document without any
-            text replaces all.
+            text replaces all of its own scope.
         scope: Whose document it is; see `oprag.indexing.source_scope`.
 
     Returns:
@@ -101,8 +99,8 @@ def plan(
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if wanted:
         _refuse_shared_key(doc_key, wanted[0].metadata.get(DOC_URI), own)
-    if replace != "all":
-        _refuse_other_scope(scope, own)
+    if replace != "all" or not wanted:
+        _refuse_other_scope(scope, own, is_empty=not wanted)
     if wanted and replace == "same_settings":
         settings = version_settings(wanted[0].metadata.get(DOC_VERSION))
         own = [
@@ -143,7 +141,9 @@ def _last(metadata: Mapping[str, Any], parts: Collection[Any]) -> tuple[bool, bo
     return metadata.get(PART_INDEX) in parts, DOC_SCOPE in metadata
 
 
-def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
+def _refuse_other_scope(
+    scope: str, own: Sequence[StoredChunk], *, is_empty: bool
+) -> None:
     for chunk in own:
         other, name = chunk.metadata.get(DOC_SCOPE), chunk.metadata.get(DOC_URI)
         if isinstance(other, str) and other != scope:
@@ -152,8 +152,14 @@ def _refuse_other_scope(scope: str, own: Sequence[StoredChunk]) -> None:
                 f"Document {name!r} is in the store already, indexed from {other!r}; "
                 f"this run is of {here}, and does not replace it. Give each folder a "
                 "name of its own (scope='handbook'), by which its documents are named; "
-                "documents of a list, rename. If this is the same source, in another "
-                'place, pass replace="all" once.'
+                "documents of a list, rename. "
+            )
+            message += (
+                "It is empty here: if it is to go, give it, empty, in a list with "
+                f"scope={other!r}."
+                if is_empty
+                else "If this is the same source, in another place, pass "
+                'replace="all" once.'
             )
             raise DuplicateDocumentError(message, document=str(name))
 
@@ -172,8 +178,8 @@ def _same(wanted: WantedChunk, present: StoredChunk) -> bool:
         if not _agree(value, present.metadata.get(key)):
             return False
     return not any(
-        key not in wanted.metadata and value is not None and not _added(key)
-        for key, value in present.metadata.items()
+        key not in wanted.metadata and present.metadata.get(key) is not None
+        for key in OWN_KEYS
     )
 
 
@@ -183,7 +189,3 @@ def _agree(wanted: str | float, present: Any) -> bool:
         # An integer over 2^53 loses its last digits where it is made a float.
         return float(wanted) == float(present)
     return bool(wanted == present)
-
-
-def _added(key: str) -> bool:
-    return key.startswith("_") or key in _STORE_KEYS

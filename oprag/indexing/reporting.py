@@ -59,6 +59,11 @@ class SkippedFile(NamedTuple):
     error: UnreadableFileError
     """Why it is none."""
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether it could not be read, and may have a text."""
+        return self.error.__cause__ is not None
+
 
 @dataclass(frozen=True, repr=False)
 class IndexingReport:
@@ -76,8 +81,13 @@ class IndexingReport:
     empty: tuple[str, ...] = ()
     """Documents without any text. Nothing is stored of them, and what was is gone.
     Those of which too much would have gone are among `failed`."""
+    kept: tuple[str, ...] = ()
+    """Documents that were not given and are not removed, sorted by name: one that the
+    store holds nothing of failed or could not be read, and it may be one of these by
+    a new name."""
     skipped: tuple[UnreadableFileError, ...] = ()
-    """Files of a folder that are no text. What the store holds of them stays."""
+    """Files of a folder that are no text. What the store holds of them stays, and of
+    documents below them, where a folder was."""
     failed: tuple[FailedDocument, ...] = ()
     """Documents that could not be stored, each with what happened. What the store held
     of them is still there; beside the new chunks where only deleting failed."""
@@ -106,6 +116,7 @@ class IndexingReport:
             f"{len(self.removed):,} removed",
         ]
         said += [f"{len(self.empty):,} empty"] if self.empty else []
+        said += [f"{len(self.kept):,} missing but kept"] if self.kept else []
         said += [f"{len(self.skipped):,} skipped"] if self.skipped else []
         if self.failed:
             rest = len(self.failed) - _LISTED
@@ -185,6 +196,17 @@ def emptied(name: str, number: int, before: int) -> UnreadableFileError:
     return UnreadableFileError(message, path=name, reason=reason)
 
 
+def nothing_given() -> InvalidOptionError:
+    """Make the error for removing all because no document was given."""
+    message = (
+        "There is no document to index, and remove_missing=True would delete "
+        "everything that was indexed from here. If that is meant, pass "
+        'remove_missing="all"; otherwise see whether the documents are where '
+        "they are read from."
+    )
+    return InvalidOptionError(message, option="remove_missing", value=True)
+
+
 def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
     """Make the error for removing more than half of what is there, or all."""
     message = (
@@ -194,6 +216,16 @@ def too_many(going: Sequence[str], before: int) -> InvalidOptionError:
         'from; if so many are to go, pass remove_missing="all".'
     )
     return InvalidOptionError(message, option="remove_missing", value=True)
+
+
+def kept_message(report: IndexingReport) -> str:
+    """Say which documents were not removed, and when they will be."""
+    return (
+        f"Not given, and kept: {_listed(report.kept)}. Others, that the store holds "
+        "nothing of, failed or could not be read, and may be the same by a new name "
+        "(report.failed, report.skipped). The next run without such removes them; "
+        'remove_missing="all" does in any case.'
+    )
 
 
 def foreign_message(report: IndexingReport) -> str:

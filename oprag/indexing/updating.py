@@ -16,7 +16,12 @@ from oprag.indexing.deciding import Readable, RemoveMissing, Steps, indexing_ste
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import Replace
 from oprag.indexing.progress import Progress, ShowProgress
-from oprag.indexing.reporting import IndexingReport, failures, foreign_message
+from oprag.indexing.reporting import (
+    IndexingReport,
+    failures,
+    foreign_message,
+    kept_message,
+)
 from oprag.indexing.requests import Add, Fetch, Request
 from oprag.indexing.writing import ChunkWriter, in_thread
 
@@ -32,7 +37,8 @@ class RunOptions(TypedDict, total=False):
     remove_missing: RemoveMissing
     """Also delete what the store holds of documents of this scope that are not given.
     Only chunks with oprag's `doc_key` and `doc_uri` are taken to be of a document.
-    More than half of them, those that are empty now among them, only with `"all"`."""
+    More than half of them, those that are empty now among them, only with `"all"`;
+    likewise any, while a document that the store holds nothing of failed."""
     replace: Replace
     """What is replaced of a document that is given."""
     batch_size: int
@@ -65,8 +71,8 @@ def update_index(
             in a row could not: its `report` says what was done.
 
     Warns:
-        OpragWarning: Some documents could not be indexed, or the store holds other
-            chunks of them; see the report.
+        OpragWarning: Some documents could not be indexed, some that are missing are
+            kept, or the store holds other chunks of them; see the report.
     """
     told = Progress(show_progress, documents)
     clients = (writer.embedding, writer.written)
@@ -128,6 +134,8 @@ def _warn(report: IndexingReport, writer: ChunkWriter) -> None:
     if report.failed:
         message = failures(report.failed, writer.embedding, writer.written)
         warn_user(message, OpragWarning)
+    if report.kept:
+        warn_user(kept_message(report), OpragWarning)
     if report.foreign:
         warn_user(foreign_message(report), OpragWarning)
 

@@ -274,7 +274,7 @@ def test_a_run_removes_and_counts_what_is_of_its_own_scope():
 
 
 @pytest.mark.parametrize("wanted", [["new"], []], ids=["text", "empty"])
-def test_a_document_of_another_scope_is_not_replaced_unless_all_is(wanted):
+def test_a_document_of_another_scope_is_not_replaced_unless_all_is_by_a_text(wanted):
     store = FakeStore(list(filled("a", "one")))
     before = content(store)
     new = WantedDocument("a", [])
@@ -289,9 +289,24 @@ def test_a_document_of_another_scope_is_not_replaced_unless_all_is(wanted):
     assert (name, type(error)) == ("a", DuplicateDocumentError)
     assert report.added == ("b",)
     assert [row for row in content(store) if row in before] == before
-    update_index([new], store, FakeWriter(store), scope="two", replace="all")
+    assert ('replace="all"' in str(error)) == bool(wanted)
+    again = attempt([new, other], store, FakeWriter(store), scope="two", replace="all")
     rows = [row for row in store.rows if row.metadata["doc_uri"] == "a"]
-    assert [row.text for row in rows] == wanted
+    assert [row.text for row in rows] == (wanted or ["a 1", "2"])
+    assert [(one.name, str(one.error)) for one in again.failed] == (
+        [] if wanted else [("a", str(error))]
+    )
+
+
+def test_an_empty_document_of_another_scope_goes_as_its_refusal_says():
+    store = FakeStore(list(filled("ab", "one")))
+
+    report = update_index(
+        [WantedDocument("a", [])], store, FakeWriter(store), scope="one"
+    )
+
+    assert report.empty == ("a",)
+    assert {row.metadata["doc_uri"] for row in store.rows} == {"b"}
 
 
 class CannotDelete(FakeWriter):

@@ -18,7 +18,7 @@ WANTED = [document(name, ["one ", "two ", "three"]) for name in "ab"]
 def altered() -> list[StoredChunk]:
     """Every chunk, its metadata altered by something else."""
     rows = itertools.chain(*map(stored, WANTED))
-    return [row._replace(metadata={**row.metadata, "author": "x"}) for row in rows]
+    return [row._replace(metadata={**row.metadata, "token_count": 99}) for row in rows]
 
 
 def doubled() -> list[StoredChunk]:

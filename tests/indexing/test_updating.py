@@ -115,11 +115,13 @@ def test_numbers_are_compared_as_numbers(given_back):
         ("_id", "x", False),  # Qdrant's
         ("pk", 3, False),  # Milvus's
         ("ref_doc_id", "None", False),  # LlamaIndex's
-        ("author", None, False),  # a column that this chunk has nothing in
-        ("author", "Swift", True),  # taken out of the document's metadata since
+        ("reviewed", True, False),  # an application's
+        ("part_index", None, False),  # a column that this chunk has nothing in
+        ("part_index", 0, True),
+        ("nonspace_hash", "x", True),
     ],
 )
-def test_what_a_store_adds_is_no_change_and_what_the_user_took_out_is(
+def test_what_a_store_or_an_application_adds_is_no_change_unless_it_is_oprag_s(
     key, value, replaced
 ):
     wanted = document("a.txt", ["one"])

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from llama_index.core import Document, MockEmbedding, StorageContext, VectorStoreIndex
 from llama_index.core.storage.docstore import SimpleDocumentStore
+from llama_index.core.vector_stores import SimpleVectorStore
+from pydantic import PrivateAttr
 
 from llamaindex_oprag import (
     OffsetTokenNodeParser,
@@ -36,18 +38,22 @@ class Docstore(SimpleDocumentStore):
         self.calls = 0
         self.failing = range(0)
         self.answers = False
+        self.raised: type[BaseException] = TimeoutError
         self.away = False
 
     def _call(self, done: Any, *args: Any, **kwargs: Any) -> Any:
         number, self.calls = self.calls, self.calls + 1
         if number in self.failing and not self.afterwards:
-            raise TimeoutError
+            raise self.raised
         result = done(*args, **kwargs)
         if number in self.failing:
-            raise TimeoutError
+            raise self.raised
         return result
 
     def add_documents(self, *args: Any, **kwargs: Any) -> None:
+        self._call(super().add_documents, *args, **kwargs)
+
+    async def async_add_documents(self, *args: Any, **kwargs: Any) -> None:
         self._call(super().add_documents, *args, **kwargs)
 
     def delete_document(self, *args: Any, **kwargs: Any) -> None:
@@ -67,11 +73,18 @@ class Docstore(SimpleDocumentStore):
 class Stored:
     """An index over such a docstore."""
 
-    def __init__(self, *, afterwards: bool, awaited: bool, override: bool) -> None:
+    def __init__(
+        self,
+        *,
+        afterwards: bool,
+        awaited: bool,
+        override: bool,
+        vectors: SimpleVectorStore | None = None,
+    ) -> None:
         self.docstore = Docstore(afterwards=afterwards)
         self.vectors = chroma() if override else None
         storage = StorageContext.from_defaults(
-            docstore=self.docstore, vector_store=self.vectors
+            docstore=self.docstore, vector_store=self.vectors or vectors
         )
         self.index = VectorStoreIndex(
             [],
@@ -115,7 +128,7 @@ def chroma() -> Any:
     return wrapper.ChromaVectorStore(client.create_collection("docstore-faults"))
 
 
-def started(number: int, times: int, **options: bool) -> Stored:
+def started(number: int, times: int, **options: Any) -> Stored:
     stored = Stored(**options)
     stored.run(BEFORE)
     docstore = stored.docstore
@@ -182,6 +195,35 @@ def test_a_search_finds_its_nodes_while_new_ones_cannot_be_kept():
 
     found = stored.index.as_retriever(similarity_top_k=100).retrieve("x")
     assert {node.node.ref_doc_id for node in found} == {*BEFORE}
+
+
+class Awaited(SimpleVectorStore):
+    """Has an async client, by which its wrapper is told."""
+
+    _aclient: object = PrivateAttr(default_factory=object)
+
+
+@pytest.mark.parametrize("kind", [SimpleVectorStore, Awaited])
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, asyncio.CancelledError])
+def test_a_search_finds_its_nodes_after_a_run_that_was_interrupted(
+    kind, awaited, raised
+):
+    stored = started(
+        0, 1, afterwards=False, awaited=awaited, override=False, vectors=kind()
+    )
+    before = stored.state()
+    stored.docstore.raised = raised
+    stored.docstore.answers = True
+
+    with pytest.raises(raised):
+        stored.run({**BEFORE, "z": "A new text."})
+
+    found = stored.index.as_retriever(similarity_top_k=100).retrieve("x")
+    assert {node.node.ref_doc_id for node in found} == {*BEFORE}
+    assert stored.state() == before
+    stored.run({**BEFORE, "z": "A new text."})
+    assert len(stored.state()[0]) > len(before[0])
 
 
 def test_under_a_docstore_that_holds_nothing_for_a_moment_the_vectors_stay():

@@ -155,6 +155,37 @@ def test_one_changes_what_the_other_wrote():
     assert_whole(langchain.chunks, after)
 
 
+def marked(place: Place, **keys: Any) -> None:
+    """Two chunks get more metadata, as an application would give it to them."""
+    collection = place.chunks._store._collection
+    ids = [chunk.id for chunk in place.chunks.scan()][:2]
+    collection.update(ids=ids, metadatas=[keys] * len(ids))
+
+
+def test_what_an_application_adds_to_metadata_is_no_change_and_stays():
+    langchain, llamaindex = shared_collection()
+    langchain.index(of_kind("page"))
+    marked(langchain, reviewed=True, score=0.5)
+
+    for place in (langchain, llamaindex):
+        report = place.index(of_kind("page"))
+        assert report.unchanged == ("a 'ü'.pdf", "b.txt")
+        found = [chunk.metadata.get("reviewed") for chunk in place.chunks.scan()]
+        assert found.count(True) == 2
+
+
+def test_what_is_added_under_oprag_s_names_is_mended_once():
+    place = shared_collection()[0]  # LlamaIndex reads its own copy of the metadata
+    place.index(of_kind("page"))
+    before = content(place.chunks)
+    marked(place, nonspace_hash="x")
+
+    assert place.index(of_kind("page")).updated == ("a 'ü'.pdf",)
+
+    assert content(place.chunks) == before
+    assert place.index(of_kind("page")).chunks_added == 0
+
+
 def storable(loaded: Loaded) -> bool:
     return not any("\0" in text.text for text in loaded.texts)
 

@@ -305,11 +305,11 @@ def make_other_metadata(chunks: Any) -> None:
     if hasattr(store, "_docstore"):
         nodes = [store._docstore.get_node(chunk.id) for chunk in store.scan()]
         for node in nodes:
-            node.metadata["author"] = "Swift"
+            node.metadata["token_count"] = 99
         store._docstore.add_documents(nodes)
     else:
         for entry in store._store.store.values():
-            entry["metadata"]["author"] = "Swift"
+            entry["metadata"]["token_count"] = 99
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,37 @@ def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place)
     assert names_in(place.chunks) == {f"{n}.txt" for n in "abdef"}
 
 
+def test_a_file_by_a_new_name_that_cannot_be_read_is_still_there(tmp_path, place):
+    laws = folder(tmp_path / "laws", a="Law a.", b="Law b.", c="Law c.", d="Law d.")
+    place.index(laws)
+    (laws / "a.txt").rename(tmp_path / "outside.txt")
+    (laws / "z.txt").symlink_to(tmp_path / "outside.txt")
+
+    with pytest.warns(OpragWarning, match="kept: 'a.txt'"):
+        report = place.index(laws, remove_missing=True)
+
+    assert (report.removed, report.kept) == ((), ("a.txt",))
+    (laws / "z.txt").unlink()
+    (tmp_path / "outside.txt").rename(laws / "z.txt")
+    again = place.index(laws, remove_missing=True)
+    assert (again.added, again.removed) == (("z.txt",), ("a.txt",))
+
+
+@pytest.mark.parametrize("scope", [None, "laws"])
+def test_what_was_in_a_folder_that_is_a_link_to_nowhere_stays(tmp_path, place, scope):
+    laws = folder(tmp_path / "laws", a="Law a.", b="Law b.", c="Law c.", d="Law d.")
+    folder(laws / "sub" / "in", s="Law s.")
+    added = place.index(laws, scope=scope).added
+    shutil.move(laws / "sub", tmp_path / "gone")
+    (laws / "sub").symlink_to(tmp_path / "not mounted")
+    (laws / "a.txt").unlink()
+
+    report = place.index(laws, scope=scope, remove_missing=True)
+
+    assert report.removed == (added[0],)
+    assert names_in(place.chunks) == {*added[1:]}
+
+
 def test_equal_names_of_two_folders_do_not_replace_each_other(tmp_path, place):
     laws = folder(tmp_path / "laws", readme="Of laws.", a="Law a.")
     tales = folder(tmp_path / "tales", readme="Of tales.", b="Tale b.")

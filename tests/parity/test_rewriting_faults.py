@@ -105,7 +105,7 @@ class LangChainPlace(Place):
 
     def alter(self) -> None:
         for entry in self.chunks._store.store.values():
-            entry["metadata"]["author"] = "Swift"
+            entry["metadata"]["token_count"] = 99
 
 
 class FaissPlace(LangChainPlace):
@@ -119,7 +119,7 @@ class FaissPlace(LangChainPlace):
 
     def alter(self) -> None:
         for document in self.chunks._store.docstore._dict.values():
-            document.metadata["author"] = "Swift"
+            document.metadata["token_count"] = 99
 
 
 class LlamaIndexPlace(Place):
@@ -151,7 +151,7 @@ class LlamaIndexPlace(Place):
     def alter(self) -> None:
         docstore = self.chunks._docstore
         for node in docstore.docs.values():
-            node.metadata["author"] = "Swift"
+            node.metadata["token_count"] = 99
             docstore.add_documents([node])
 
 
