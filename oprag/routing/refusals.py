@@ -27,12 +27,12 @@ _TAGS = re.compile(r"<[/|a-z][^<>\s]{0,20}(?:>|\Z)", re.IGNORECASE)
 """End tokens (`</s>`, `<|im_end|>`) and tags around an answer, the last perhaps cut."""
 _CITATIONS = re.compile(
     r"\[\^?(?:(?:passage|source|document|doc|chunk)\s)?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3})*"
-    r"[,;\u2013-]?\s?(?:\]|\Z)|【[^】\n]{0,20}(?:】|\Z)",
+    r"[,;\u2013-]?\s?(?:\]|\Z)|【[^】\s]{0,20}(?:】|\Z)",
     re.IGNORECASE,
 )
 """Numbers of passages in brackets, the last perhaps cut."""
 _ODD = re.compile(r"[^\x20-\x7e\s]")
-_LIST_NUMBER = re.compile(r"\A\d[.,:]\s(?=\S)")
+_LIST_NUMBER = re.compile(r"\A(?:\d[.,:]\s(?=\S))+")
 _OPEN_LIST_NUMBER = re.compile(r"\A\d[.,:]?\s?\Z")
 _FENCE = re.compile(r"\A```\w+[^\S\n]*\n")
 _OPEN_FENCE = re.compile(r"```\w*\s*\Z")

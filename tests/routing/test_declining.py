@@ -295,7 +295,20 @@ ENDINGS = (
     *(" reading it: unanswerable.", "reading it: unanswerable.", ", unanswerable."),
     *("text does not say: unanswerable.", " text does not say: unanswerable."),
     *(" that the text does not say: unanswerable.", "read it: unanswerable."),
-    *(" read it: unanswerable.",),
+    *(
+        " read it: unanswerable.",
+        " do not say: unanswerable.",
+        "do not say: unanswerable.",
+    ),
+    *(" not say: unanswerable.", "not say: unanswerable.", " short: unanswerable."),
+    *(" honest: unanswerable.", " be honest: unanswerable.", " review: unanswerable."),
+    *(
+        " with unanswerable.",
+        " going with unanswerable.",
+        " is the answer: unanswerable.",
+    ),
+    *("the text does not say it. unanswerable.", "short: unanswerable."),
+    *("to be honest: unanswerable.", " as unanswerable.", "boxed{unanswerable}"),
 )
 """One of these, behind the rest of a word, makes a refusal of a text held back."""
 
@@ -315,7 +328,10 @@ def test_text_is_held_back_only_while_both_verdicts_are_possible():
     for text in ALL[::4]:
         parts = (text[:end] for end in range(1, min(len(text), 200)))
         for part in parts:
-            if "<" in part or judge(part, rules, ended=False) != "undecided":
+            if (
+                re.search(r"<|\[\d+\Z", part)
+                or judge(part, rules, ended=False) != "undecided"
+            ):
                 continue
             assert not is_refusal(part + "zz; Ann did.", rules), part
             assert any(
@@ -343,7 +359,7 @@ FIRST_WORDS = {
 
 
 def first_word(text: str) -> str:
-    found = re.match(r"[\w'’]+", text)
+    found = re.match(r"(?:\d\.\s?)?[\w'’]+", text)
     return re.sub(r"['’]", "", found[0]).casefold() if found else ""
 
 
