@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 HIDDEN = "***"
 """What stands in the place of a secret."""
@@ -52,15 +54,16 @@ def secrets_of(*holders: object) -> tuple[str, ...]:
             through by their attributes; nothing is called.
 
     Returns:
-        Each once, as it is, as addresses write it and as a header of basic
-        authorisation does; the longest first.
+        Each once, as it is, and as JSON, Python, HTML, addresses, base64 and a header
+        of basic authorisation write it; the longest first.
     """
     found: set[str] = set()
     held = chain.from_iterable(_held("", holder, _DEEPEST, {}) for holder in holders)
     for text in chain(held, *(_of_text(name, v) for name, v in os.environ.items())):
-        found |= {text, quote(text, safe="", errors="replace"), unquote(text)}
+        found |= {text, unquote(text)}
     long = (text for text in found if len(text) >= _SHORTEST)
-    return tuple(sorted(long, key=lambda text: (-len(text), text)))
+    written = {*chain.from_iterable(map(_written, long))}
+    return tuple(sorted(written, key=lambda text: (-len(text), text)))
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
@@ -143,6 +146,17 @@ def well_formed(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _written(text: str) -> Iterator[str]:
+    """A secret in every writing in which a server may repeat it."""
+    escaped = json.dumps(text)[1:-1]
+    yield from (text, escaped, escaped.replace("/", r"\/"), repr(text)[1:-1])
+    yield json.dumps(text, ensure_ascii=False)[1:-1]
+    yield from (html.escape(text), html.escape(text, quote=False))
+    yield from (quote(text, safe=safe, errors="replace") for safe in ("", "/"))
+    yield quote_plus(text, errors="replace")
+    yield base64.b64encode(text.encode("utf-8", "replace")).decode("ascii")
 
 
 def _held(name: str, value: Any, depth: int, seen: dict[int, object]) -> Iterator[str]:

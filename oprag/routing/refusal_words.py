@@ -24,6 +24,19 @@ _LISTS = {
     "evidence|data|detail/s|author/s|writer/s|narrator/s|speaker/s",
     "THEN": "provided|given|needed|requested|above|here|itself|alone|you|i|we|gave|"
     "was|were|have|has",
+    "NUMBER": "and|or|to|through|" + "|".join(map(str, range(1, 100))),
+    "PIECE": "text/s|passage/s|context/s|document/s|excerpt/s|extract/s|source/s|"
+    "snippet/s|chunk/s",
+    "ADVERB": "probably|likely|apparently|seemingly|still|sadly|honestly|simply|"
+    "clearly|completely|entirely|essentially|effectively|technically|strictly|truly|really|"
+    "quite|seems|appears|marked|classified|labeled|labelled|considered|deemed",
+    "LABEL": "output|verdict|result|status|conclusion|label|decision|classification|"
+    "outcome|explanation|reason|reasoning|analysis",
+    "CLOSE": "careful|close|closer|thorough|full|further|detailed",
+    "REVIEW": "review|reading|analysis|consideration|examination|inspection",
+    "MENTION": "mention|say|state|tell|give|name|contain|provide|specify|include|"
+    "answer|cover|discuss|address|indicate|describe|reveal",
+    "ANSWER_WITH": "say|answer|reply|respond|write|mark|classify|call|go",
     "QUESTION": "question/s|query|request",
     "FACT": "date|year|name|number|figure|price|cost|amount|age|place|reason|answer|"
     "mention|indication|statement",
@@ -55,33 +68,54 @@ _LEADS = (
     "so yeah|yes|no|well|then",
     "THE* final|short|correct* answer|response",
     "THE* final|short|correct* answer|response is|was",
+    "THE* LABEL",
+    "heres|here THE* answer|response",
+    "here is THE* answer|response",
+    "in short|brief|sum|summary|conclusion",
+    "to be honest|fair|clear|precise|exact",
+    "to summarize|summarise|conclude",
+    "after|upon|on CLOSE* REVIEW",
+    "after|upon|on CLOSE* REVIEW of THE|GIVEN* TEXT",
     "it would* seem/s|appear/s",
     "it would* seem/s|appear/s that",
     "it looks like",
-    "after|having READ through* THE|GIVEN* TEXT|it|them",
-    "after|having READ through* THE|GIVEN* TEXT|it|them AGAIN",
+    "after|upon|having READ through* THE|GIVEN* TEXT|it|them",
+    "after|upon|having READ through* THE|GIVEN* TEXT|it|them AGAIN",
     "i|we think|believe|conclude|find|fear",
     "i|we think|believe|conclude|find|fear that",
 )
 """May stand before a beginning; a comma, a colon or a line break may follow."""
 
-_WORDS_FIRST = ("hmm|hm|well|ok|okay", "yes|no")
+_WORDS_FIRST = (
+    "hmm|hm|well|ok|okay|alright|understood|a",
+    "yes|no|sure|certainly",
+    "none|nothing|unclear|unknown",
+    "NA",
+)
 """May stand before a beginning, with a comma or the end of a sentence behind them.
 Behind *yes* and *no*, *it* is what the user asked about: "Yes, it is unanswerable."
-answers."""
+answers. Behind the last two, a dash or a bracket will do as well."""
 
-_REASONS_FIRST = ("since|because|as", "given|seeing that")
+_REASONS_FIRST = ("since|because|as|while|although|though", "given|seeing that")
 """Make a reason of the rows of `_NOTHING_THERE`."""
+
+_NOTHING_SAID = (
+    "CANNOT|do|does|did|can|could|never|only|just|merely|simply",
+    "neither|nor|end/s|break/s|stop/s|about|on|in|from",
+    "BE ALMOST* NOT|about|too",
+    "SAYS ALMOST* NOT|little|few",
+    "TREATS",
+)
+"""What is said of the text."""
 
 _NOTHING_THERE = (
     "it|this|that one|ones* BE ALMOST* NOT",
     "it|this|that CANNOT",
     "its|thats|ones ALMOST* NOT",
-    "THE GIVEN* TEXT THEN* CANNOT|do|does|did|can|could|never|only|just|merely|simply",
-    "THE GIVEN* TEXT THEN* neither|nor|end/s|break/s|stop/s|about|on|in|from",
-    "THE GIVEN* TEXT THEN* BE ALMOST* NOT|about|too",
-    "THE GIVEN* TEXT THEN* SAYS ALMOST* NOT|little|few",
-    "THE GIVEN* TEXT THEN* TREATS",
+    *(f"THE GIVEN* TEXT NUMBER* THEN* {said}" for said in _NOTHING_SAID),
+    *(f"PIECE NUMBER* {said}" for said in _NOTHING_SAID),
+    "and* do|does|did not MENTION",
+    "and* dont|doesnt|didnt MENTION",
     "there BE* NOT|CANNOT",
     "theres NOT",
     "NO GIVEN|explicit|direct|clear* TEXT|FACT",
@@ -91,6 +125,7 @@ _NOTHING_THERE = (
     "insufficient TEXT",
     "nothing in|about|here|on|said|mentioned|relevant",
     "none of GIVEN* TEXT",
+    "none SAYS|TREATS",
     "neither of* GIVEN* TEXT",
     "i|we CANNOT",
     "i|we am|are|was|were|have|can|could|do|did|will ALMOST* NOT|sorry|afraid",
@@ -99,6 +134,7 @@ _NOTHING_THERE = (
 
 _BEGINNINGS = (
     "UNANSWERABLE",
+    "ADVERB ALMOST* UNANSWERABLE",
     "QUESTION",
     "THE GIVEN* QUESTION",
     "THE* answer to|for|as|cannot|cant|can|could|isnt|wasnt|does|remains|lies",
@@ -109,7 +145,11 @@ _BEGINNINGS = (
     "i|we have looked|searched|checked|read|reviewed|to",
     "i|we see|saw|looked|searched|checked|read|reviewed",
     "im ALMOST* sorry|afraid|unable|not",
-    "id say|answer|call|have|classify",
+    "id have|ANSWER_WITH",
+    "ill have|ANSWER_WITH",
+    "i|we will have|ANSWER_WITH",
+    "im going with",
+    "im going to have|ANSWER_WITH",
     "ive ALMOST* NOT|looked|searched|checked|read|reviewed|found",
     "cannot|cant|unable to|be|answer|find|tell|say|determine",
     "sorry|unfortunately|regrettably|apologies",
@@ -132,6 +172,11 @@ _AFTER = (
 """Words that go on after the sentinel and make a clause of their own."""
 
 _PLAIN = (
+    "after|alright|brief|careful|certainly|close|conclude|conclusion|consideration|"
+    "examination|exact|fair|honest|honestly|precise|review|analysis|reading|sum|"
+    "summarise|summarize|summary|sure|thorough|understood|upon|be|clear|further|full|"
+    "output|verdict|result|status|label|decision|classification|outcome|explanation|"
+    "detailed|inspection|closer|ill|will|reasoning|sadly|still|probably|"
     "a|alone|an|and|answer|answered|appear|appears|as|at|based|believe|by|call|can|"
     "classify|conclude|consider|correct|far|fear|final|find|from|given|go|going|"
     "guess|have|having|helps|hence|here|hm|hmm|hope|i|id|im|in|is|it|label|like|looks|"
@@ -167,8 +212,9 @@ _FINDS = (
 """What was looked for in vain, where nothing was found."""
 
 _GAP = r"(?!\n\n)[\s,\u2013\u2014-]+"
-_GAP_AFTER_LEAD = r"[\s,:;\u2013\u2014-]+"
+_GAP_AFTER_LEAD = r"[\s,:;=\u2013\u2014-]+"
 _GAP_AFTER_WORD = r"[,.:;!…]+\s*"
+_GAP_AFTER_NOTHING = r"\s?(?:[,.:;!…\u2013\u2014]|-(?!\w)|\n)[\s,.:;!…\u2013\u2014-]*"
 
 
 def _words(alternatives: str) -> list[str]:
@@ -191,13 +237,14 @@ _STATEMENTS = re.compile(
 _CLAUSES = re.compile(rf"{_STATEMENTS.pattern}|[,:]|\band\b")
 _PLAIN_CLAUSE = re.compile(rf"(?:\W|{_any(_PLAIN)})*")
 _NEGATION = re.compile(_any("NOT|CANNOT|nor|without"))
-_REASON = re.compile(_any(f"NOT|CANNOT|TEXT|{_BECAUSE}"))
+_NA = r"\bn/a\b"
+_REASON = re.compile(_any(f"NOT|CANNOT|TEXT|{_BECAUSE}") + f"|{_NA}")
 _COURTESY = re.compile(_any(_BECAUSE))
 _CLAIM = re.compile(_any(_CLAIMS))
 _FIND = re.compile(_any(_FINDS))
 
 _END = (
-    r"(?:\s*(?:\Z|[.,:;!…。，：；！/=→\u2013\u2014\n]|-(?!\w)|\?(?=\W*(?:yes\b|(?:ye?)?\Z)))"
+    r"(?:\s*(?:\Z|[.,:;!…。，：；！/=\u2013\u2014\n]|-(?!\w)|\?(?=\W*(?:yes\b|(?:ye?)?\Z)))"
     rf"|\s{_any(_AFTER)})"
 )
 """The end of a clause; after a question mark only *yes* leaves it a refusal."""
@@ -205,7 +252,7 @@ _YES = re.compile(_any(_WORDS_FIRST[1]) + _GAP_AFTER_WORD)
 _NO_IT = rf"(?!(?:its?|thats|ones)\b|(?:this|that)\b(?:\Z|{_GAP}{_any('BE')}))"
 _ALMOST = rf"(?:{_GAP}{_any('ALMOST')})*"
 _SUBJECT = re.compile(
-    r"(?:(?:\A|[.,:;!?…。，：；！\u2013\u2014\n-])\s*"
+    rf"(?:(?:\A|[.,:;=!?…。，：；！\u2013\u2014\n-])\s*(?:{_any('ADVERB')}{_ALMOST}{_GAP})?"
     rf"|{_any('so|therefore|thus|hence|as|say|write|reply|respond|with')}\s"
     rf"|(?:{_any('THE|GIVEN')}\s)*{_any('QUESTION|answer|response')}"
     rf"(?:(?:(?!{_any(_BUT)}|{_any(_CLAIMS)})[^.:;!?…。！？\n])*?{_any('BE')})?{_ALMOST}{_GAP}"
@@ -297,7 +344,9 @@ def grammar_of(sentinels: tuple[str, ...]) -> Grammar:
     longest_first = sorted(sentinels, key=lambda word: (-len(word), word))
     escaped = (re.escape(word).replace(r"\ ", r"\s") for word in longest_first)
     sentinel = rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)"
+    sentinel = rf"{sentinel}(?:\W{{1,3}}{sentinel})*"
     own = {
+        "NA": _NA,
         "UNANSWERABLE": sentinel + _END,
         "SENTINEL": sentinel,
         "NO": r"\bno\b(?!,)",
@@ -306,20 +355,21 @@ def grammar_of(sentinels: tuple[str, ...]) -> Grammar:
     }
     lead, lead_begun = _any_row(_LEADS, own, end=r"\Z")
     reason, reason_begun = _any_row(_REASONS_FIRST, own, end=r"\Z")
-    _, word_begun = _any_row(_WORDS_FIRST, own, end=r"\Z")
+    _, word_begun = _any_row(_WORDS_FIRST[:2], own, end=r"\Z")
+    _, none_begun = _any_row(_WORDS_FIRST[2:], own, end=r"\s?\Z")
     nothing, nothing_begun = _any_row(_NOTHING_THERE, own)
     other, other_begun = _any_row(_BEGINNINGS, own)
-    word, yes = map(_any, _WORDS_FIRST)
+    word, yes, none = map(_any, _WORDS_FIRST[:3])
     before = (
         rf"(?:(?:{lead}){_GAP_AFTER_LEAD}|{word}{_GAP_AFTER_WORD}"
-        rf"|{yes}{_GAP_AFTER_WORD}{_NO_IT})*"
+        rf"|{yes}{_GAP_AFTER_WORD}{_NO_IT}|(?:{none}|{_NA}){_GAP_AFTER_NOTHING})*"
     )
     because = rf"(?:(?:{reason}){_GAP})?"
-    first = f"{lead_begun}|{reason_begun}|{word_begun}"
+    first = f"{lead_begun}|{reason_begun}|{word_begun}|{none_begun}"
     rows = (*_LEADS, *_REASONS_FIRST, *_WORDS_FIRST, *_NOTHING_THERE, *_BEGINNINGS)
     parts = {part.strip("*") for row in rows for part in row.split()} - own.keys()
     vocabulary = [*parts, "TREATS", _AFTER]
-    words = {*sentinels, *itertools.chain(*map(_words, vocabulary))}
+    words = {"n/a", *sentinels, *itertools.chain(*map(_words, vocabulary))}
     return Grammar(
         beginning=re.compile(f"{before}(?:{other}|{because}(?:{nothing}))"),
         begun=re.compile(

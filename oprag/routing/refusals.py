@@ -7,7 +7,9 @@ The paper does not say how such replies are read; these rules do.
 
 from __future__ import annotations
 
+import functools
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, TypeAlias
@@ -23,14 +25,38 @@ LONGEST_OPENING = 300
 
 _TAGS = re.compile(r"<[/|a-z][^<>\s]{0,20}(?:>|\Z)", re.IGNORECASE)
 """End tokens (`</s>`, `<|im_end|>`) and tags around an answer, the last perhaps cut."""
+_CITATIONS = re.compile(
+    r"\[\^?(?:(?:passage|source|document|doc|chunk)\s)?\d{1,3}(?:\s?[,;\u2013-]\s?\d{1,3})*"
+    r"[,;\u2013-]?\s?(?:\]|\Z)|【[^】\s]{0,20}(?:】|\Z)",
+    re.IGNORECASE,
+)
+"""Numbers of passages in brackets, the last perhaps cut."""
+_ODD = re.compile(r"[^\x20-\x7e\s]")
+_LIST_NUMBER = re.compile(r"\A(?:\d[.,:]\s(?=\S))+")
+_OPEN_LIST_NUMBER = re.compile(r"\A\d[.,:]?\s?\Z")
 _FENCE = re.compile(r"\A```\w+[^\S\n]*\n")
 _OPEN_FENCE = re.compile(r"```\w*\s*\Z")
 _QUOTED_END = re.compile(r"[?.!](?=[\"'”’»]+(?:\s+[a-z]|\s*\Z))")
 """The end of a quoted sentence inside another one."""
 _MARKS = str.maketrans(
     dict.fromkeys("([{)]}", ",")
-    | dict.fromkeys("\"'`´“”‘’„‚«»‹›「」『』*_~#<>|\u200b\ufeff", "")
+    | dict.fromkeys("\"'`´“”‘’„‚«»‹›「」『』*_~#<>|\\$⁰¹²³⁴⁵⁶⁷⁸⁹", "")
 )
+
+
+def _cut(before: str, names: str, behind: str) -> str:
+    """Match what stands before and one of the names, the last name perhaps cut."""
+    begun = {name[:end] for name in names.split("|") for end in range(len(name) + 1)}
+    return rf"{before}(?:(?:{names})(?={behind})|(?:{'|'.join(sorted(begun))})\Z)"
+
+
+_COMMANDS = re.compile(
+    _cut(r"<\|(?:start|channel|start_header_id)\|>", "final|assistant", "<")
+    + "|"
+    + _cut(r"\\", "boxed|text|textbf|textit|mathrm|mathbf", r"\{")
+)
+"""Who speaks and where to, in some models' own marks; and LaTeX around an answer."""
+_LEADING = "-+•=,.:;!?… \n"
 _SENTENCE_END = re.compile(
     rf"(?<=[.!?…]){ABBREVIATED}\s+"
     r"|(?<=[。！？])|(?<![,:;\u2013\u2014-])\n\n"
@@ -113,11 +139,30 @@ def as_decline_rules(
 def fold(text: str) -> str:
     """Take off case, quotes, brackets, Markdown marks, tags and what leads a list.
 
-    A run of blanks becomes a space, or a line break, or two where a line is empty.
+    So are numbers of passages in brackets, emoji and other signs, and characters that
+    are not seen. A run of blanks becomes a space, or a line break, or two where a line
+    is empty. What is left of a text's beginning is a beginning of what is left of it.
     """
-    bare = _QUOTED_END.sub("", _TAGS.sub("", _FENCE.sub("", text)))
-    bare = bare.translate(_MARKS).casefold()
-    return re.sub(r"\s+", _one_blank, bare).lstrip("-+•,.:;!?… \n")
+    bare = _FENCE.sub("", _ODD.sub(lambda odd: _usual(odd[0]), text))
+    bare = _CITATIONS.sub("", _TAGS.sub("", _COMMANDS.sub("", bare)))
+    bare = _QUOTED_END.sub("", bare).translate(_MARKS).casefold()
+    bare = re.sub(r"\s+", _one_blank, bare).lstrip(_LEADING)
+    return _LIST_NUMBER.sub("", bare).lstrip(_LEADING)
+
+
+@functools.lru_cache(maxsize=512)
+def _usual(character: str) -> str:
+    """Return a letter of another shape as it is usual; a sign separates, as a comma.
+
+    One by one: normalised as a whole, a text is not what its pieces are.
+    """
+    category = unicodedata.category(character)
+    if category in ("Cc", "Cf") or "\ufe00" <= character <= "\ufe0f":
+        return ""
+    usual = unicodedata.normalize("NFKC", character)
+    if category.startswith("L") and usual.isascii():
+        return usual
+    return "," if category in ("So", "Sm", "Sk") and character != "´" else character
 
 
 def _one_blank(run: re.Match[str]) -> str:
@@ -127,15 +172,16 @@ def _one_blank(run: re.Match[str]) -> str:
 def is_refusal(text: str | None, rules: DeclineRules | None = None) -> bool:
     """Say whether a whole reply declines to answer.
 
-    Reasoning blocks, end tokens, case, quotes, brackets and Markdown marks do not
-    count. A reply is a refusal when nothing is left of it; or when
+    Reasoning blocks, end tokens, case, quotes, brackets, Markdown marks, numbers of
+    passages in brackets, emoji and characters that are not seen do not count. A reply
+    is a refusal when nothing is left of it, and it is no number or sign; or when
 
     1. it begins like one: with the sentinel; with *the question*, *the answer*, *it*,
        *this*, *that*, *therefore*, *so*; or with words like *the text does not*,
        *there is no*, *no information*, *I cannot*, *based on*, *sorry*. What begins so
        may stand behind *since*, *because*, *as* or *given that*; behind *after reading
-       the text*; and behind *hmm*, *well*, *ok*, *yes* or *no* with a comma or full
-       stop; and
+       the text*, *in short* or a label as *verdict:*; and behind *hmm*, *well*, *ok*,
+       *sure*, *none*, *yes* or *no* with a comma or full stop; and
     2. within its first two sentences and 300 characters the sentinel stands alone
        as a sentence or clause, or is said of the question, the answer or *it*; and
     3. what else these say is why, or that nothing was found.
@@ -173,7 +219,8 @@ def judge(text: str, rules: DeclineRules, *, ended: bool) -> Decision:
     long = len(text) > LONGEST_OPENING
     folded = fold(text[:LONGEST_OPENING])
     if not folded:
-        return "answering" if long else "declined" if ended else "undecided"
+        says = long or (ended and _is_sign_or_number(text))
+        return "answering" if says else "declined" if ended else "undecided"
     grammar = grammar_of(rules.folded_sentinels)
     ends = _sentence_ends(folded)
     if ended or long or len(ends) > 1:
@@ -186,9 +233,16 @@ def judge(text: str, rules: DeclineRules, *, ended: bool) -> Decision:
             return "declined" if ended else "undecided"
         return "answering"
     begun = grammar.begins(folded) or grammar.may_begin(folded)
-    if (begun and grammar.may_decline(folded)) or _OPEN_FENCE.match(text):
+    open_mark = _OPEN_FENCE.match(text) or _OPEN_LIST_NUMBER.match(folded)
+    if open_mark or (begun and grammar.may_decline(folded)):
         return "undecided"
     return "answering"
+
+
+def _is_sign_or_number(text: str) -> bool:
+    """Whether a text of which nothing is left was an answer: "[2]" or "👍"."""
+    bare = _FENCE.sub("", _TAGS.sub("", text))
+    return any(c.isalnum() or unicodedata.category(c) in ("So", "Sm") for c in bare)
 
 
 def _sentence_ends(folded: str) -> list[int]:

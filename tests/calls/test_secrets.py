@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import base64
+import html
 import itertools
+import json
 from types import SimpleNamespace
 from unittest.mock import MagicMock
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given, settings
@@ -71,6 +74,38 @@ def test_an_address_holds_them_as_it_writes_them_and_as_they_are(monkeypatch):
 
     assert {"ses@me", "ses%40me", "a b c1", "a%20b%20c1"} <= set(found)
     assert base64.b64encode(b"anna:ses@me").decode() in found
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda key: json.dumps(key)[1:-1],
+        lambda key: json.dumps(key, ensure_ascii=False)[1:-1],
+        lambda key: json.dumps(key)[1:-1].replace("/", "\\/"),
+        lambda key: repr(key)[1:-1],
+        html.escape,
+        lambda key: html.escape(key, quote=False),
+        quote,
+        lambda key: quote(key, safe=""),
+        quote_plus,
+        lambda key: base64.b64encode(key.encode()).decode(),
+    ],
+)
+@pytest.mark.parametrize("key", ['k"ey\\12/é<&34', "abc/def+ghi=1234", "it's a key"])
+def test_a_key_is_known_however_a_server_writes_it(key, write):
+    said = f"The key {write(key)} is wrong."
+    secrets = secrets_of(SimpleNamespace(api_key=key))
+
+    assert without_secrets(said, secrets) == "The key *** is wrong."
+    shown = ReplyFilter(secrets)
+    assert "".join(map(shown.feed, said)) + shown.finish() == "The key *** is wrong."
+
+
+def test_a_short_key_makes_no_secret_of_what_it_is_written_as():
+    assert not {"&quot;", "bm9uZQ=="} & {
+        *secrets_of({"api_key": '"'}),
+        *secrets_of({"api_key": "none"}),
+    }
 
 
 def test_what_is_short_or_no_secret_is_not_taken_for_one(monkeypatch):

@@ -6,6 +6,7 @@ import itertools
 import random
 import re
 import time
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from oprag.calls import ReasoningFilter, without_reasoning
 from oprag.errors import InvalidOptionError
 from oprag.routing import DeclineDetector, DeclineRules, as_decline_rules, is_refusal
-from oprag.routing.refusal_words import grammar_of
+from oprag.routing.refusal_words import _words, grammar_of
 from oprag.routing.refusals import judge
 from tests.routing.refusal_samples import (
     ANSWERS,
@@ -61,8 +62,8 @@ def test_there_are_enough_of_each():
 
     assert len(new_refusals) >= 150
     assert len(new_answers) >= 150
-    assert len(REFUSALS) == 562
-    assert len(ANSWERS) == 462
+    assert len(REFUSALS) == 647
+    assert len(ANSWERS) == 533
     assert len(LENIENT_REFUSALS) == 34
 
 
@@ -235,10 +236,22 @@ WORDS = (
     *("the", "this", "question", "it", "is", "unanswerable", "un", "from", "answer"),
     *("not", "text", "passages", "says", "mention", "sorry", "so", "based", "on"),
     *("since", "as", "after", "reading", "well", "hmm", "ok", "so no", "the passages"),
+    *("passage 1", "2", "sure", "in short", "still", "verdict", "while", "does"),
     *("i", "cannot", "because", "but", "Kant", "there", "no", "yes", "an", "Mr.", "x"),
 )
 MARKS = (
     *(" ", " ", " ", "\n", "\n\n", ". ", ".", ",", ":", "; ", "**", '"', "—", "-", "!"),
+    *(
+        "[1]",
+        "1. ",
+        "😞",
+        "\u00ad",
+        "\\boxed{",
+        "= ",
+        "n/a",
+        "<|channel|>final",
+        "none",
+    ),
     *("? ", "(", "<think>", "</", "</s>", "```", "```json\n", "。"),
 )
 
@@ -282,7 +295,20 @@ ENDINGS = (
     *(" reading it: unanswerable.", "reading it: unanswerable.", ", unanswerable."),
     *("text does not say: unanswerable.", " text does not say: unanswerable."),
     *(" that the text does not say: unanswerable.", "read it: unanswerable."),
-    *(" read it: unanswerable.",),
+    *(
+        " read it: unanswerable.",
+        " do not say: unanswerable.",
+        "do not say: unanswerable.",
+    ),
+    *(" not say: unanswerable.", "not say: unanswerable.", " short: unanswerable."),
+    *(" honest: unanswerable.", " be honest: unanswerable.", " review: unanswerable."),
+    *(
+        " with unanswerable.",
+        " going with unanswerable.",
+        " is the answer: unanswerable.",
+    ),
+    *("the text does not say it. unanswerable.", "short: unanswerable."),
+    *("to be honest: unanswerable.", " as unanswerable.", "boxed{unanswerable}"),
 )
 """One of these, behind the rest of a word, makes a refusal of a text held back."""
 
@@ -294,7 +320,7 @@ def test_text_is_held_back_only_while_both_verdicts_are_possible():
 
     def rests(part: str) -> Iterator[str]:
         yield ""
-        begun = re.split(r"[\W_]", part)[-1].casefold()
+        begun = re.split(r"[\W_]", unicodedata.normalize("NFKC", part))[-1].casefold()
         for word in vocabulary if begun else ():
             if word.startswith(begun):
                 yield word[len(begun) :]
@@ -302,7 +328,10 @@ def test_text_is_held_back_only_while_both_verdicts_are_possible():
     for text in ALL[::4]:
         parts = (text[:end] for end in range(1, min(len(text), 200)))
         for part in parts:
-            if "<" in part or judge(part, rules, ended=False) != "undecided":
+            if (
+                re.search(r"<|\[\d+\Z", part)
+                or judge(part, rules, ended=False) != "undecided"
+            ):
                 continue
             assert not is_refusal(part + "zz; Ann did.", rules), part
             assert any(
@@ -320,21 +349,24 @@ FIRST_WORDS = {
     *("i", "im", "id", "ive", "we", "cannot", "cant", "unable", "sorry", "apologies"),
     *("unfortunately", "regrettably", "based", "according", "given", "from", "as"),
     *("since", "because", "seeing", "after", "having", "well", "hmm", "hm"),
-    *("ok", "okay", "yes"),
+    *("ok", "okay", "yes", "alright", "understood", "a", "sure", "certainly", "n"),
+    *("unclear", "unknown", "while", "although", "though", "upon", "on", "in", "to"),
+    *("here", "heres", "ill", "and", "do", "does", "did", "dont", "doesnt", "didnt"),
+    *_words("PIECE|ADVERB|LABEL"),
     "unanswerable",
 }
 """With these a refusal may begin."""
 
 
 def first_word(text: str) -> str:
-    found = re.match(r"[\w'’]+", text)
+    found = re.match(r"(?:\d\.\s?)?[\w'’]+", text)
     return re.sub(r"['’]", "", found[0]).casefold() if found else ""
 
 
 def test_of_an_answer_that_begins_otherwise_nothing_is_held_beyond_the_first_word():
     words = {text: first_word(text) for text in ANSWERS}
     otherwise = [text for text, word in words.items() if word not in FIRST_WORDS]
-    assert len([text for text in otherwise if words[text]]) > 70
+    assert len([text for text in otherwise if words[text]]) > 60
 
     for text in otherwise:
         if word := words[text]:
@@ -368,8 +400,8 @@ def test_no_more_than_300_characters_or_two_sentences_are_held_back(data):
 @pytest.mark.parametrize(
     ("text", "beginning"),
     [
-        ("Paris is the capital.", "P"),
-        ("1912", "1"),
+        ("Lima is the capital.", "Lim"),
+        ("1912", "19"),  # "1" may become "1."
         ("Un answerable case", "Un "),
         ("Unanswerable arguments", "Unanswerable ar"),  # "a" may become "as"
         ("The capital", "The ca"),  # "c" may become "context"
@@ -386,8 +418,8 @@ def test_no_more_than_300_characters_or_two_sentences_are_held_back(data):
         ("It is unanswerable, he said. That", "It is unanswerable, he said. "),
         ("According to Burke", "According to Bu"),
         ("```python\nx = 1", "```python\nx"),
-        ("<think>unanswerable</think>Lima", "<think>unanswerable</think>L"),
-        ("<thinking>a</thinking>Lima", "<thinking>a</thinking>L"),
+        ("<think>unanswerable</think>Kiel", "<think>unanswerable</think>K"),
+        ("<thinking>a</thinking>Kiel", "<thinking>a</thinking>K"),
     ],
 )
 def test_held_back_text_is_released_at_the_first_possible_character(text, beginning):
@@ -461,7 +493,9 @@ def test_the_sentinel_option_replaces_that_of_the_rules():
 
 
 RUNS = ["-", "- ", ",-", "*", ".-", "!", "\n", " ", "x", "so ", "<", "the "]
-RUNS += ["so well, ", "no. ", "hmm... ", "after reading it, "]
+RUNS += ["so well, ", "no. ", "hmm... ", "after reading it, ", "n/a - ", "none. "]
+RUNS += ["unanswerable ", "in short, ", "[1]", "1. ", "passages 1 and 2 ", "😞"]
+RUNS += ["\\boxed{", "\u200b", "probably ", "result: "]
 
 
 def seconds(text: str) -> float:
