@@ -117,7 +117,9 @@ def _undisputed(
     order = cover_by_place(source, own)
     if order is not None:
         return Placement(own, order)
-    if numbered and placement.order is not None:
+    numbers = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in recorded}
+    lost = numbers not in ({None}, set(range(len(recorded))))
+    if numbered and not lost and placement.order is not None:
         return placement
     locations = [
         Location(None, "ambiguous") if location.span not in (None, span) else location
