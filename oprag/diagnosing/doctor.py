@@ -52,7 +52,8 @@ class RepairPlan(NamedTuple):
     """One per chunk that is written, the chunks of a document together."""
     unproved: tuple[Example, ...]
     """All chunks that stay without a proved place, in the order of the store; then
-    those that nothing is written on, as their document could not be read after it."""
+    those that nothing is written on, as their document could not be read after it
+    (`kept_readable`), or its damage not be seen (`damaged`)."""
     diagnosis: Diagnosis
     """The index before the repair."""
 
@@ -113,7 +114,8 @@ def plan_repair(
     and hash of the part's text (`oprag.metadata.text_stamp`), if it has none. Once
     the changes are written, a second plan is empty; so is that of an index whose
     repair was broken off and done again. Where a document can be read, with
-    `exact=False` at least, and could not be after it, it stays as it is.
+    `exact=False` at least, and could not be after it, it stays as it is. So does one
+    that is damaged and would not be whole after it, or would lose what tells so.
 
     Args:
         chunks: All chunks of the index, each with its id in the store.
@@ -135,15 +137,22 @@ def plan_repair(
         examined = list(map(examine, now))
         return _Examination(examined, documents, position_keys, document_key).planned()
 
-    changes, held = settle(stored, planned)
+    def is_damaged(now: Sequence[StoredChunk]) -> bool:
+        examined = list(map(examine, now))
+        found = _Examination(examined, None, position_keys, document_key).diagnosis()
+        return found.verdict == "damaged"
+
+    settled = settle(stored, planned, is_damaged)
     unproved = first.unproved()
     listed = {example.chunk for example in unproved}
+    held = [(change, "damaged") for change in settled.hiding]
+    held += [(change, "kept_readable") for change in settled.taking]
     left = [
-        Example(change.id, change.document, "kept_readable")
-        for change in held
+        Example(change.id, change.document, why)
+        for change, why in held
         if change.id not in listed
     ]
-    return RepairPlan(tuple(changes), (*unproved, *left), first.diagnosis())
+    return RepairPlan(tuple(settled.changes), (*unproved, *left), first.diagnosis())
 
 
 class _Examination:
@@ -195,6 +204,7 @@ class _Examination:
                 changes_of(self._chunks, document)
                 if self._is_versioned(document) or document.name not in versioned
                 else [],
+                document.source,
             )
             for document in self.proved
         ]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.naming import Sources
-from oprag.locating import Location, Order, Placement, place, squeeze
+from oprag.locating import Location, Order, Placement, cover_by_place, place, squeeze
 from oprag.metadata import CHUNK_INDEX, DOC_VERSION, N_CHUNKS
 from oprag.positions import DocumentKey, PositionKeys, as_number, read_chunks
 
@@ -86,9 +86,46 @@ def _proved(
     orders: Sequence[Order],
 ) -> ProvedDocument:
     placement = place(source, [chunk.text for chunk in recorded], orders)
+    placement = _undisputed(source, recorded, placement, numbered=orders[0].recorded)
     verdicts = _compared(source, recorded, placement.locations)
     holds = [_holds(source, chunk) for chunk in recorded]
     return ProvedDocument(name, members, placement, verdicts, holds, source)
+
+
+def _undisputed(
+    source: str, recorded: Sequence[Chunk], placement: Placement, *, numbered: bool
+) -> Placement:
+    """Leave recorded places as they are that all hold their texts, each its own.
+
+    Which of two equal texts stands where, the order of a store does not tell. Where
+    the recorded places leave a gap, and others do not, the order of numbers or links
+    (`numbered`) disproves them; that of a store does not, as a chunk may be lost.
+    """
+    spans = [
+        Span(*chunk.span)
+        for chunk in recorded
+        if chunk.span is not None
+        and chunk.part is None
+        and source[slice(*chunk.span)] == chunk.text
+    ]
+    if len(spans) < len(recorded) or len(set(spans)) < len(spans):
+        return placement
+    found = [location.span for location in placement.locations]
+    if found == spans:
+        return placement
+    own = [Location(span, "exact") for span in spans]
+    order = cover_by_place(source, own)
+    if order is not None:
+        return Placement(own, order)
+    numbers = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in recorded}
+    lost = numbers not in ({None}, set(range(len(recorded))))
+    if numbered and not lost and placement.order is not None:
+        return placement
+    locations = [
+        Location(None, "ambiguous") if location.span not in (None, span) else location
+        for location, span in zip(placement.locations, spans, strict=True)
+    ]
+    return Placement(locations, None)
 
 
 def _fit(document: ProvedDocument) -> tuple[bool, int, int]:

@@ -1,4 +1,4 @@
-"""A repair that needs no second one, and takes no document away that can be read."""
+"""A repair that needs no second one, takes no document away, and hides no damage."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from oprag.diagnosing.planning import Change
 from oprag.diagnosing.wholeness import own_documents, readability
-from oprag.documents import StoredChunk, is_own
-from oprag.metadata import DOC_KEY, document_key
+from oprag.documents import StoredChunk, is_own, read_versions, stored_hit
+from oprag.errors import OpragError
+from oprag.locating import squeeze
+from oprag.metadata import DOC_KEY, STAMP_KEYS, document_key
 
 _ROUNDS = 5
 """Plans that are made for one repair; the second one is usually empty."""
@@ -21,33 +23,44 @@ class Planned(NamedTuple):
     ids: list[str]
     """All its chunks, in the order of the store."""
     changes: list[Change]
+    source: str
+    """The text that the changes are proved by."""
+
+
+class Settled(NamedTuple):
+    """What a repair writes, and what it does not."""
+
+    changes: list[Change]
+    """One per chunk to write, the chunks of a document together."""
+    hiding: list[Change]
+    """Held back, as damage would not be seen after it."""
+    taking: list[Change]
+    """Held back, as a document could not be read after it, or only less exactly."""
 
 
 Plan = Callable[[Sequence[StoredChunk]], list[Planned]]
+Judge = Callable[[Sequence[StoredChunk]], bool]
 
 
-def settle(
-    chunks: Sequence[StoredChunk], plan: Plan
-) -> tuple[list[Change], list[Change]]:
+def settle(chunks: Sequence[StoredChunk], plan: Plan, is_damaged: Judge) -> Settled:
     """Plan until nothing is left to plan, and hold back what would do harm.
 
     What a plan writes may prove more, or show more to be false: a chunk that no longer
     counts from the start of a page is compared with the whole text. Where a document
     could be read, with `exact=False` at least, and could not be after it, or only less
-    exactly, nothing is written on its chunks.
+    exactly, nothing is written on its chunks. Nor is it where a document is damaged,
+    or would lose a stamp, unless its chunks give its source after it: places that fit
+    a text that was cut are no places of the text that was indexed.
 
     Args:
         chunks: All chunks, each with its id.
         plan: Plans the repair of all documents that some chunks are of.
-
-    Returns:
-        One change per chunk to write, the chunks of a document together; and those that
-        are held back.
+        is_damaged: Whether the chunks of a document show that it is.
     """
     before = {chunk.id: chunk for chunk in chunks}
     after = dict(before)
     documents: dict[str, str] = {}
-    planned = plan(chunks)
+    first = planned = plan(chunks)
     for _ in range(_ROUNDS):
         changes = [change for document in planned for change in document.changes]
         if not changes:
@@ -66,10 +79,18 @@ def settle(
     ]
     settled = [change for change in settled if change.update]
     settled.sort(key=lambda change: ranks[change.document])
-    held = _harmful(before, after, settled)
-    return (
-        [change for change in settled if change.document not in held],
-        [change for change in settled if change.document in held],
+    names = {change.document for change in settled}
+    hiding = {
+        name
+        for name, documents_ in _by_name(first, names).items()
+        if _hides(name, documents_, before, after, is_damaged)
+    }
+    left = [change for change in settled if change.document not in hiding]
+    taking = _harmful(before, after, left)
+    return Settled(
+        [change for change in left if change.document not in taking],
+        [change for change in settled if change.document in hiding],
+        [change for change in left if change.document in taking],
     )
 
 
@@ -85,6 +106,41 @@ def _change(before: StoredChunk, after: StoredChunk, document: str) -> Change:
     changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
     removed = dict.fromkeys(key for key in old if key not in new)
     return Change(before.id, document, old, {**changed, **removed})
+
+
+def _by_name(
+    planned: Sequence[Planned], names: Container[str]
+) -> dict[str, list[Planned]]:
+    """The versions of each document of these names."""
+    versions: dict[str, list[Planned]] = {}
+    for document in planned:
+        if document.name in names:
+            versions.setdefault(document.name, []).append(document)
+    return versions
+
+
+def _hides(
+    name: str,
+    versions: Sequence[Planned],
+    before: Mapping[str, StoredChunk],
+    after: Mapping[str, StoredChunk],
+    is_damaged: Judge,
+) -> bool:
+    """Whether a document is not whole, and less would say so after its repair."""
+    ids = [id_ for version in versions for id_ in version.ids]
+    old, new = [before[id_] for id_ in ids], [after[id_] for id_ in ids]
+    if _stamps(old) <= _stamps(new) and not is_damaged(old):
+        return False
+    try:
+        text, _ = read_versions(name, new, exact=False)
+    except OpragError:
+        return True
+    return squeeze(text.text) not in {squeeze(version.source) for version in versions}
+
+
+def _stamps(chunks: Sequence[StoredChunk]) -> set[tuple[str, str]]:
+    metadatas = [stored_hit(chunk).metadata for chunk in chunks]
+    return {(k, str(m[k])) for m in metadatas for k in STAMP_KEYS if k in m}
 
 
 def _harmful(

@@ -6,7 +6,7 @@ from oprag.locating.annotating import (
     annotate_chunks,
     replaced,
 )
-from oprag.locating.chunks_in_any_order import Order, Placement, place
+from oprag.locating.chunks_in_any_order import Order, Placement, cover_by_place, place
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.seeding import held
 from oprag.locating.squeezing import squeeze
@@ -19,6 +19,7 @@ __all__ = [
     "Placement",
     "SourcePart",
     "annotate_chunks",
+    "cover_by_place",
     "held",
     "locate",
     "place",

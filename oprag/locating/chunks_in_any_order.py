@@ -74,7 +74,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
                 found[i] = Location(None, "ambiguous")
             return Placement(found, None if doubtful else list(order.indexes))
         # Splitters applied one after another may step back: then places decide.
-        by_place = _sorted_cover(source, found) if order.recorded else None
+        by_place = cover_by_place(source, found) if order.recorded else None
         if by_place is not None:
             return Placement(found, by_place)
     best = orders[0]
@@ -83,7 +83,7 @@ def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placeme
     else:
         found = _alone(source, texts)
         _between(source, texts, found, best.indexes)
-    return Placement(found, _sorted_cover(source, found))
+    return Placement(found, cover_by_place(source, found))
 
 
 def _is_only(source: str, texts: Sequence[str]) -> bool:
@@ -178,7 +178,7 @@ def _covers(source: str, locations: Sequence[Location]) -> bool:
     return bool(locations) and not source[end:].strip()
 
 
-def _sorted_cover(source: str, found: Sequence[Location]) -> list[int] | None:
+def cover_by_place(source: str, found: Sequence[Location]) -> list[int] | None:
     """The order by place, if every chunk has one of its own and they leave no gap."""
     spans = [location.span for location in found]
     if None in spans or len(set(spans)) < len(spans):

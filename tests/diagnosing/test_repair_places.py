@@ -116,3 +116,66 @@ def test_where_no_source_is_found_both_names_are_told():
         f"looked for '/data/days.txt'; {given_are}",
         f"names no document; {given_are}",
     ]
+
+
+def recorded_truly(seed: int) -> tuple[list[StoredChunk], dict[str, str]]:
+    """Chunks that all have their true places, in a store that keeps no order."""
+    rng = random.Random(seed)  # noqa: S311 -- a text and an order, no secret
+    cut = cut_text(rng)
+    spans = list(cut.spans)
+    how = rng.choice(["all", "some lost", "two sizes"])
+    if how == "some lost":
+        spans = [span for span in spans if rng.random() < 0.8]
+    elif how == "two sizes":
+        size, length = rng.randint(1, 9), len(cut.source)
+        spans += [(at, min(at + size, length)) for at in range(0, length, size)]
+    spans = list(dict.fromkeys(spans))
+    if rng.random() < 0.7:
+        rng.shuffle(spans)
+    ours = rng.random() < 0.5
+    chunks = []
+    for number, (start, end) in enumerate(spans):
+        place = {"char_start": start, "char_end": end}
+        metadata = {"source": "a", **(place if ours else {"start_index": start})}
+        chunks.append(StoredChunk(cut.source[start:end], metadata, str(number)))
+    return chunks, {"a": cut.source}
+
+
+@settings(max_examples=cases(150))
+@given(seed=st.integers(0, 2**32))
+def test_true_places_stay_whatever_the_order_of_the_store(seed):
+    chunks, documents = recorded_truly(seed)
+    true = {
+        chunk.id: chunk.metadata.get("start_index", chunk.metadata.get("char_start"))
+        for chunk in chunks
+    }
+    alone = diagnose(chunks)
+
+    compared = diagnose(chunks, documents=documents)
+    plan = plan_repair(chunks, documents)
+
+    assert (compared.verdict, compared.healthy) == (alone.verdict, alone.healthy)
+    for change in plan.changes:
+        starts = {change.update.get(key) for key in ("start_index", "char_start")}
+        keys_removed = {"start_index", "char_start"} & {
+            key for key, value in change.update.items() if value is None
+        }
+        assert starts <= {None, true[change.id]}
+        assert not keys_removed
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 4), (4, 1, 2, 3, 0), (2, 1, 0, 3, 4)])
+def test_equal_texts_are_not_exchanged_by_the_order_of_the_store(order):
+    source = "One day. Two day. One day. Three day. One day. "
+    spans = [(0, 9), (9, 18), (18, 27), (27, 38), (38, 47)]
+    chunks = [
+        StoredChunk(source[a:b], {"source": "d", "start_index": a}, str(a))
+        for a, b in (spans[i] for i in order)
+    ]
+
+    plan = plan_repair(chunks, {"d": source})
+
+    assert diagnose(chunks, documents={"d": source}).problems == ()
+    assert [change.update["char_start"] for change in plan.changes] == [
+        int(change.id) for change in plan.changes
+    ]

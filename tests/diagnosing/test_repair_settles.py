@@ -1,4 +1,4 @@
-"""A repair leaves nothing for a second one, and no document is read worse after it."""
+"""A repair leaves nothing for a second one, takes nothing away, and hides no damage."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from langchain_text_splitters import RecursiveCharacterTextSplitter
 
-from oprag.diagnosing import plan_repair
-from oprag.documents import StoredChunk
+from langchain_oprag import OffsetTokenSplitter
+from oprag.diagnosing import diagnose, plan_repair
+from oprag.documents import StoredChunk, rebuild
+from oprag.errors import OpragError
 from oprag.metadata import DOC_URI, DOC_VERSION, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied
 from tests.diagnosing.test_wholeness import (
@@ -91,3 +94,65 @@ def test_pages_keep_their_places_where_some_are_not_in_the_source():
 
     assert read_by(NAME, applied(chunks, plan)) == read_by(NAME, chunks) == "inexact"
     assert [c.detail for c in plan.unproved] == ["not_found", "kept_readable"]
+
+
+def damaged_in_one_chunk(seed: int) -> tuple[list[StoredChunk], str]:
+    """The chunks of a document, one of them cut or altered, and its source."""
+    rng = random.Random(seed)  # noqa: S311 -- damage, no secret
+    source = " ".join(f"w{rng.randrange(100)}" for _ in range(rng.randint(3, 40)))
+    if rng.random() < 0.5:
+        size, overlap = rng.choice([5, 500]), rng.choice([0, 2])
+        chunks = stored(
+            source, cut=OffsetTokenSplitter(chunk_size=size, chunk_overlap=overlap)
+        )
+    else:
+        split = RecursiveCharacterTextSplitter(
+            chunk_size=rng.choice([20, 500]), chunk_overlap=rng.choice([0, 8])
+        )
+        chunks = stored(source, cut=split)
+    at = rng.randrange(len(chunks))
+    text = chunks[at].text
+    size, middle = rng.randrange(1, len(text)), len(text) // 2
+    cut_or_altered = [
+        text[:-size],
+        text[size:],
+        text[:middle] + "Z" + text[middle + 1 :],
+    ]
+    chunks[at] = chunks[at]._replace(text=rng.choice(cut_or_altered))
+    return chunks, source
+
+
+def is_whole(chunks: list[StoredChunk], source: str) -> bool:
+    try:
+        found = rebuild(NAME, chunks, exact=False)
+    except OpragError:
+        return False
+    assert found.text.split() == source.split()
+    return True
+
+
+@settings(max_examples=cases(150))
+@given(seed=st.integers(0, 2**32))
+def test_damage_is_seen_after_a_repair_unless_the_document_is_whole(seed):
+    chunks, source = damaged_in_one_chunk(seed)
+    before = diagnose(chunks, documents={NAME: source})
+
+    after = applied(chunks, plan_repair(chunks, {NAME: source}))
+
+    found = diagnose(after)
+    if not is_whole(after, source):
+        assert not before.healthy
+        assert not found.healthy
+        assert found.verdict == "damaged" or before.verdict != "damaged"
+    assert plan_repair(after, {NAME: source}).changes == ()
+
+
+def test_a_cut_text_keeps_the_stamp_that_tells_it_and_is_listed_as_damaged():
+    source = "Dear Sir. The deposit is three months' rent."
+    (chunk,) = stored(source)
+    cut = chunk._replace(text="Dear Sir.")
+
+    plan = plan_repair([cut], {NAME: source})
+
+    assert plan.changes == ()
+    assert [(c.chunk, c.detail) for c in plan.unproved] == [(cut.id, "damaged")]
