@@ -216,7 +216,9 @@ def test_the_diagnosis_of_an_index_and_of_its_nodes(llama_index):
     index = llamaindex_index(llama_index)
 
     diagnosis = llamaindex_oprag.diagnose(index, documents=TEXTS)
-    retrieved = llamaindex_oprag.diagnose(index.as_retriever().retrieve("x"))
+    retrieved = llamaindex_oprag.diagnose(
+        index.as_retriever(similarity_top_k=10).retrieve("x")
+    )
 
     assert diagnosis.proofs is not None
     assert diagnosis.proofs.placed == diagnosis.chunks > 20

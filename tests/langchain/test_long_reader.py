@@ -221,7 +221,7 @@ class TestInput:
 
         result = reader.invoke({"input": "?", "context": [unit]})
 
-        assert result["context"] == [unit]
+        assert [found.page_content for found in result["context"]] == ["The only text."]
         assert "The only text." in model.sent
 
     def test_the_conversation_stands_before_the_question(self):

@@ -309,6 +309,7 @@ ENDINGS = (
     ),
     *("the text does not say it. unanswerable.", "short: unanswerable."),
     *("to be honest: unanswerable.", " as unanswerable.", "boxed{unanswerable}"),
+    "a: unanswerable.",
 )
 """One of these, behind the rest of a word, makes a refusal of a text held back."""
 
@@ -359,7 +360,7 @@ FIRST_WORDS = {
 
 
 def first_word(text: str) -> str:
-    found = re.match(r"(?:\d\.\s?)?[\w'’]+", text)
+    found = re.match(r"(?:\d[.)]\s?)?(?:\d[\d.,]*|[\w'’]+)", text)
     return re.sub(r"['’]", "", found[0]).casefold() if found else ""
 
 

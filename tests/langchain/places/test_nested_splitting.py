@@ -80,14 +80,12 @@ def test_parents_without_a_position_are_an_error():
 
 
 def test_whole_documents_as_parents_have_no_position_and_need_none():
-    """Each is the only one of its source: the rank is all the order there is."""
+    """Each is the only one of its source."""
     parents = parent_document_retriever(None, positioned(1))
     parents.add_documents([Document("another book", metadata={"source": "other.txt"})])
     parents.search_kwargs = {"k": 41}
 
-    with pytest.raises(MissingPositionError):
-        around(parents).invoke(QUERY)
-    found = around(parents, missing_position="rank").invoke(QUERY)
+    found = around(parents).invoke(QUERY)
 
     assert [d.metadata["source"] for d in found] == [
         d.metadata["source"] for d in parents.invoke(QUERY)
