@@ -23,6 +23,7 @@ from oprag.context import (
     arrange,
     write_score,
 )
+from oprag.documents import check_entries
 from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")
@@ -92,6 +93,7 @@ def put_in_order(
         text nor its metadata changes, else a new one with the metadata of the
         passage's first document.
     """
+    check_entries("documents", documents, Document, _from_elsewhere)
     columns = Columns(
         documents,
         [document.page_content for document in documents],
@@ -101,6 +103,13 @@ def put_in_order(
     rescored = None if rescore is None else partial(_rescored, key=rescore)
     made = arranged.results(partial(_document, rescore=rescore), rescored)
     return Ordered(made, arranged.used_all)
+
+
+def _from_elsewhere(value: Any) -> str:
+    """What to do with a text, or with a node of LlamaIndex."""
+    if isinstance(value, str):
+        return " Write Document(text, metadata={'source': name, …})."
+    return " Nodes are ordered by llamaindex_oprag." if hasattr(value, "node") else ""
 
 
 def _document(passage: Rebuilt, rescore: str | None) -> Document:

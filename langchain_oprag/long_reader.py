@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
@@ -35,6 +35,8 @@ class LongReaderOptions(CheckedOptions):
     """What the reader can be told; pydantic itself checks and copies little."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
+    by_name: ClassVar[str] = "llm=model, retriever=retriever"
+    elsewhere = {"documents": "Set it on the retriever: LongUnitRetriever(…)."}
 
     llm: Model
     """The chat model that reads and answers."""
@@ -96,7 +98,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
         name: What runs are called in traces; None for the class's name.
 
     Raises:
-        ValidationError: On construction and assignment, for an option that does not
+        InvalidOptionError: On construction and assignment, for an option that does not
             exist or cannot have this value. It is a `ValueError`.
         LongReadingError: When invoked: the model failed, or gave an empty reply. It
             carries the long answer, where there is one, and what was spent.

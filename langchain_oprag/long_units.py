@@ -100,12 +100,12 @@ class LongUnitRetriever(WrappingRetriever):
     object: `add_documents`, `vectorstore`, `search_kwargs`.
 
     Raises:
-        InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`, the units cannot be used, or
+        InvalidOptionError: On construction and assignment, for an option that does not
+            exist or cannot have this value; on construction, when there is not exactly
+            one of `base_retriever` and `vectorstore`, the units cannot be used, or
             `documents` is a store that cannot be read through the search's filter.
-        DuplicateDocumentError: On construction: a document is in two units.
-        ValidationError: On construction and assignment, for an option that does not
-            exist or cannot have this value. All are `ValueError`.
+        DuplicateDocumentError: On construction: a document is in two units. Both are
+            `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
             is of no unit, or does not say where it stands.
         DocumentNotFoundError: When invoked: `documents` lacks a document, or the
@@ -137,6 +137,11 @@ class LongUnitRetriever(WrappingRetriever):
         ['Ann built it. It stands.', 'Far away.']
     """
 
+    elsewhere = {
+        **WrappingRetriever.elsewhere,
+        "token_budget": "Units are counted, and not their tokens. Write k= here.",
+    }
+
     units: Sequence[LongUnit] = Field(repr=False)
     documents: SourceLike = Field(repr=False)
     k: int = 4
@@ -159,6 +164,7 @@ class LongUnitRetriever(WrappingRetriever):
         search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:
+        self._refuse_unknown(options)
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
         base = wrapped_retriever(
             type(self).__name__, base_retriever, vectorstore, search

@@ -26,6 +26,7 @@ from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame
 from oprag.context import ORIGINAL, Columns, ContextOptions, Rebuilt, write_score
+from oprag.documents import check_entries
 from oprag.metadata import CHAR_END, CHAR_SPANS, CHAR_START, OWN_KEYS, place_metadata
 from oprag.positions import SourceText
 
@@ -46,6 +47,12 @@ class Ordered(NamedTuple):
     """One per passage; the caller's own objects where nothing had to change."""
     used_all: bool
     """Whether every retrieved node was used, so that more could have been."""
+
+
+def _wrapped(value: Any) -> str:
+    """What to do with a node that came without a score."""
+    is_node = isinstance(value, BaseNode)
+    return " Wrap it: NodeWithScore(node=node)." if is_node else ""
 
 
 def arrange(
@@ -70,6 +77,7 @@ def arrange(
     Raises:
         OpragError: As `oprag.context.arrange` does.
     """
+    check_entries("nodes", nodes, NodeWithScore, _wrapped)
     arranged = context.arrange(
         lambda: [hit_of(node, rescore) for node in nodes],
         options,

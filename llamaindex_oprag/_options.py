@@ -24,6 +24,8 @@ from oprag.context import (
     ContextOptions,
     Order,
     Overflow,
+    PlainErrors,
+    PlainRepr,
     Selection,
     check_option,
     refuse_unknown,
@@ -48,7 +50,7 @@ def option_field(name: str) -> Any:
     )
 
 
-class ContextFields(BaseModel):
+class ContextFields(PlainErrors, PlainRepr, BaseModel):
     """Every field of `oprag.context.ContextOptions`, and `rescore`.
 
     They are checked by the core, on construction and on assignment; pydantic itself

@@ -19,7 +19,7 @@ from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
 from llamaindex_oprag._prompts import check_template
 from oprag.calls import CallModel, Dialogue, Ledger
 from oprag.context import list_options
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, named
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import (
     DIRECT_PROMPT,
@@ -275,5 +275,7 @@ class _LongReading(Answering):
 def _checked_llm(llm: Any) -> LLM:
     if isinstance(llm, LLM):
         return llm
-    message = f"llm is a {type(llm).__name__} and no LLM of LlamaIndex."
+    message = (
+        f"llm= is {named(llm)}. It takes an LLM of LlamaIndex, such as Settings.llm."
+    )
     raise InvalidOptionError(message, option="llm", value=llm)

@@ -116,6 +116,15 @@ class OrderPreservingRetriever(WrappingRetriever):
         )
         self._bound_options()
 
+    def _settings(self) -> dict[str, Any]:
+        options, given = self._options, super()._settings()
+        if options.top_n is not None:
+            given["similarity_top_k"] = options.top_n
+        for name in _SHARED:
+            if (value := getattr(options, name)) is not DEFAULTS[name]:
+                given[name] = value
+        return given if self._rescore is None else {**given, "rescore": self._rescore}
+
     @property
     def similarity_top_k(self) -> int | None:
         """Nodes to return at most; where not given, that of the base retriever."""

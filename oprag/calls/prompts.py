@@ -143,7 +143,8 @@ def check_prompt_text(
         InvalidOptionError: A variable is missing, or no sentinel is named.
     """
     if missing:
-        raise wrong_prompt(option, prompt, f"lacks {braced(missing)}.")
+        put = f"Put {braced(missing)} where the text belongs."
+        raise wrong_prompt(option, prompt, f"lacks {braced(missing)}. {put}")
     if sentinels and not any(w.casefold() in text.casefold() for w in sentinels):
         wanted = " or ".join(map(repr, sentinels))
         fault = (

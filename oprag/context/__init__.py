@@ -8,15 +8,14 @@ from oprag.context.docstrings import described, documented, list_options
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
-    GONE,
     ContextKeywords,
     ContextOptions,
     Order,
     OrderingKeywords,
     ReadingKeywords,
     check_option,
-    refuse_unknown,
 )
+from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import ORIGINAL, Rebuilt, write_score
 from oprag.context.segments import extract_segments
@@ -30,8 +29,19 @@ from oprag.context.selection import (
     too_small,
     unfilled_message,
 )
+from oprag.context.showing import PlainRepr, shown
+from oprag.context.unknown import (
+    BUDGET_WORDS,
+    COUNT_WORDS,
+    GONE,
+    knows_its_options,
+    refuse_unknown,
+    right_word,
+)
 
 __all__ = [
+    "BUDGET_WORDS",
+    "COUNT_WORDS",
     "DEFAULTS",
     "DESCRIPTIONS",
     "GONE",
@@ -44,6 +54,8 @@ __all__ = [
     "Order",
     "OrderingKeywords",
     "Overflow",
+    "PlainErrors",
+    "PlainRepr",
     "ReadingKeywords",
     "Rebuilt",
     "Selection",
@@ -56,14 +68,19 @@ __all__ = [
     "documented",
     "extract_segments",
     "fill_budget",
+    "knows_its_options",
     "list_options",
     "marked_texts",
     "numbering",
     "order_context",
+    "refusal",
     "refuse_unknown",
     "render",
+    "right_word",
+    "shown",
     "too_small",
     "unfilled_message",
+    "unnamed",
     "with_texts",
     "write_score",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from oprag.chunk import Chunk, Passage
+from oprag.errors import invalid_option
 from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
 
@@ -47,7 +48,12 @@ def render(
 
     Returns:
         The context; the empty string for no passages.
+
+    Raises:
+        InvalidOptionError: `citations` is neither True nor False.
     """
+    if type(citations) is not bool:
+        raise invalid_option("citations", citations, "It takes True or False.")
     texts = [passage.text for passage in passages]
     if citations:
         texts = [

@@ -106,6 +106,9 @@ def as_decline_rules(
         raise invalid_option("decline_rules", rules, takes)
     if sentinel is None:
         return rules
+    if not isinstance(sentinel, (str, Sequence)):
+        takes = f"It takes a word that the model writes, such as {SENTINEL!r}."
+        raise invalid_option("sentinel", sentinel, takes)
     several = (sentinel,) if isinstance(sentinel, str) else tuple(sentinel)
     return replace(rules, sentinels=several)
 

@@ -128,10 +128,12 @@ def split_sentences(
 
 
 def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:
-    if chunk_size < 1:
-        raise invalid_option("chunk_size", chunk_size, "It takes 1 token or more.")
-    if not 0 <= chunk_overlap < chunk_size:
-        takes = f"It takes 0 or more, below chunk_size ({chunk_size})."
+    if type(chunk_size) is not int or chunk_size < 1:
+        takes = "It takes a whole number of tokens from 1 on."
+        raise invalid_option("chunk_size", chunk_size, takes)
+    if type(chunk_overlap) is not int or not 0 <= chunk_overlap < chunk_size:
+        takes = f"It takes a whole number of tokens from 0 to {chunk_size - 1}, less "
+        takes += f"than chunk_size={chunk_size}."
         raise invalid_option("chunk_overlap", chunk_overlap, takes)
 
 

@@ -7,15 +7,16 @@ counted; `NamedTokenCounter.additive_at` tells how far that reaches.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from oprag.errors import ApproximateTokenCountWarning, TokenizerError
+from oprag.errors import ApproximateTokenCountWarning, TokenizerError, named
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
 
@@ -29,6 +30,10 @@ TokenizerSpec: TypeAlias = Any
 _APPROXIMATE = "approximate"
 _DEFAULT = "cl100k_base"
 _BYTES_PER_TOKEN = 4
+_MOST_PER_CHARACTER = 4
+"""Tokens of one character at most: tokenizers make no more of it than it has bytes."""
+_MOST_BESIDES = 16
+"""Marks that a tokenizer puts around a text, at most."""
 _SURROGATES = "[\ud800-\udfff]"
 _KEPT_KINDS = 4096
 """Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
@@ -216,7 +221,7 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
     if callable(spec):
         return NamedTokenCounter(partial(_checked_count, spec))
     message = (
-        f"A {type(spec).__name__} is no token counter. Pass None, a name, a "
+        f"What was given to count tokens is {named(spec)}. It takes None, a name, a "
         "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
         "to its number of tokens."
     )
@@ -286,15 +291,42 @@ def _checked_count(counter: Callable[[str], Any], text: str) -> int:
         number = operator.index(counted)
     except TypeError:
         number = -1
-    if number < 0:
+    if number < 0 or number > _MOST_PER_CHARACTER * len(text) + _MOST_BESIDES:
         name = getattr(counter, "__name__", type(counter).__name__)
+        if inspect.iscoroutine(counted):
+            counted.close()
         message = (
-            f"The token counter {name!r} gave {counted!r:.60} for a text of "
-            f"{len(text)} characters, not a number of tokens. A tokenizer function "
-            "that gives a list is passed as lambda text: len(tokenize(text))."
+            f"The token counter {name!r} gave {_shown(counted)} for a text of "
+            f"{len(text)} characters, {_wrong(counted, name)}"
         )
         raise TokenizerError(message, tokenizer=name)
     return number
+
+
+def _shown(counted: Any) -> str:
+    return "a coroutine" if inspect.iscoroutine(counted) else f"{counted!r:.60}"
+
+
+def _wrong(counted: Any, name: str) -> str:
+    """What is wrong with what a counter gave, and what to give instead."""
+    if type(counted) is int and counted > 0:
+        return (
+            "which is more than any text has: it seems to count messages, and takes "
+            "each character for one. Give it the whole text as one message: "
+            f"token_counter=lambda text: {name}([text])."
+        )
+    if isinstance(counted, float):
+        how = "Round it up: lambda text: math.ceil(count(text))."
+    elif inspect.iscoroutine(counted):
+        how = "Give a plain function; async ones are not awaited here."
+    elif isinstance(counted, Sized):
+        how = (
+            "A tokenizer function that gives a list is passed as lambda text: "
+            "len(tokenize(text))."
+        )
+    else:
+        how = "Let it return a whole number from 0 on."
+    return f"not a number of tokens. {how}"
 
 
 def joint_counter(counter: NamedTokenCounter, joint: str) -> JointCounter:
