@@ -42,12 +42,7 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import (
-    InvalidOptionError,
-    UnfilledBudgetWarning,
-    instance_of,
-    named,
-)
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, instance_of, named
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -92,7 +87,9 @@ def check_retriever(option: str, value: Any) -> None:
         instead = f"Give {option}=RunnableLambda(function)."
     else:
         instead = f"Give {option}=store.as_retriever() of a vector store."
-    message = f"{option}= is {named(value)}. It takes a retriever of LangChain. {instead}"
+    message = (
+        f"{option}= is {named(value)}. It takes a retriever of LangChain. {instead}"
+    )
     raise InvalidOptionError(message, option=option, value=value)
 
 

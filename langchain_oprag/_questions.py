@@ -98,10 +98,10 @@ def _instead(given: Any) -> str:
     """What to write, where it can be told, with a space before it."""
     if isinstance(given, Mapping):
         asked = [key for key in ("question", "query") if key in given]
-        return f' Write {{"input": {asked[0]}}}.' if asked else ""
+        return f' Write {{"input": {asked[0] if asked else "question"}}}.'
     if isinstance(given, (list, tuple)) and given:
         return ' Messages are given as {"messages": […]}.'
-    return ""
+    return ' Write {"input": question}.'
 
 
 def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:

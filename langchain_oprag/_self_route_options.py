@@ -48,7 +48,7 @@ class SelfRouteOptions(CheckedOptions):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
     by_name: ClassVar[str] = "llm=model, retriever=retriever, documents=documents"
-    elsewhere = {
+    elsewhere: ClassVar[Mapping[str, str]] = {
         **SET_ELSEWHERE,
         "vectorstore": "Write retriever=store.as_retriever() here.",
         "temperature": "Set it on the model.",
@@ -69,7 +69,9 @@ class SelfRouteOptions(CheckedOptions):
     decline_rules: SkipValidation[DeclineRules | Literal["lenient"] | None] = (
         _route_field("decline_rules")
     )
-    structured_output: SkipValidation[bool] = _route_field("structured_output", default=False)
+    structured_output: SkipValidation[bool] = _route_field(
+        "structured_output", default=False
+    )
     prompts: SkipValidation[Mapping[str, Any] | None] = None
     """Prompts in the place of the built-in one: `"qa"`, and before it `"<rung>.qa"`
     for one rung. A format string or a prompt template, with `{context}` and

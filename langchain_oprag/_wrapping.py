@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -22,12 +22,7 @@ from pydantic import ValidationError
 
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
-from oprag.context import (
-    FetchPlan,
-    check_option,
-    refusal,
-    refuse_unknown,
-)
+from oprag.context import FetchPlan, check_option, refusal, refuse_unknown
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, instance_of, named
 
@@ -252,7 +247,7 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
 
     base_retriever: Retriever
 
-    elsewhere = {
+    elsewhere: ClassVar[Mapping[str, str]] = {
         name: f'Write search_kwargs={{"{name}": …}}, beside vectorstore=.'
         for name in ("filter", "score_threshold", "fetch_k", "lambda_mult")
     }
@@ -347,7 +342,9 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
             found = f"a mapping with the keys {keys}"
             key = next(iter(question), "input")
             instead = f"In a chain put itemgetter({key!r}) before it."
-        message = f"{name} takes the question as a text, and was given {found}. {instead}"
+        message = (
+            f"{name} takes the question as a text, and was given {found}. {instead}"
+        )
         raise InvalidOptionError(message, option="input", value=question)
 
     def _refuse_options(self, call: dict[str, Any], options: Any) -> None:

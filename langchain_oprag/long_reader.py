@@ -24,7 +24,7 @@ from langchain_oprag._prompts import fill, long_prompts
 from langchain_oprag._questions import Question, read_question
 from oprag.calls import SENTINEL, CallModel
 from oprag.context import documented
-from oprag.errors import InvalidOptionError, written
+from oprag.errors import InvalidOptionError, named
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
 
@@ -36,7 +36,9 @@ class LongReaderOptions(CheckedOptions):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
     by_name: ClassVar[str] = "llm=model, retriever=retriever"
-    elsewhere = {"documents": "Set it on the retriever: LongUnitRetriever(…)."}
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "documents": "Set it on the retriever: LongUnitRetriever(…)."
+    }
 
     llm: Model
     """The chat model that reads and answers."""
@@ -205,5 +207,7 @@ class _LongReading(Answering):
             found = yield Retrieve(retriever, self.question.text, self.config, {})
         if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
             return list(found)
-        message = f"{option} gave {written(found):.100}, not a list of documents."
+        message = (
+            f"{option} gave {named(found)}, not a list of documents. Give [document]."
+        )
         raise InvalidOptionError(message, option=option, value=found)

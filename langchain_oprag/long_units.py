@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -16,7 +16,7 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
 from langchain_oprag._convert import characters_of, hits_of
 from langchain_oprag._options import option_field
@@ -45,6 +45,9 @@ from oprag.units import (
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+Units: TypeAlias = Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})]
 
 
 class LongUnitKeywords(OrderingKeywords, WrappingKeywords, total=False):
@@ -137,12 +140,14 @@ class LongUnitRetriever(WrappingRetriever):
         ['Ann built it. It stands.', 'Far away.']
     """
 
-    elsewhere = {
+    elsewhere: ClassVar[Mapping[str, str]] = {
         **WrappingRetriever.elsewhere,
         "token_budget": "Units are counted, and not their tokens. Write k= here.",
     }
 
-    units: Sequence[LongUnit] = Field(repr=False)
+    units: Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})] = Field(
+        repr=False
+    )
     documents: SourceLike = Field(repr=False)
     k: int = 4
     order: Order = "document"

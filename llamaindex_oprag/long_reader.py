@@ -18,7 +18,7 @@ from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
 from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
 from llamaindex_oprag._prompts import check_template
 from oprag.calls import CallModel, Dialogue, Ledger
-from oprag.context import list_options
+from oprag.context import list_options, shown
 from oprag.errors import InvalidOptionError, named
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import (
@@ -47,6 +47,17 @@ class LongReaderOptions:
     prices: Mapping[str, Sequence[float]] | None
     separator: str
     counter: NamedTokenCounter
+
+
+_DEFAULTS = {
+    "examples": 4,
+    "one_call_below": 1000,
+    "max_context_tokens": None,
+    "answer_tokens": None,
+    "prices": None,
+    "separator": "\n\n",
+}
+"""What the `repr` leaves out."""
 
 
 @list_options(READER_DESCRIPTIONS)
@@ -145,6 +156,15 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             callback_manager=callback_manager or Settings.callback_manager,
             streaming=streaming,
         )
+
+    def __repr__(self) -> str:
+        """The class and its options, in a few words each."""
+        told = {
+            each.name: getattr(self.options, each.name)
+            for each in fields(self.options)
+            if each.name not in ("templates", "counter")
+        }
+        return shown(self, told, _DEFAULTS)
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any

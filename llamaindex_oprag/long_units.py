@@ -50,7 +50,7 @@ _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined] 
 
 _ELSEWHERE = {
     "token_budget": "Units are counted, and not their tokens. Write similarity_top_k= "
-    "here.",
+    "here."
 }
 _ORDERING = tuple(OrderingKeywords.__annotations__)
 

@@ -368,7 +368,11 @@ def named(value: Any) -> str:
     if inspect.isclass(value):
         return f"the class {value.__name__}"
     if inspect.isroutine(value):
-        return "an async function" if inspect.iscoroutinefunction(value) else "a function"
+        return (
+            "an async function" if inspect.iscoroutinefunction(value) else "a function"
+        )
+    if isinstance(value, bytes):
+        return "bytes"
     kind = type(value)
     package = kind.__module__.partition(".")[0]
     article = "an" if kind.__name__[0].lower() in "aeiou" else "a"

@@ -149,7 +149,7 @@ def check_prompt_text(
         wanted = " or ".join(map(repr, sentinels))
         fault = (
             f"does not tell the model to write {wanted} when the text does not hold "
-            "the answer, so no question could ever be routed on."
+            "the answer, so no question could ever be routed on. Add that to it."
         )
         raise wrong_prompt(option, prompt, fault)
 

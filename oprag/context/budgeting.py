@@ -60,9 +60,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
     ordered = document_order(chunks, document_order=options.document_order)
     if options.merge or options.selection == "recall":
         texts = options.source_text()
-        passages = merge_neighbours(
-            ordered, max_gap=options.max_gap, source_text=texts
-        )
+        passages = merge_neighbours(ordered, max_gap=options.max_gap, source_text=texts)
         if texts is not None:
             texts.check()
         if options.order == "score":

@@ -19,11 +19,7 @@ from oprag.documents import (
     document_source,
     refuse_strangers,
 )
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    invalid_option,
-)
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, invalid_option
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 

@@ -1,4 +1,4 @@
-"""Our errors in the place of pydantic's, for components that are made of its classes."""
+"""Our errors in the place of pydantic's, for components that are of its classes."""
 
 from __future__ import annotations
 

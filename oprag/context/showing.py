@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -24,15 +25,23 @@ class _Brief:
 
 def brief(value: Any) -> str:
     """Return a value in a few words: of what may hold texts or a client, the class."""
-    if isinstance(value, (Mapping, bytes)) or (
-        isinstance(value, (list, tuple)) and len(value) > 1 and len(repr(value)) > 200
-    ):
+    listed = isinstance(value, (list, tuple)) and any(
+        not isinstance(each, (str, int, float)) for each in value
+    )
+    if listed or isinstance(value, (Mapping, bytes)):
         return f"<{type(value).__name__} of {len(value)}>"
     if isinstance(value, str) and len(value) > _LONGEST:
         return f"{value[:_LONGEST]!r}…"
     if isinstance(value, PurePath):
         return repr(str(value))
+    if inspect.isroutine(value):
+        return f"<function {value.__name__}>"
     return written(value)
+
+
+def _same(value: Any, default: Any) -> bool:
+    plain = isinstance(value, (str, int, float))
+    return value is default or (plain and value == default)
 
 
 def shown(component: object, values: Mapping[str, Any], defaults: Any) -> str:
@@ -46,7 +55,7 @@ def shown(component: object, values: Mapping[str, Any], defaults: Any) -> str:
     told = [
         f"{name}={brief(value)}"
         for name, value in values.items()
-        if name not in defaults or value is not defaults[name]
+        if name not in defaults or not _same(value, defaults[name])
     ]
     return f"{type(component).__name__}({', '.join(told)})"
 
@@ -59,7 +68,8 @@ class PlainRepr:
         for name, field in type(self).model_fields.items():  # type: ignore[attr-defined]  # of pydantic
             value = self.__dict__.get(name)
             made = field.default_factory is not None
-            if not made and name not in _LEFT_OUT and value is not field.default:
+            left_out = made or name in _LEFT_OUT
+            if not left_out and not _same(value, field.default):
                 yield name, _Brief(value)
 
     def __str__(self) -> str:

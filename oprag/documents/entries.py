@@ -24,7 +24,8 @@ def check_entries(
         InvalidOptionError: One is of another class; or they are no list.
     """
     if isinstance(values, (wanted, str)) or not isinstance(values, Iterable):
-        hint = " Give a list: [document]." if isinstance(values, wanted) else ""
+        name = "text" if wanted is str else "document"
+        hint = f" Give a list: [{name}]." if isinstance(values, wanted) else ""
         message = f"{option} is {named(values)}. {_takes(wanted)}"
         message += hint or instead(values) or instance_of(values)
         raise InvalidOptionError(message, option=option, value=values)
@@ -55,6 +56,8 @@ def check_entry(
 
 def _takes(wanted: type) -> str:
     package = wanted.__module__.partition(".")[0]
+    if wanted is str:
+        return "It takes a list of texts."
     return f"It takes a list of {wanted.__name__} objects of {package}."
 
 
@@ -71,5 +74,3 @@ def as_texts_by_name(value: Any) -> str:
     if isinstance(value, str):
         return " Texts are given by name: documents={name: text}."
     return ""
-
-

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from oprag.chunk import FullText
-from oprag.documents.search_filters import SearchFilter
 from oprag.documents.entries import as_texts_by_name, check_entries
+from oprag.documents.search_filters import SearchFilter
 from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
@@ -159,9 +159,9 @@ def not_found(
     known = f" Names there: {_some(there)}." if there else ""
     message = (
         f"There is no document {document_id!r} in {where}.{known} "
-        f"{did_you_mean(document_id, there[:1000])}The name is the chunk's doc_uri, or the "
-        "identity that its metadata carries; documents= must know documents by the "
-        "same names."
+        f"{did_you_mean(document_id, there[:1000])}The name is the chunk's doc_uri, or "
+        "the identity that its metadata carries; documents= must know documents by "
+        "the same names."
     )
     return DocumentNotFoundError(message, document=document_id)
 

@@ -73,11 +73,8 @@ class DeclineRules:
                     value=value,
                 )
         if not self.sentinels or not all(self.folded_sentinels):
-            raise InvalidOptionError(
-                f"every sentinel needs at least one letter; given: {self.sentinels!r}",
-                option="sentinels",
-                value=self.sentinels,
-            )
+            takes = "Each sentinel needs a letter or a digit."
+            raise invalid_option("sentinels", self.sentinels, takes)
 
     @property
     def folded_sentinels(self) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from oprag.errors import InvalidSpanError, invalid_option
+from oprag.errors import InvalidOptionError, InvalidSpanError, invalid_option, named
 from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.sentences import punkt_sentence_spans
@@ -66,6 +66,7 @@ def split_tokens(
         overlap. There the tokens are the embedding model's.
     """
     _check_sizes(chunk_size, chunk_overlap)
+    _check_text(text)
     counter = resolve_token_counter(tokenizer)
     if not text:
         return []
@@ -119,12 +120,19 @@ def split_sentences(
         limit holds for the chunk's own text and the order is that of the text.
     """
     _check_sizes(chunk_size)
+    _check_text(text)
     counter = resolve_token_counter(tokenizer)
     if not text:
         return []
     find = punkt_sentence_spans if sentence_spans is None else sentence_spans
     bounds = _sentence_bounds(list(find(text)), len(text))
     return list(_packed(text, bounds, chunk_size, counter))
+
+
+def _check_text(text: Any) -> None:
+    if not isinstance(text, str):
+        message = f"What is to be split is {named(text)}. It takes one text, as a str."
+        raise InvalidOptionError(message, option="text", value=text)
 
 
 def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:

@@ -30,10 +30,6 @@ TokenizerSpec: TypeAlias = Any
 _APPROXIMATE = "approximate"
 _DEFAULT = "cl100k_base"
 _BYTES_PER_TOKEN = 4
-_MOST_PER_CHARACTER = 4
-"""Tokens of one character at most: tokenizers make no more of it than it has bytes."""
-_MOST_BESIDES = 16
-"""Marks that a tokenizer puts around a text, at most."""
 _SURROGATES = "[\ud800-\udfff]"
 _KEPT_KINDS = 4096
 """Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
@@ -219,9 +215,10 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
     if is_tokenizer(spec):
         return _huggingface_counter(private_copy(spec, ""), "")
     if callable(spec):
+        _refuse_messages(spec)
         return NamedTokenCounter(partial(_checked_count, spec))
     message = (
-        f"What was given to count tokens is {named(spec)}. It takes None, a name, a "
+        f"What counts tokens here is {named(spec)}. It takes None, a name, a "
         "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
         "to its number of tokens."
     )
@@ -291,13 +288,13 @@ def _checked_count(counter: Callable[[str], Any], text: str) -> int:
         number = operator.index(counted)
     except TypeError:
         number = -1
-    if number < 0 or number > _MOST_PER_CHARACTER * len(text) + _MOST_BESIDES:
+    if number < 0:
         name = getattr(counter, "__name__", type(counter).__name__)
         if inspect.iscoroutine(counted):
             counted.close()
         message = (
             f"The token counter {name!r} gave {_shown(counted)} for a text of "
-            f"{len(text)} characters, {_wrong(counted, name)}"
+            f"{len(text)} characters, not a number of tokens. {_instead(counted)}"
         )
         raise TokenizerError(message, tokenizer=name)
     return number
@@ -307,26 +304,34 @@ def _shown(counted: Any) -> str:
     return "a coroutine" if inspect.iscoroutine(counted) else f"{counted!r:.60}"
 
 
-def _wrong(counted: Any, name: str) -> str:
-    """What is wrong with what a counter gave, and what to give instead."""
-    if type(counted) is int and counted > 0:
-        return (
-            "which is more than any text has: it seems to count messages, and takes "
-            "each character for one. Give it the whole text as one message: "
-            f"token_counter=lambda text: {name}([text])."
-        )
+def _instead(counted: Any) -> str:
+    """What a counter is to give in the place of what it gave."""
     if isinstance(counted, float):
-        how = "Round it up: lambda text: math.ceil(count(text))."
-    elif inspect.iscoroutine(counted):
-        how = "Give a plain function; async ones are not awaited here."
-    elif isinstance(counted, Sized):
-        how = (
+        return "Round it up: lambda text: math.ceil(count(text))."
+    if inspect.iscoroutine(counted):
+        return "Give a plain function; async ones are not awaited here."
+    if isinstance(counted, Sized):
+        return (
             "A tokenizer function that gives a list is passed as lambda text: "
             "len(tokenize(text))."
         )
-    else:
-        how = "Let it return a whole number from 0 on."
-    return f"not a number of tokens. {how}"
+    return "Let it return a whole number from 0 on."
+
+
+def _refuse_messages(counter: Callable[..., Any]) -> None:
+    """Refuse what counts the tokens of messages: of a text it counts each character."""
+    try:
+        given = [*inspect.signature(counter).parameters]
+    except (TypeError, ValueError):  # some that are written in C do not tell
+        return
+    if given[:1] == ["messages"]:
+        name = getattr(counter, "__name__", type(counter).__name__)
+        message = (
+            f"The token counter {name!r} counts messages, and would take each "
+            "character of a text for one. Give it the text as one message: "
+            f"token_counter=lambda text: {name}([text])."
+        )
+        raise TokenizerError(message, tokenizer=name)
 
 
 def joint_counter(counter: NamedTokenCounter, joint: str) -> JointCounter:
