@@ -93,12 +93,15 @@ def put_in_order(
         text nor its metadata changes, else a new one with the metadata of the
         passage's first document.
     """
-    check_entries("documents", documents, Document, _from_elsewhere)
-    columns = Columns(
-        documents,
-        [document.page_content for document in documents],
-        [document.metadata for document in documents],
-    )
+    try:
+        columns = Columns(
+            documents,
+            [document.page_content for document in documents],
+            [document.metadata for document in documents],
+        )
+    except (AttributeError, TypeError):
+        check_entries("documents", documents, Document, _from_elsewhere)
+        raise
     arranged = arrange(lambda: hits_of(documents), options, columns=columns)
     rescored = None if rescore is None else partial(_rescored, key=rescore)
     made = arranged.results(partial(_document, rescore=rescore), rescored)

@@ -77,12 +77,16 @@ def arrange(
     Raises:
         OpragError: As `oprag.context.arrange` does.
     """
-    check_entries("nodes", nodes, NodeWithScore, _wrapped)
+    try:
+        columns = _columns(nodes)
+    except (AttributeError, TypeError):
+        check_entries("nodes", nodes, NodeWithScore, _wrapped)
+        raise
     arranged = context.arrange(
         lambda: [hit_of(node, rescore) for node in nodes],
         options,
         sent_text=sent_text,
-        columns=_columns(nodes),
+        columns=columns,
     )
     rescored = None if rescore is None else partial(_rescored, rescore=rescore)
     made = arranged.results(partial(_node, rescore=rescore), rescored)

@@ -42,8 +42,8 @@ def chains():
                 vectorstore=store, k=3, documents=TEXTS, token_counter=Client()
             ),
             (
-                "OrderPreservingRetriever(token_counter=<Client>, documents=<dict of 1>, "
-                "base_retriever=<VectorStoreRetriever>, k=3)"
+                "OrderPreservingRetriever(token_counter=<Client>, "
+                "documents=<dict of 1>, base_retriever=<VectorStoreRetriever>, k=3)"
             ),
         ),
         (
