@@ -36,7 +36,6 @@ from oprag.context.unknown import (
     GONE,
     knows_its_options,
     refuse_unknown,
-    right_word,
 )
 
 __all__ = [
@@ -76,7 +75,6 @@ __all__ = [
     "refusal",
     "refuse_unknown",
     "render",
-    "right_word",
     "shown",
     "too_small",
     "unfilled_message",
