@@ -40,7 +40,6 @@ from oprag.context.unknown import (
     GONE,
     knows_its_options,
     refuse_unknown,
-    right_word,
 )
 
 __all__ = [
@@ -86,7 +85,6 @@ __all__ = [
     "refuse_unknown",
     "render",
     "result_of",
-    "right_word",
     "shown",
     "single_passage",
     "too_small",

@@ -73,7 +73,7 @@ def refuse_unknown(
             raise InvalidOptionError(message, option=option, value=value)
 
 
-def right_word(option: str, known: Collection[str]) -> str | None:
+def _right_word(option: str, known: Collection[str]) -> str | None:
     """Return the option that a component has for another word; None if it has none."""
     for words in _SAME:
         if option in words:
@@ -82,7 +82,7 @@ def right_word(option: str, known: Collection[str]) -> str | None:
 
 
 def _instead(option: str, known: Collection[str]) -> str:
-    if word := right_word(option, known):
+    if word := _right_word(option, known):
         return f"Write {word}= here."
     if option in GONE:
         return GONE[option]
