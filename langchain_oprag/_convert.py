@@ -16,6 +16,7 @@ from langchain_core.documents import Document
 
 from oprag.chunk import FullText, Hit, Passage
 from oprag.context import Columns, ContextOptions, Result, arrange, result_of
+from oprag.documents import check_entries
 from oprag.errors import OpragError
 from oprag.metadata import ORIGINAL
 from oprag.positions import NODE_CONTENT, SourceText, read_node
@@ -88,16 +89,27 @@ def put_in_order(
         One new document per passage, with its place in the metadata; of one document
         that is in it as a whole, a copy.
     """
-    columns = Columns(
-        documents,
-        [document.page_content for document in documents],
-        [document.metadata for document in documents],
-    )
+    try:
+        columns = Columns(
+            documents,
+            [document.page_content for document in documents],
+            [document.metadata for document in documents],
+        )
+    except (AttributeError, TypeError):
+        check_entries("documents", documents, Document, _from_elsewhere)
+        raise
     arranged = arrange(lambda: hits_of(documents), options, columns=columns)
     made = arranged.results(
         partial(_document, rescore=rescore), rescored=rescore is not None
     )
     return Ordered(made, arranged.used_all, arranged.problem)
+
+
+def _from_elsewhere(value: Any) -> str:
+    """What to do with a text, or with a node of LlamaIndex."""
+    if isinstance(value, str):
+        return " Write Document(text, metadata={'source': name, …})."
+    return " Nodes are ordered by llamaindex_oprag." if hasattr(value, "node") else ""
 
 
 def document_of(passage: Passage) -> Document:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import isroutine
 from operator import is_, itemgetter
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable
+from langchain_core.vectorstores import VectorStore
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -31,6 +33,8 @@ from oprag.context import (
     OnProblem,
     Order,
     Overflow,
+    PlainErrors,
+    PlainRepr,
     Problems,
     Selection,
     check_locating,
@@ -40,7 +44,13 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import UnfilledBudgetWarning, warn_user
+from oprag.errors import (
+    InvalidOptionError,
+    UnfilledBudgetWarning,
+    instance_of,
+    named,
+    warn_user,
+)
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -71,7 +81,27 @@ def option_field(
     )
 
 
-class CheckedOptions(BaseModel):
+def check_retriever(option: str, value: Any) -> None:
+    """Reject what is no retriever.
+
+    Raises:
+        InvalidOptionError: It is none.
+    """
+    if isinstance(value, Runnable):
+        return
+    if isinstance(value, VectorStore):
+        instead = f"Give {option}=store.as_retriever()."
+    elif isroutine(value):
+        instead = f"Give {option}=RunnableLambda(function)."
+    else:
+        instead = f"Give {option}=store.as_retriever() of a vector store."
+    message = (
+        f"{option}= is {named(value)}. It takes a retriever of LangChain. {instead}"
+    )
+    raise InvalidOptionError(message, option=option, value=value)
+
+
+class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
     """Options are checked by the core, on construction and on assignment.
 
     Pydantic itself checks and copies nothing. A component names this class last among
@@ -93,7 +123,7 @@ class CheckedOptions(BaseModel):
     @field_validator("documents", mode="plain", check_fields=False)
     @classmethod
     def _check_documents(cls, value: Any) -> Any:
-        if value is not None:
+        if value is not None or cls.model_fields["documents"].is_required():
             document_source(value).within(cls.search)
         return value
 
@@ -107,6 +137,26 @@ class CheckedOptions(BaseModel):
             refuse_unknown(given, cls.model_fields, cls.elsewhere)
             check_locating(given.get("missing_position"), given.get("documents"))
         return given
+
+    @field_validator("llm", mode="wrap", check_fields=False)
+    @classmethod
+    def _check_llm(cls, value: Any, _: Any) -> Any:
+        if not isinstance(value, Runnable):
+            example = f"init_chat_model({value!r})" if isinstance(value, str) else "…"
+            message = (
+                f"llm= is {named(value)}. It takes a chat model of LangChain: "
+                f"llm={example}.{instance_of(value)}"
+            )
+            raise InvalidOptionError(message, option="llm", value=value)
+        return value
+
+    @field_validator("retriever", "base_retriever", mode="wrap", check_fields=False)
+    @classmethod
+    def _check_retriever(cls, value: Any, _: Any, info: ValidationInfo) -> Any:
+        field = cls.model_fields[str(info.field_name)]
+        if value is not None or field.is_required():
+            check_retriever(str(info.field_name), value)
+        return value
 
     # Field by field, because pydantic keeps an assigned value that only a validator
     # of the whole model refuses. These two leave the values as they are; what may be

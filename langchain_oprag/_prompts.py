@@ -17,7 +17,7 @@ from oprag.calls import (
     text_of,
     wrong_prompt,
 )
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, named
 from oprag.units import DIRECT_PROMPT, LONG_PROMPT, PROMPT_VARIABLES, SHORT_PROMPT
 
 Prompt: TypeAlias = str | BasePromptTemplate[Any]
@@ -95,9 +95,15 @@ def takes_history(prompt: Prompt) -> bool:
 
 
 def _check_names(given: Mapping[str, Any], known: Collection[str]) -> None:
+    if not isinstance(given, Mapping):
+        message = (
+            f"prompts= is {named(given)}. It takes prompts by name: "
+            f"prompts={{{next(iter(known))!r}: prompt}}."
+        )
+        raise InvalidOptionError(message, option="prompts", value=given)
     foreign = [name for name in given if name not in known]
     if foreign:
-        message = f"prompts= has no {foreign[0]!r}. It takes {', '.join(known)}."
+        message = f"prompts= has no {foreign[0]!r}. Its names are {', '.join(known)}."
         raise InvalidOptionError(message, option="prompts", value=given)
 
 

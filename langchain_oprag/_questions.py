@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 
 from oprag.calls import text_of
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, invalid_option, named
 
 _SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (
     (HumanMessage, "User"),
@@ -70,14 +70,14 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     text = given.get("input") if isinstance(given, Mapping) else None
     if not isinstance(text, str):
         found = (
-            f"a mapping with the keys {sorted(map(str, given))}"
+            f"a mapping with the keys {', '.join(map(repr, given)) or 'none'}"
             if isinstance(given, Mapping)
-            else f"a {type(given).__name__}"
+            else named(given)
         )
         message = (
             f'{component} takes a question: a string, a mapping with "input", and '
             'perhaps "chat_history", or one with "messages", of which one is of the '
-            f"user. It was given {found}."
+            f"user. It was given {found}.{_instead(given)}"
         )
         raise InvalidOptionError(message, option="input", value=given)
     if given.get("options"):
@@ -86,8 +86,22 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
             "oprag.calls.format_options does; how to answer is said by the prompt."
         )
         raise InvalidOptionError(message, option="options", value=given["options"])
+    said = given.get("chat_history")
+    if said is not None and not isinstance(said, (list, tuple)):
+        takes = "It takes a list of messages, oldest first."
+        raise invalid_option("chat_history", said, takes)
     history = convert_to_messages(given.get("chat_history") or [])
     return Question(text, tuple(history), given, of_messages)
+
+
+def _instead(given: Any) -> str:
+    """What to write, where it can be told, with a space before it."""
+    if isinstance(given, Mapping):
+        asked = [key for key in ("question", "query") if key in given]
+        return f' Write {{"input": {asked[0] if asked else "question"}}}.'
+    if isinstance(given, (list, tuple)) and given:
+        return ' Messages are given as {"messages": […]}.'
+    return ' Write {"input": question}.'
 
 
 def _of_messages(given: Mapping[str, Any]) -> Mapping[str, Any]:

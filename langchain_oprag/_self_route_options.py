@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
@@ -29,7 +29,7 @@ from oprag.context import (
     Overflow,
     ReadingKeywords,
 )
-from oprag.errors import InvalidOptionError, written
+from oprag.errors import InvalidOptionError, invalid_option, named
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.routing import (
     DEFAULT_RUNGS,
@@ -54,7 +54,13 @@ class SelfRouteOptions(CheckedOptions):
     """What `SelfRouteChain` can be told; pydantic itself checks and copies little."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
-    elsewhere = SET_ELSEWHERE
+    by_name: ClassVar[str] = "llm=model, retriever=retriever, documents=documents"
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **SET_ELSEWHERE,
+        "vectorstore": "Write retriever=store.as_retriever() here.",
+        "temperature": "Set it on the model.",
+        "streaming": "Leave it out: invoke gives the whole answer, stream its pieces.",
+    }
 
     llm: Model
     """The chat model that reads the context and answers, or refuses."""
@@ -70,7 +76,9 @@ class SelfRouteOptions(CheckedOptions):
     decline_rules: SkipValidation[DeclineRules | Literal["lenient"] | None] = (
         _route_field("decline_rules")
     )
-    structured_output: bool = _route_field("structured_output", default=False)
+    structured_output: SkipValidation[bool] = _route_field(
+        "structured_output", default=False
+    )
     prompts: SkipValidation[Mapping[str, Any] | None] = None
     """Prompts in the place of the built-in one: `"qa"`, and before it `"<rung>.qa"`
     for one rung. A format string or a prompt template, with `{context}` and
@@ -100,7 +108,7 @@ class SelfRouteOptions(CheckedOptions):
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     token_counter: TokenizerSpec = option_field("token_counter")
-    retriever_input: Literal["query", "mapping"] = "query"
+    retriever_input: SkipValidation[Literal["query", "mapping"]] = "query"
     """What the retriever is given: the query, or the chain's whole input with
     `input` and `chat_history`, as a history-aware retriever takes it."""
 
@@ -110,12 +118,23 @@ class SelfRouteOptions(CheckedOptions):
         check_route_option(str(info.field_name), value)
         return value
 
+    @field_validator("retriever_input")
+    @classmethod
+    def _check_retriever_input(cls, value: Any) -> Any:
+        if value not in ("query", "mapping"):
+            takes = "It takes 'query' or 'mapping'."
+            raise invalid_option("retriever_input", value, takes)
+        return value
+
     @field_validator("rung_llms")
     @classmethod
     def _check_models(cls, value: Any) -> Any:
         for name, model in (value or {}).items():
             if not isinstance(model, Runnable):
-                message = f"rung_llms[{name!r}] is no chat model but {written(model)}."
+                message = (
+                    f"rung_llms[{name!r}] is {named(model)}. It takes a chat model "
+                    "of LangChain."
+                )
                 raise InvalidOptionError(message, option="rung_llms", value=value)
         return value
 

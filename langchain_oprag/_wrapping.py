@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -12,22 +12,25 @@ from langchain_core.retrievers import (
     LangSmithRetrieverParams,
     RetrieverLike,
 )
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
 from langchain_core.runnables.branch import RunnableBranch
 from langchain_core.runnables.config import ensure_config, merge_configs
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
+from pydantic import ValidationError
 
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
-from oprag.context import FetchPlan, check_option
+from oprag.context import FetchPlan, check_option, refusal, refuse_unknown
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, instance_of, named
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
+_SWALLOWED = ("top_n", "similarity_top_k", "top_k")
+"""Other words for `k`: vector stores take them without a word, and do nothing."""
 _ABSENT = object()
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
@@ -247,6 +250,23 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
 
     base_retriever: Retriever
 
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        name: f'Write search_kwargs={{"{name}": …}}, beside vectorstore=.'
+        for name in ("filter", "score_threshold", "fetch_k", "lambda_mult")
+    }
+
+    @classmethod
+    def _refuse_unknown(cls, options: Mapping[str, Any]) -> None:
+        """Refuse unknown names before anything that was given is looked at."""
+        searching = ("vectorstore", "search_type", "search_kwargs")
+        refuse_unknown(options, (*searching, *cls.model_fields), cls.elsewhere)
+
+    @classmethod
+    def by_name_for(cls, value: Any) -> str:
+        """Return how a store or a retriever that came without a name is given."""
+        is_store = isinstance(value, VectorStore)
+        return "vectorstore=store" if is_store else "base_retriever=retriever"
+
     def invoke(
         self,
         input: str,  # noqa: A002 -- the base class's name
@@ -267,6 +287,7 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         """
         # The run manager that `_get_relevant_documents` is given does not carry
         # `configurable`.
+        self._check_question(input)
         config = ensure_config(config)
         return super().invoke(input, config, outer_config=config, **kwargs)
 
@@ -277,6 +298,7 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         **kwargs: Any,
     ) -> list[Document]:
         """Async version of `invoke`."""
+        self._check_question(input)
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
 
@@ -307,9 +329,33 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
             received, more = await receive(found)
         return received
 
+    def _check_question(self, question: Any) -> None:
+        """Refuse what no retriever takes; another runnable may take anything.
+
+        Raises:
+            InvalidOptionError: It is no text, and a retriever is to be asked.
+        """
+        asked, *_ = unwrapped(self.base_retriever, {})
+        if isinstance(question, str) or not isinstance(asked, BaseRetriever):
+            return
+        name = type(self).__name__
+        found, instead = named(question), f"Write {name}(…).invoke(question)."
+        if isinstance(question, Mapping):
+            keys = ", ".join(map(repr, question))
+            found = f"a mapping with the keys {keys}"
+            key = next(iter(question), "input")
+            instead = f"In a chain put itemgetter({key!r}) before it."
+        message = (
+            f"{name} takes the question as a text, and was given {found}. {instead}"
+        )
+        raise InvalidOptionError(message, option="input", value=question)
+
     def _refuse_options(self, call: dict[str, Any], options: Any) -> None:
         """Refuse arguments of a call that are options of the retriever."""
         for option, value in call.items():
+            if option in _SWALLOWED and _store_search(self.base_retriever, {}):
+                message = f"invoke takes no option {option!r}. Write k= here."
+                raise InvalidOptionError(message, option=option, value=value)
             if option in options:
                 message = (
                     f"invoke takes no option {option!r}. Set it on the retriever: "
@@ -356,13 +402,33 @@ def wrapped_retriever(
     if vectorstore is None and base_retriever is not None and not search:
         return base_retriever
     if isinstance(vectorstore, VectorStore) and base_retriever is None:
-        return vectorstore.as_retriever(**search)
+        if isinstance(kwargs := search.get("search_kwargs"), Mapping):
+            check_option("k", kwargs.get("k"))
+        try:
+            return vectorstore.as_retriever(**search)
+        except ValidationError as error:
+            raise refusal(component, error) from None
+    if vectorstore is None and base_retriever is None and not search:
+        message = (
+            f"{component} was given nothing to search. Give vectorstore=store or "
+            "base_retriever=retriever."
+        )
+        raise InvalidOptionError(message, option="vectorstore", value=None)
+    if vectorstore is not None and base_retriever is None:
+        instead = instance_of(vectorstore)
+        if isinstance(vectorstore, Runnable):
+            instead = " Give base_retriever= in its place."
+        message = (
+            f"vectorstore= is {named(vectorstore)}. It takes a VectorStore of "
+            f"LangChain.{instead}"
+        )
+        raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     given = {"base_retriever": base_retriever, "vectorstore": vectorstore, **search}
     names = [name for name, value in given.items() if value is not None]
     message = (
         f"{component} takes either base_retriever= or vectorstore=, and search_type= "
-        "and search_kwargs= only with a VectorStore; it was given "
-        f"{', '.join(names) or 'none of them'}."
+        f"and search_kwargs= only with a VectorStore; it was given {', '.join(names)}. "
+        f"Leave out {names[0] if vectorstore is not None else ', '.join(names[1:])}."
     )
     option = names[0] if names else "base_retriever"
     raise InvalidOptionError(message, option=option, value=given[option])

@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.documents import Document
 
 from oprag.chunk import Hit
+from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
@@ -53,6 +54,7 @@ def annotate_positions(
         >>> [d.metadata["char_start"] for d in annotate_positions("One two.", chunks)]
         [0, 4]
     """
+    check_entries("documents", documents, Document)
     if not documents:
         return []
     read_documents([Hit("", document.metadata) for document in documents])

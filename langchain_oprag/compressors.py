@@ -40,7 +40,7 @@ class OrderPreservingCompressor(
         **options: The others of `oprag.context.ContextOptions`, and `rescore`.
 
     Raises:
-        ValidationError: On construction and assignment, for an option that does
+        InvalidOptionError: On construction and assignment, for an option that does
             not exist or cannot have this value: `documents` cannot be a vector store,
             which may hold what the filter of the search hides. It is a `ValueError`.
     """

@@ -13,7 +13,7 @@ from langchain_oprag.stores import chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
 from oprag.diagnosing import diagnose as diagnose_chunks
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, check_entries
 from oprag.positions import DocumentKey, PositionKeys
 
 
@@ -49,6 +49,7 @@ def diagnose(
     """
     chunks: Iterable[StoredChunk | Hit]
     if isinstance(vectorstore, Sequence):
+        check_entries("vectorstore", vectorstore, Document)
         chunks = hits_of(vectorstore)
     else:
         chunks = chunk_store(vectorstore).scan()

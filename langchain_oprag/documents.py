@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from langchain_core.documents import Document
+from langchain_core.runnables import Runnable
 from langchain_core.stores import BaseStore
 from langchain_core.vectorstores import VectorStore
 
@@ -86,7 +87,7 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
     if isinstance(documents, (list, tuple, Document)):
         return given_documents(documents, Document, source_of)
     search = getattr(documents, "search", None)
-    known = (DocumentSource, str, Path, Mapping)
+    known = (DocumentSource, str, Path, Mapping, Runnable)
     if callable(search) and not isinstance(documents, known):
         return _DocstoreSource(search)
     return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself

@@ -14,8 +14,9 @@ from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._convert import source_of
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
+from oprag.context import knows_its_options
 from oprag.documents import ChunkStore
-from oprag.errors import IndexingError, InvalidOptionError
+from oprag.errors import IndexingError, InvalidOptionError, instance_of, named
 from oprag.indexing import (
     ChunkWriter,
     Documents,
@@ -35,7 +36,20 @@ from oprag.indexing import (
 )
 from oprag.positions import SourceText
 
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("embedding", "embeddings", "embed_model"),
+        "Leave it out: the vector store embeds with its own.",
+    ),
+    **dict.fromkeys(
+        ("chunk_size", "chunk_overlap", "tokenizer", "token_counter"),
+        "Set it on the splitter: splitter=OffsetSentenceSplitter(…).",
+    ),
+}
+"""What to do in the place of options that are set elsewhere."""
 
+
+@knows_its_options(_ELSEWHERE)
 def index_documents(
     documents: Documents[Document],
     vectorstore: VectorStore,
@@ -152,6 +166,7 @@ def index_documents(
     )
 
 
+@knows_its_options(_ELSEWHERE)
 async def aindex_documents(
     documents: Documents[Document],
     vectorstore: VectorStore,
@@ -186,8 +201,9 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
     """The store's chunks, if the store can be indexed into at all."""
     if not isinstance(vectorstore, VectorStore):
         message = (
-            f"vectorstore={type(vectorstore).__name__} is no VectorStore of LangChain. "
+            f"vectorstore= is {named(vectorstore)} and no VectorStore of LangChain. "
             "The documents come first, the vector store second."
+            f"{instance_of(vectorstore)}"
         )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     if type(vectorstore).delete is VectorStore.delete:
@@ -207,8 +223,9 @@ def _framework(splitter: BaseDocumentTransformer | None) -> _LangChain:
         splitter = OffsetSentenceSplitter()
     elif not isinstance(splitter, BaseDocumentTransformer):
         message = (
-            f"splitter={type(splitter).__name__} cannot split documents. It takes "
-            "oprag's splitters or any TextSplitter."
+            f"splitter= is {named(splitter)} and cannot split documents. It takes "
+            "oprag's splitters or any TextSplitter of LangChain."
+            f"{instance_of(splitter)}"
         )
         raise InvalidOptionError(message, option="splitter", value=splitter)
     return _LangChain(splitter)

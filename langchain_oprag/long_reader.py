@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
@@ -25,7 +25,7 @@ from langchain_oprag._questions import Question, read_question
 from langchain_oprag.results import as_documents, as_passages
 from oprag.calls import SENTINEL, CallModel
 from oprag.context import documented
-from oprag.errors import InvalidOptionError, written
+from oprag.errors import InvalidOptionError, named
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 from oprag.units import READER_DESCRIPTIONS, check_reader_option, read_long
 
@@ -36,6 +36,10 @@ class LongReaderOptions(CheckedOptions):
     """What the reader can be told; pydantic itself checks and copies little."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
+    by_name: ClassVar[str] = "llm=model, retriever=retriever"
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "documents": "Set it on the retriever: LongUnitRetriever(…)."
+    }
 
     llm: Model
     """The chat model that reads and answers."""
@@ -97,7 +101,7 @@ class LongReader(DrivenRunnable, LongReaderOptions):
         name: What runs are called in traces; None for the class's name.
 
     Raises:
-        ValidationError: On construction and assignment, for an option that does not
+        InvalidOptionError: On construction and assignment, for an option that does not
             exist or cannot have this value. It is a `ValueError`.
         LongReadingError: When invoked: the model failed, or gave an empty reply. It
             carries the long answer, where there is one, and what was spent.
@@ -208,5 +212,7 @@ class _LongReading(Answering):
             found = yield Retrieve(retriever, self.question.text, self.config, {})
         if isinstance(found, Sequence) and all(isinstance(d, Document) for d in found):
             return as_documents(as_passages(found))
-        message = f"{option} gave {written(found):.100}, not a list of documents."
+        message = (
+            f"{option} gave {named(found)}, not a list of documents. Give [document]."
+        )
         raise InvalidOptionError(message, option=option, value=found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -16,7 +16,7 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
 from langchain_oprag._convert import characters_of, hits_of
 from langchain_oprag._options import option_field
@@ -45,6 +45,9 @@ from oprag.units import (
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+Units: TypeAlias = Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})]
 
 
 class LongUnitKeywords(OrderingKeywords, WrappingKeywords, total=False):
@@ -101,12 +104,12 @@ class LongUnitRetriever(WrappingRetriever):
     object: `add_documents`, `vectorstore`, `search_kwargs`.
 
     Raises:
-        InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`, the units cannot be used, or
+        InvalidOptionError: On construction and assignment, for an option that does not
+            exist or cannot have this value; on construction, when there is not exactly
+            one of `base_retriever` and `vectorstore`, the units cannot be used, or
             `documents` is a store that cannot be read through the search's filter.
-        DuplicateDocumentError: On construction: a document is in two units.
-        ValidationError: On construction and assignment, for an option that does not
-            exist or cannot have this value. All are `ValueError`.
+        DuplicateDocumentError: On construction: a document is in two units. Both are
+            `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
             is of no unit, or does not say where it stands.
         DocumentNotFoundError: When invoked: `documents` lacks a document, or the
@@ -138,7 +141,14 @@ class LongUnitRetriever(WrappingRetriever):
         ['Ann built it. It stands.', 'Far away.']
     """
 
-    units: Sequence[LongUnit] = Field(repr=False)
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        **WrappingRetriever.elsewhere,
+        "token_budget": "Units are counted, and not their tokens. Write k= here.",
+    }
+
+    units: Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})] = Field(
+        repr=False
+    )
     documents: SourceLike = Field(repr=False)
     k: int = 4
     order: Order = "document"
@@ -160,6 +170,7 @@ class LongUnitRetriever(WrappingRetriever):
         search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[LongUnitKeywords],
     ) -> None:
+        self._refuse_unknown(options)
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
         base = wrapped_retriever(
             type(self).__name__, base_retriever, vectorstore, search

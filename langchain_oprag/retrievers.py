@@ -80,11 +80,11 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`.
 
     Raises:
-        InvalidOptionError: On construction, when there is not exactly one of
-            `base_retriever` and `vectorstore`; on construction or when invoked, when
-            `documents` is a store that cannot be read through the search's filter.
-        ValidationError: On construction and assignment, for an option that does
-            not exist or cannot have this value. Both are `ValueError`.
+        InvalidOptionError: On construction and assignment, for an option that does
+            not exist or cannot have this value, and when there is not exactly one of
+            `base_retriever` and `vectorstore`; also when invoked, when `documents` is a
+            store that cannot be read through the search's filter. It is a
+            `ValueError`.
         MissingDocumentError: When invoked, and a document does not say which text
             it is from.
         PositionError: When invoked, and positions are missing or contradict each
@@ -124,6 +124,7 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
         search_kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[RetrieverKeywords],
     ) -> None:
+        self._refuse_unknown(options)
         search = {"search_type": search_type, "search_kwargs": search_kwargs}
         base = wrapped_retriever(
             "OrderPreservingRetriever", base_retriever, vectorstore, search

@@ -74,7 +74,7 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
         name: What runs are called in traces; None for the class's name.
 
     Raises:
-        ValidationError: On construction and assignment, for an option that does
+        InvalidOptionError: On construction and assignment, for an option that does
             not exist or cannot have this value. It is a `ValueError`.
         RungFailedError: When invoked: the model failed for good. It carries
             the usage of the steps before.

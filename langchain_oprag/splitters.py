@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
 
 from langchain_oprag._convert import source_of
+from oprag.context import refuse_unknown, unnamed
+from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError
 from oprag.metadata import CHAR_START, OWN_KEYS
 from oprag.optional import require
@@ -24,6 +27,9 @@ require(
 )
 
 from langchain_text_splitters import TextSplitter  # noqa: E402 -- checked above
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _START_INDEX = "start_index"
 """LangChain's own key of the first character."""
@@ -57,6 +63,15 @@ class OffsetSplitter(TextSplitter):
             strip_whitespace=False,
         )
         self._tokenizer = tokenizer
+
+    def __new__(cls, *given: Any, **options: Any) -> Self:
+        """Refuse what has no name, and names that are not known, in our words."""
+        if given:
+            raise unnamed(cls.__name__, given[0], f"chunk_size={given[0]!r}")
+        known = inspect.signature(cls.__init__).parameters
+        if not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+            refuse_unknown(options, [name for name in known if name != "self"])
+        return super().__new__(cls)
 
     @abstractmethod
     def _spans(self, text: str) -> list[TextChunk]:
@@ -95,6 +110,7 @@ class OffsetSplitter(TextSplitter):
         Raises:
             InvalidOptionError: There are not as many metadatas as texts.
         """
+        check_entries("texts", texts, str)
         metadatas = [{} for _ in texts] if metadatas is None else metadatas
         lengths = {"texts": len(texts), "metadatas": len(metadatas)}
         if len(texts) != len(metadatas):
@@ -131,6 +147,7 @@ class OffsetSplitter(TextSplitter):
             MissingPositionError: A page comes alone, and without a number.
             UnscopedPositionError: A document is a chunk that another splitter made.
         """
+        check_entries("documents", documents, Document)
         return self._split([source_of(document) for document in documents])
 
     @classmethod

@@ -26,6 +26,7 @@ from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
 from oprag.context import Columns, ContextOptions, Result, result_of
+from oprag.documents import check_entries
 from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
@@ -59,6 +60,12 @@ class Ordered(NamedTuple):
     """See `oprag.context.results.Arranged`."""
 
 
+def _wrapped(value: Any) -> str:
+    """What to do with a node that came without a score."""
+    is_node = isinstance(value, BaseNode)
+    return " Wrap it: NodeWithScore(node=node)." if is_node else ""
+
+
 def arrange(
     nodes: Sequence[NodeWithScore],
     options: ContextOptions,
@@ -81,11 +88,16 @@ def arrange(
     Raises:
         OpragError: As `oprag.context.arrange` does.
     """
+    try:
+        columns = _columns(nodes)
+    except (AttributeError, TypeError):
+        check_entries("nodes", nodes, NodeWithScore, _wrapped)
+        raise
     arranged = context.arrange(
         lambda: [hit_of(node, rescore) for node in nodes],
         options,
         sent_text=sent_text,
-        columns=_columns(nodes),
+        columns=columns,
     )
     made = arranged.results(
         partial(_node, rescore=rescore), rescored=rescore is not None

@@ -6,9 +6,14 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
+from llama_index.core.bridge.pydantic import (
+    ConfigDict,
+    Field,
+    field_serializer,
+    model_validator,
+)
 from llama_index.core.node_parser.interface import TextSplitter
 from llama_index.core.node_parser.node_utils import (
     build_nodes_from_splits,
@@ -19,6 +24,8 @@ from llama_index.core.utils import get_tqdm_iterable
 
 from llamaindex_oprag._convert import excluding, source_of, text_of
 from llamaindex_oprag._options import refuse_lost_state
+from oprag.context import PlainErrors, PlainRepr, refuse_unknown
+from oprag.documents import check_entries
 from oprag.errors import TokenizerError
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
@@ -38,7 +45,12 @@ _CALLABLE = "callable "
 """In `to_dict`, before the name of a tokenizer that is only a function."""
 
 
-class OffsetNodeParser(TextSplitter):
+def _as_document(value: Any) -> str:
+    text = isinstance(value, str)
+    return " Write Document(text=text, id_=name)." if text else ""
+
+
+class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
     """What both parsers share: everything but where to cut."""
 
     model_config = ConfigDict(extra="forbid")
@@ -50,6 +62,15 @@ class OffsetNodeParser(TextSplitter):
             "a callable from a text to a number. None for cl100k."
         ),
     )
+
+    by_name: ClassVar[str] = "chunk_size=128"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_names(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            refuse_unknown(given, [*cls.model_fields, "class_name"])
+        return given
 
     @abstractmethod
     def _chunks(self, text: str, counter: NamedTokenCounter) -> list[TextChunk]:
@@ -86,6 +107,17 @@ class OffsetNodeParser(TextSplitter):
             for part, row, written in zip(parts, rows, stamps, strict=True):
                 made[part.place] = self._nodes_of(nodes[part.place], part, row, written)
         return list(itertools.chain(*(made[index] for index in range(len(nodes)))))
+
+    def get_nodes_from_documents(
+        self, documents: Sequence[Document], show_progress: bool = False, **kwargs: Any
+    ) -> list[BaseNode]:
+        """Parse documents into nodes.
+
+        Raises:
+            InvalidOptionError: Something else is among them.
+        """
+        check_entries("documents", documents, BaseNode, _as_document)
+        return super().get_nodes_from_documents(documents, show_progress, **kwargs)
 
     async def aget_nodes_from_documents(
         self, documents: Sequence[Document], show_progress: bool = False, **kwargs: Any

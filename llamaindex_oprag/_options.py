@@ -24,6 +24,8 @@ from oprag.context import (
     OnProblem,
     Order,
     Overflow,
+    PlainErrors,
+    PlainRepr,
     Problems,
     Selection,
     check_locating,
@@ -50,7 +52,7 @@ def option_field(name: str) -> Any:
     )
 
 
-class ContextFields(BaseModel):
+class ContextFields(PlainErrors, PlainRepr, BaseModel):
     """Every field of `oprag.context.ContextOptions`, and `rescore`.
 
     They are checked by the core, on construction and on assignment; pydantic itself

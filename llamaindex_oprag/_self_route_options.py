@@ -23,7 +23,7 @@ from oprag.context import (
     refuse_unknown,
 )
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, named
 from oprag.routing import (
     DEFAULT_RUNGS,
     ROUTE_OPTIONS,
@@ -120,16 +120,19 @@ class SelfRouteOptions:
 
     def __post_init__(self) -> None:
         """Check everything, each by itself and together."""
-        self.rung_llms = dict(self.rung_llms or {})
         for option in ROUTE_OPTIONS:
             check_route_option(option, getattr(self, option))
+        self.rung_llms = dict(self.rung_llms or {})
         rungs = check_route(
             self.rungs,
             documents=self.documents,
             rung_llms=self.rung_llms,
             max_context_tokens=self.max_context_tokens,
         )
-        for name, llm in [("llm", self.llm), *self.rung_llms.items()]:
+        for name, llm in [
+            ("llm", self.llm),
+            *((f"rung_llms[{rung!r}]", llm) for rung, llm in self.rung_llms.items()),
+        ]:
             _check_llm(name, llm)
         self.rules = as_decline_rules(self.sentinel, self.decline_rules)
         self.route = RouteOptions(
@@ -171,8 +174,8 @@ class SelfRouteOptions:
 def _check_llm(name: str, llm: Any) -> None:
     if not isinstance(llm, LLM):
         message = (
-            f"{name} is a {type(llm).__name__} and no LLM of LlamaIndex, as llm= and "
-            "rung_llms= take."
+            f"{name}= is {named(llm)}. It takes an LLM of LlamaIndex, such as "
+            "Settings.llm."
         )
         raise InvalidOptionError(message, option="llm", value=llm)
     if llm.output_parser is not None:

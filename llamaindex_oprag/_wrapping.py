@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.prompts.mixin import PromptDictType, PromptMixinType
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryType
+from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import characters_of, hit_of
-from oprag.context import ContextOptions, FetchPlan, candidates_for
+from oprag.context import ContextOptions, FetchPlan, candidates_for, shown, unnamed
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, named
 from oprag.tokens import in_thread_if_long
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
@@ -192,6 +196,21 @@ class WrappingRetriever(BaseRetriever):
         InvalidOptionError: `base_retriever` is no retriever.
     """
 
+    def __new__(cls, *given: Any, **options: Any) -> Self:
+        """Refuse a call without a retriever, before Python does with less to say."""
+        name = cls.__name__
+        if len(given) > 1:
+            example = f"base_retriever, token_budget={given[1]!r}"
+            raise unnamed(name, given[1], example if type(given[1]) is int else "…")
+        if options and not given and "base_retriever" not in options:
+            message = (
+                f"{name} takes a retriever first, and was given "
+                f"{', '.join(f'{option}=' for option in options)} alone. Write "
+                f"{name}(index.as_retriever(), …)."
+            )
+            raise InvalidOptionError(message, option="base_retriever", value=None)
+        return super().__new__(cls)
+
     def __init__(
         self,
         base_retriever: BaseRetriever,
@@ -203,6 +222,28 @@ class WrappingRetriever(BaseRetriever):
         self.base_retriever = base_retriever
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
+
+    def retrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
+        """Retrieve nodes in reading order.
+
+        Raises:
+            InvalidOptionError: It is given neither a text nor a `QueryBundle`.
+        """
+        _check_question(type(self).__name__, str_or_query_bundle)
+        return super().retrieve(str_or_query_bundle)
+
+    async def aretrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
+        """Async version of `retrieve`."""
+        _check_question(type(self).__name__, str_or_query_bundle)
+        return await super().aretrieve(str_or_query_bundle)
+
+    def __repr__(self) -> str:
+        """The class, the retriever underneath, and the options that were given."""
+        return shown(self, self._settings(), {})
+
+    def _settings(self) -> dict[str, Any]:
+        """What the `repr` shows."""
+        return {"base_retriever": self.base_retriever}
 
     def __getattr__(self, name: str) -> Any:
         """Pass through what the base retriever has and this one has not."""
@@ -256,6 +297,19 @@ class WrappingRetriever(BaseRetriever):
         self.base_retriever._update_prompts(prompts_dict)  # noqa: SLF001 -- as above
 
 
+def _check_question(component: str, question: Any) -> None:
+    if isinstance(question, (str, QueryBundle)):
+        return
+    found = named(question)
+    if isinstance(question, Mapping):
+        found = f"a mapping with the keys {', '.join(map(repr, question))}"
+    message = (
+        f"{component} takes the question as a text or a QueryBundle, and was given "
+        f"{found}. Write retrieve(question)."
+    )
+    raise InvalidOptionError(message, option="str_or_query_bundle", value=question)
+
+
 def check_retriever(option: str, value: Any) -> None:
     """Reject what is no retriever.
 
@@ -264,6 +318,15 @@ def check_retriever(option: str, value: Any) -> None:
     """
     if isinstance(value, BaseRetriever):
         return
-    hint = " Pass index.as_retriever()." if hasattr(value, "as_retriever") else ""
-    message = f"{option} takes a retriever, not a {type(value).__name__}.{hint}"
+    instead = "index.as_retriever()"
+    if isinstance(getattr(value, "retriever", None), BaseRetriever):
+        instead = "query_engine.retriever"
+    elif isinstance(value, BasePydanticVectorStore):
+        instead = "VectorStoreIndex.from_vector_store(vector_store).as_retriever()"
+    elif isinstance(value, (list, tuple)):
+        instead = "VectorStoreIndex.from_documents(documents).as_retriever()"
+    message = (
+        f"{option}= is {named(value)}. It takes a retriever of LlamaIndex. Give "
+        f"{instead}."
+    )
     raise InvalidOptionError(message, option=option, value=type(value).__name__)

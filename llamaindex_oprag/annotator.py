@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field
-from llama_index.core.schema import BaseNode, TextNode, TransformComponent
+from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
+from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
 
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
+from oprag.context import PlainRepr
 from oprag.documents import exact_text
-from oprag.errors import MissingDocumentError
+from oprag.errors import InvalidOptionError, MissingDocumentError
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
-from oprag.positions import document_name, part_numbers
+from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread_if_long
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
-class PositionAnnotator(TransformComponent):
+_NOT_HELD = "<documents of "
+"""In `to_dict`, before the name of what a dictionary cannot hold."""
+
+
+class PositionAnnotator(PlainRepr, TransformComponent):
     r"""Finds where each node stands in its document and writes it down.
 
     Goes after the parsers, because chained and hierarchical ones write offsets that
@@ -69,7 +77,7 @@ class PositionAnnotator(TransformComponent):
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
-    documents: Any = Field(exclude=True, description="The documents that were parsed.")
+    documents: Any = Field(description="The documents that were parsed.")
 
     def __init__(self, documents: SourceLike) -> None:
         document_source(documents)
@@ -79,6 +87,43 @@ class PositionAnnotator(TransformComponent):
     def class_name(cls) -> str:
         """Name in serialised pipelines."""
         return "PositionAnnotator"
+
+    @field_serializer("documents")
+    def _written_documents(self, documents: Any) -> Any:
+        """The documents where JSON holds them; else what they were, to be named."""
+        if isinstance(documents, (str, Path)):
+            return str(documents)
+        if isinstance(documents, Mapping):
+            return dict(documents)
+        if isinstance(documents, (list, tuple)):
+            return [document.to_dict() for document in documents]
+        of = documents if callable(documents) else type(documents)
+        return f"{_NOT_HELD}{qualified_name(of)}>"
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
+        """Make an annotator out of what `to_dict` gave.
+
+        A folder, a mapping and a list of documents come back. An index, a store or a
+        function does not: pass it again, as `documents=`.
+
+        Raises:
+            InvalidOptionError: The documents were one of these.
+        """
+        documents = {**data, **kwargs}.get("documents", f"{_NOT_HELD}nothing>")
+        if isinstance(documents, str) and documents.startswith(_NOT_HELD):
+            found = documents.removeprefix(_NOT_HELD).removesuffix(">")
+            message = (
+                f"The documents were {found}, which a dictionary cannot hold. Pass "
+                f"them again: {cls.__name__}.from_dict(data, documents=...)."
+            )
+            raise InvalidOptionError(message, option="documents", value=found)
+        if isinstance(documents, list):
+            documents = [
+                Document.from_dict(each) if isinstance(each, dict) else each
+                for each in documents
+            ]
+        return cls(documents=documents)
 
     def __call__(self, nodes: Sequence[BaseNode], **_kwargs: Any) -> list[BaseNode]:
         """Annotate the nodes of any number of documents; the order stays."""

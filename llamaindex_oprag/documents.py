@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
 from llama_index.core.schema import BaseNode, Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore, RefDocInfo
@@ -24,7 +23,7 @@ from oprag.documents import (
     given_documents,
 )
 from oprag.documents import document_source as core_source
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.errors import DocumentNotFoundError
 from oprag.positions import document_name
 
 _WAYS_OUT = (
@@ -88,12 +87,6 @@ def document_source(documents: SourceLike, *, exact: bool = True) -> DocumentSou
         return _IndexSource(documents, chunk_store(documents), exact=exact)
     if isinstance(documents, (BasePydanticVectorStore, ChunkStore)):
         return StoreSource(chunk_store(documents), exact=exact)
-    if isinstance(documents, BaseRetriever):
-        message = (
-            f"documents={type(documents).__name__} gives the chunks that answer a "
-            "question, not full texts. Give the index that it searches."
-        )
-        raise InvalidOptionError(message, option="documents", value=documents)
     if isinstance(documents, (list, tuple, Document)):
         return given_documents(documents, Document, source_of)
     return core_source(documents)  # type: ignore[arg-type]  # it checks the rest itself

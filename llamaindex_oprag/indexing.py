@@ -29,8 +29,9 @@ from llamaindex_oprag._index_writing import (
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
+from oprag.context import knows_its_options
 from oprag.documents import ChunkStore
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, instance_of, named
 from oprag.indexing import (
     Documents,
     Framework,
@@ -52,10 +53,23 @@ from oprag.positions import SourceText
 
 _LEVELS = (NodeRelationship.PARENT, NodeRelationship.CHILD)
 
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("embedding", "embeddings", "embed_model"),
+        "Leave it out: the index embeds with its own model.",
+    ),
+    **dict.fromkeys(
+        ("chunk_size", "chunk_overlap", "tokenizer", "token_counter"),
+        "Set it on the parser: node_parser=OffsetSentenceNodeParser(…).",
+    ),
+}
+"""What to do in the place of options that are set elsewhere."""
+
 _RANDOM = 4
 """The version of the UUIDs that LlamaIndex gives to documents without an id."""
 
 
+@knows_its_options(_ELSEWHERE)
 def index_documents(
     documents: Documents[Document],
     index: VectorStoreIndex,
@@ -167,6 +181,7 @@ def index_documents(
     )
 
 
+@knows_its_options(_ELSEWHERE)
 async def aindex_documents(
     documents: Documents[Document],
     index: VectorStoreIndex,
@@ -206,7 +221,7 @@ def _readable(
     """The chunks of the index, if it can be indexed into at all."""
     if not isinstance(index, VectorStoreIndex):
         message = (
-            f"index={type(index).__name__} is no VectorStoreIndex. Over a vector store "
+            f"index= is {named(index)} and no VectorStoreIndex. Over a vector store "
             "make one with VectorStoreIndex.from_vector_store(vector_store). The "
             "documents come first, the index second."
         )
@@ -235,8 +250,9 @@ def _framework(node_parser: NodeParser | None) -> _LlamaIndex:
         node_parser = OffsetSentenceNodeParser()
     elif not isinstance(node_parser, NodeParser):
         message = (
-            f"node_parser={type(node_parser).__name__} cannot parse documents. It "
+            f"node_parser= is {named(node_parser)} and cannot parse documents. It "
             "takes oprag's node parsers or any NodeParser of one level."
+            f"{instance_of(node_parser)}"
         )
         raise InvalidOptionError(message, option="node_parser", value=node_parser)
     return _LlamaIndex(node_parser)

@@ -19,8 +19,8 @@ from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue, Ledger
-from oprag.context import list_options
-from oprag.errors import InvalidOptionError
+from oprag.context import list_options, shown
+from oprag.errors import InvalidOptionError, named
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
@@ -58,6 +58,18 @@ class LongReaderOptions:
     def counter(self) -> NamedTokenCounter:
         """Counts tokens; loaded when it is first asked for."""
         return resolve_token_counter(self.token_counter)
+
+
+_DEFAULTS = {
+    "examples": 4,
+    "one_call_below": 1000,
+    "max_context_tokens": None,
+    "answer_tokens": None,
+    "prices": None,
+    "separator": "\n\n",
+    "token_counter": None,
+}
+"""What the `repr` leaves out."""
 
 
 @list_options(READER_DESCRIPTIONS)
@@ -156,6 +168,15 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             callback_manager=callback_manager or Settings.callback_manager,
             streaming=streaming,
         )
+
+    def __repr__(self) -> str:
+        """The class and its options, in a few words each."""
+        told = {
+            each.name: getattr(self.options, each.name)
+            for each in fields(self.options)
+            if each.name != "templates"
+        }
+        return shown(self, told, _DEFAULTS)
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
@@ -291,5 +312,7 @@ class _LongReading(Answering):
 def _checked_llm(llm: Any) -> LLM:
     if isinstance(llm, LLM):
         return llm
-    message = f"llm is a {type(llm).__name__} and no LLM of LlamaIndex."
+    message = (
+        f"llm= is {named(llm)}. It takes an LLM of LlamaIndex, such as Settings.llm."
+    )
     raise InvalidOptionError(message, option="llm", value=llm)

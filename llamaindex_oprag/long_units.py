@@ -22,6 +22,7 @@ from llamaindex_oprag._convert import characters_of, hit_of
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
+    DEFAULTS,
     DESCRIPTIONS,
     ContextOptions,
     OrderingKeywords,
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
+_ELSEWHERE = {
+    "token_budget": "Units are counted, and not their tokens. Write similarity_top_k= "
+    "here."
+}
 _ORDERING = tuple(OrderingKeywords.__annotations__)
 
 
@@ -122,7 +127,7 @@ class LongUnitRetriever(WrappingRetriever):
         verbose: bool = False,
         **options: Unpack[OrderingKeywords],
     ) -> None:
-        refuse_unknown(options, ("similarity_top_k", *_ORDERING))
+        refuse_unknown(options, ("similarity_top_k", *_ORDERING), _ELSEWHERE)
         self._options = ContextOptions(**options)
         self._index = UnitIndex(units)
         self._source = document_source(documents)
@@ -135,6 +140,14 @@ class LongUnitRetriever(WrappingRetriever):
             verbose=verbose,
         )
         self._full_texts()
+
+    def _settings(self) -> dict[str, Any]:
+        given = super()._settings()
+        given["similarity_top_k"] = self._k
+        for name in _ORDERING:
+            if (value := getattr(self._options, name)) is not DEFAULTS[name]:
+                given[name] = value
+        return given
 
     @property
     def similarity_top_k(self) -> int:

@@ -6,9 +6,14 @@ can find it in the wrong place; these carry the offsets through.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from llama_index.core.bridge.pydantic import Field, field_serializer, model_validator
+from llama_index.core.bridge.pydantic import (
+    Field,
+    WithJsonSchema,
+    field_serializer,
+    model_validator,
+)
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.node_parser.node_utils import default_id_func
 
@@ -57,7 +62,7 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         callback_manager: Told of what is done, as in all of LlamaIndex.
 
     Raises:
-        ValidationError: On construction, for an unknown option or an impossible
+        InvalidOptionError: On construction, for an unknown option or an impossible
             value. It is a `ValueError`.
         MissingPositionError: When parsing a single page without a number.
         UnscopedPositionError: When parsing a section without the others.
@@ -100,7 +105,7 @@ class OffsetTokenNodeParser(OffsetNodeParser):
         """Make a parser as LlamaIndex's own parsers are made; the options are the same.
 
         Raises:
-            ValidationError: An impossible value. It is a `ValueError`.
+            InvalidOptionError: An impossible value. It is a `ValueError`.
         """
         return cls(
             chunk_size=chunk_size,
@@ -151,7 +156,9 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
     chunk_size: int = Field(
         default=100, ge=1, description="Tokens that a node may have."
     )
-    sentence_spans: SentenceSpans | None = Field(
+    sentence_spans: Annotated[
+        SentenceSpans | None, WithJsonSchema({"type": ["string", "null"]})
+    ] = Field(
         default=None, description="Finds the sentences of a text; None for Punkt."
     )
 
@@ -170,7 +177,7 @@ class OffsetSentenceNodeParser(OffsetNodeParser):
         """Make a parser as LlamaIndex's own parsers are made; the options are the same.
 
         Raises:
-            ValidationError: An impossible value. It is a `ValueError`.
+            InvalidOptionError: An impossible value. It is a `ValueError`.
         """
         return cls(
             chunk_size=chunk_size,

@@ -40,7 +40,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         callback_manager: Told of what is done, as in all of LlamaIndex.
 
     Raises:
-        ValidationError: On construction and assignment, for an option that does not
+        InvalidOptionError: On construction and assignment, for an option that does not
             exist or a value that it cannot have: `documents` cannot be an index or
             store, which may hold what the filter of the search hides. It is a
             `ValueError`.

@@ -106,7 +106,8 @@ class OrderPreservingRetriever(WrappingRetriever):
         check_option("rescore", rescore)
         check_option("similarity_top_k", similarity_top_k)
         given: dict[str, Any] = {**options}
-        given["documents"] = source_or_none(given.get("documents"))
+        self._documents = given.get("documents")
+        given["documents"] = source_or_none(self._documents)
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._rescore = rescore
         self._warned = False
@@ -119,6 +120,16 @@ class OrderPreservingRetriever(WrappingRetriever):
             verbose=verbose,
         )
         self._bound_options()
+
+    def _settings(self) -> dict[str, Any]:
+        options, given = self._options, super()._settings()
+        if options.top_n is not None:
+            given["similarity_top_k"] = options.top_n
+        for name in _SHARED:
+            value = self._documents if name == "documents" else getattr(options, name)
+            if value is not DEFAULTS[name]:
+                given[name] = value
+        return given if self._rescore is None else {**given, "rescore": self._rescore}
 
     @property
     def similarity_top_k(self) -> int | None:

@@ -22,7 +22,7 @@ from llamaindex_oprag._convert import characters_of
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
-from oprag.context import DESCRIPTIONS, list_options
+from oprag.context import DESCRIPTIONS, list_options, shown
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
 from oprag.tokens import in_thread_if_long, load_counter
@@ -175,6 +175,11 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
             node_postprocessors=node_postprocessors,
             callback_manager=manager,
         )
+
+    def __repr__(self) -> str:
+        """The class, its retriever, and what Self-Route was told."""
+        told = {"retriever": self._retriever, **self._self_route.settings()}
+        return shown(self, told, {})
 
     def verify(self, sample: int | None = 200) -> Diagnosis:
         """Say before the first question what would fail question by question.

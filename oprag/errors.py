@@ -47,6 +47,7 @@ The outer rings have branches of their own: `oprag.evaluation.errors`, and
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping
@@ -385,6 +386,38 @@ def _is_plain(value: Any) -> bool:
     package = type(value).__module__.partition(".")[0]
     is_path, is_method = isinstance(value, PurePath), isinstance(value, MethodType)
     return (package in _PLAIN or is_path) and not is_method
+
+
+def named(value: Any) -> str:
+    """Return what a value is, in words; nothing of what it holds.
+
+    Returns:
+        Such as `a list`, `None`, `the class Chroma`, or `a Document of llama_index`.
+    """
+    if value is None:
+        return "None"
+    if inspect.isclass(value):
+        return f"the class {value.__name__}"
+    if inspect.isroutine(value):
+        return (
+            "an async function" if inspect.iscoroutinefunction(value) else "a function"
+        )
+    if isinstance(value, bytes):
+        return "bytes"
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    article = "an" if kind.__name__[0].lower() in "aeiou" else "a"
+    of = "" if package in {"builtins", "pathlib"} else f" of {package}"
+    return f"{article} {kind.__name__}{of}"
+
+
+def instance_of(value: Any) -> str:
+    """Return what to do with a class that was given in the place of its instance.
+
+    Returns:
+        A sentence with a space before it; empty for anything else.
+    """
+    return f" Give an instance: {value.__name__}(…)." if inspect.isclass(value) else ""
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:

@@ -143,12 +143,13 @@ def check_prompt_text(
         InvalidOptionError: A variable is missing, or no sentinel is named.
     """
     if missing:
-        raise wrong_prompt(option, prompt, f"lacks {braced(missing)}.")
+        put = f"Put {braced(missing)} where the text belongs."
+        raise wrong_prompt(option, prompt, f"lacks {braced(missing)}. {put}")
     if sentinels and not any(w.casefold() in text.casefold() for w in sentinels):
         wanted = " or ".join(map(repr, sentinels))
         fault = (
             f"does not tell the model to write {wanted} when the text does not hold "
-            "the answer, so no question could ever be routed on."
+            "the answer, so no question could ever be routed on. Add that to it."
         )
         raise wrong_prompt(option, prompt, fault)
 

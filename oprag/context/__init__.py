@@ -8,7 +8,6 @@ from oprag.context.docstrings import described, documented, list_options
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
-    GONE,
     ContextKeywords,
     ContextOptions,
     OnProblem,
@@ -17,8 +16,8 @@ from oprag.context.options import (
     ReadingKeywords,
     check_locating,
     check_option,
-    refuse_unknown,
 )
+from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import Result, place_metadata, put_place, single_passage
@@ -34,8 +33,18 @@ from oprag.context.selection import (
     too_small,
     unfilled_message,
 )
+from oprag.context.showing import PlainRepr, shown
+from oprag.context.unknown import (
+    BUDGET_WORDS,
+    COUNT_WORDS,
+    GONE,
+    knows_its_options,
+    refuse_unknown,
+)
 
 __all__ = [
+    "BUDGET_WORDS",
+    "COUNT_WORDS",
     "DEFAULTS",
     "DESCRIPTIONS",
     "GONE",
@@ -48,6 +57,8 @@ __all__ = [
     "Order",
     "OrderingKeywords",
     "Overflow",
+    "PlainErrors",
+    "PlainRepr",
     "Problems",
     "ReadingKeywords",
     "Result",
@@ -62,6 +73,7 @@ __all__ = [
     "documented",
     "extract_segments",
     "fill_budget",
+    "knows_its_options",
     "list_options",
     "marked_texts",
     "numbering",
@@ -69,12 +81,15 @@ __all__ = [
     "place_metadata",
     "put_place",
     "read_passages",
+    "refusal",
     "refuse_unknown",
     "render",
     "result_of",
+    "shown",
     "single_passage",
     "too_small",
     "unfilled_message",
+    "unnamed",
     "warn",
     "with_texts",
 ]

@@ -10,8 +10,10 @@ usual case (`columns.py`); what is right is said here.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from oprag.chunk import Chunk, Hit, Passage
@@ -36,6 +38,7 @@ from oprag.errors import (
     OpragError,
     PositionError,
     kind_of,
+    named,
 )
 from oprag.metadata import DOC_KEY, PROBLEM
 from oprag.positions import (
@@ -110,9 +113,15 @@ def order_context(
         ['the beginning', 'the end']
     """
     checked = ContextOptions.from_options({"top_n": top_n, **options})
-    if isinstance(texts, str):
-        message = "texts is a single text, and its letters are none. Give a list."
+    if isinstance(texts, (str, Mapping)) or not isinstance(texts, Collection):
+        message = (
+            f"texts is {named(texts)}. It takes a list of texts: texts=[text]. Their "
+            "metadata come second, as a list of as many mappings."
+        )
         raise InvalidOptionError(message, option="texts", value=texts)
+    if isinstance(metadatas, Mapping):
+        message = "metadatas is one mapping. Give one for each text: metadatas=[{…}]."
+        raise InvalidOptionError(message, option="metadatas", value=metadatas)
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
     scores = [None] * len(texts) if scores is None else scores
     lengths = {"texts": len(texts), "metadatas": len(metadatas), "scores": len(scores)}
@@ -124,6 +133,7 @@ def order_context(
         raise InvalidOptionError(message, option="metadatas", value=lengths)
     _check_entries("texts", texts, str, "a text")
     _check_entries("metadatas", metadatas, Mapping, "a mapping; {} for none")
+    _check_entries("scores", scores, (Real, NoneType), "a number; None for none")
     hits = [
         Hit(text, metadata, score=score)
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
@@ -298,10 +308,10 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     return check_positions(chunks, missing_position=options.missing_position)
 
 
-def _check_entries(name: str, entries: Sequence[Any], kind: type, wanted: str) -> None:
+def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:
     """Reject an entry of another type, and say which it is."""
     for index, entry in enumerate(entries):
         if not isinstance(entry, kind):
             place = f"{name}[{index}]"
-            message = f"{place} is {entry!r:.60}. It has to be {wanted}."
+            message = f"{place} is {named(entry)}. It has to be {wanted}."
             raise InvalidOptionError(message, option=place, value=entry)

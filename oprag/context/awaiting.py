@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from oprag.context.options import ContextOptions
-from oprag.documents import DocumentSource
+from oprag.documents import DocumentSource, refuse_strangers
 from oprag.errors import DocumentNotFoundError, OpragError
 from oprag.tokens import in_thread_if_long, load_counter
 
@@ -48,6 +48,7 @@ async def with_texts(
                 raise
         else:
             if not texts.asked:
+                texts.check()
                 return result
         await texts.fetch()
 
@@ -56,6 +57,7 @@ class _Texts:
     def __init__(self, source: DocumentSource) -> None:
         self._source = source
         self._texts: dict[str, str | None] = {}
+        self._there: dict[str, bool] = {}
         self.asked: dict[str, None] = {}
         """Names of texts that are not here yet."""
 
@@ -68,12 +70,18 @@ class _Texts:
             self.asked[name] = None
         return self._texts.get(name)
 
+    def check(self) -> None:
+        """Refuse a source that has nothing of what was asked for."""
+        refuse_strangers(self._there, self._source)
+
     async def fetch(self) -> None:
         for name in self.asked:
             try:
                 found = await self._source.aread(name)
             except DocumentNotFoundError:
                 self._texts[name] = None
+                self._there[name] = False
             else:
+                self._there[name] = True
                 self._texts[name] = found.text if found.exact else None
         self.asked = {}

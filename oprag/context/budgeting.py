@@ -60,9 +60,10 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
     """Put the chosen chunks in order and join them, as the options say."""
     ordered = document_order(chunks, document_order=options.document_order)
     if options.merge or options.selection == "recall":
-        passages = merge_neighbours(
-            ordered, max_gap=options.max_gap, source_text=options.source_text()
-        )
+        texts = options.source_text()
+        passages = merge_neighbours(ordered, max_gap=options.max_gap, source_text=texts)
+        if texts is not None:
+            texts.check()
         if options.order == "score":
             passages.sort(key=lambda passage: passage.rank)
         return Finished(ordered, passages)

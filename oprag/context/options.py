@@ -6,20 +6,20 @@ option, its type and its default stand nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from oprag.context.docstrings import described
-from oprag.context.merging import SourceText
 from oprag.context.selection import BY_POSITION, Overflow, Selection
-from oprag.documents import DocumentSource, SourceLike, document_source
-from oprag.errors import (
-    DocumentNotFoundError,
-    InvalidOptionError,
-    did_you_mean,
-    invalid_option,
+from oprag.context.unknown import COUNTS, refuse_unknown
+from oprag.documents import (
+    DocumentSource,
+    SourceLike,
+    document_source,
+    refuse_strangers,
 )
+from oprag.errors import DocumentNotFoundError, InvalidOptionError, invalid_option
 from oprag.metadata import RESULT_KEYS
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -156,23 +156,44 @@ class ContextOptions:
             documents=None,
         )
 
-    def source_text(self) -> SourceText | None:
+    def source_text(self) -> TextsByName | None:
         """The full texts as a function of the document's name; None without.
 
         A text that is not exact is none: offsets are offsets in the exact one.
         """
         if not isinstance(self.documents, DocumentSource):
             return None
-        read = self.documents.read
+        return TextsByName(self.documents)
 
-        def text(name: str) -> str | None:
-            try:
-                found = read(name)
-            except DocumentNotFoundError:
-                return None
-            return found.text if found.exact else None
 
-        return text
+class TextsByName:
+    """Full texts by name, that know which names were asked for.
+
+    Args:
+        source: Where they are read from.
+    """
+
+    def __init__(self, source: DocumentSource) -> None:
+        self._source = source
+        self._asked: dict[str, bool] = {}
+
+    def __call__(self, name: str) -> str | None:
+        """Return the exact text of a document; None where there is none."""
+        try:
+            found = self._source.read(name)
+        except DocumentNotFoundError:
+            self._asked[name] = False
+            return None
+        self._asked[name] = True
+        return found.text if found.exact else None
+
+    def check(self) -> None:
+        """Refuse a source that has nothing of what was asked for.
+
+        Raises:
+            DocumentNotFoundError: As `oprag.documents.refuse_strangers`.
+        """
+        refuse_strangers(self._asked, self._source)
 
 
 DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(ContextOptions)}
@@ -229,7 +250,9 @@ def check_option(option: str, value: Any) -> None:
     if option in _CHECKED:
         possible, takes = _CHECKED[option]
         if not possible(value):
-            raise invalid_option(option, value, f"It takes {takes}.")
+            hint = _HINTS.get((option, value)) if isinstance(value, str) else None
+            hint = hint or _as_number(option, value, possible)
+            raise invalid_option(option, value, f"It takes {takes}.{hint}")
 
 
 def check_locating(missing_position: Any, documents: Any) -> None:
@@ -246,51 +269,15 @@ def check_locating(missing_position: Any, documents: Any) -> None:
         raise InvalidOptionError(message, option="documents", value=None)
 
 
-def refuse_unknown(
-    given: Mapping[str, Any],
-    known: Collection[str],
-    elsewhere: Mapping[str, str] | None = None,
-) -> None:
-    """Reject what is not an option of a component.
-
-    Args:
-        given: Options by name.
-        known: All that the component has.
-        elsewhere: What to do instead, by option, for those that others have.
-
-    Raises:
-        InvalidOptionError: For the first one. The message names what to write instead,
-            or the nearest option and all of them.
-    """
-    for option, value in given.items():
-        if option not in known:
-            instead = (elsewhere or {}).get(option) or _instead(option, known)
-            message = f"There is no option {option!r}. {instead}"
-            raise InvalidOptionError(message, option=option, value=value)
-
-
-_COUNTS = ("top_n", "k", "similarity_top_k")
-"""How many chunks: the frameworks' words. A component has one of them."""
-
-GONE = {
-    "preset": 'Write selection="recall" for what preset="recall" was.',
-    "count_full_documents": "Leave it out: full documents are read only when they "
-    "are sent, and usage says what every call took.",
-    "multiple_choice": "Write the options below the question, as "
-    "oprag.calls.format_options does; how to answer is said by the prompt.",
-    "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
-    "of rag_prompt= and full_prompt=.",
-}
-"""Names that were options once, of any component, and what to write instead."""
-
-
-def _instead(option: str, known: Collection[str]) -> str:
-    counts = [word for word in _COUNTS if word in known]
-    if option in _COUNTS and counts:
-        return f"Write {counts[0]}= here."
-    if option in GONE:
-        return GONE[option]
-    return f"{did_you_mean(option, known)}Known options: {', '.join(known)}."
+def _as_number(option: str, value: Any, possible: Callable[[Any], bool]) -> str:
+    """The whole number that a text or another kind of number stands for."""
+    try:
+        number = int(str(value)) if isinstance(value, str) else int(value)
+        same = isinstance(value, (str, bool)) or number == value
+    except (TypeError, ValueError, OverflowError):
+        return ""
+    meant = same and type(value) is not bool and possible(number)
+    return f" Write {option}={number}." if meant else ""
 
 
 _Check: TypeAlias = tuple[Callable[[Any], bool], str]
@@ -331,7 +318,7 @@ _KEYS: _Check = (
     "a metadata key, an attribute name, a callable, or a list of these",
 )
 _CHECKED: dict[str, _Check] = {
-    **dict.fromkeys(_COUNTS, _whole_number(1, ", or None for as many as come")),
+    **dict.fromkeys(COUNTS, _whole_number(1, ", or None for as many as come")),
     "token_budget": _whole_number(1, ", or None for no limit"),
     "selection": _one_of(Selection),
     "overflow": _one_of(Overflow),
@@ -352,3 +339,10 @@ _CHECKED: dict[str, _Check] = {
         f"a metadata key, but none of {', '.join(RESULT_KEYS)}, or None for no score",
     ),
 }
+_HINTS = {
+    ("selection", "mmr"): ' The search does that: set search_type="mmr" (LangChain) or '
+    'vector_store_query_mode="mmr" (LlamaIndex) on the retriever.',
+    ("merge", "true"): " Write merge=True.",
+    ("merge", "false"): " Write merge=False.",
+}
+"""What else is said of values that are often given."""

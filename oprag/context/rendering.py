@@ -60,8 +60,10 @@ def render(
 
     Raises:
         BudgetTooSmallError: Not even the best passage fits.
-        InvalidOptionError: `token_budget` is no number of tokens.
+        InvalidOptionError: `token_budget` is no number of tokens, or `citations`
+            is neither True nor False.
     """
+    check_option("citations", citations)
     check_option("token_budget", token_budget)
     if token_budget is None:
         return _written(passages, separator, gap_mark, citations=citations)

@@ -1,6 +1,7 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
 from oprag.documents.copies import Copies, StoredCopies, is_own
+from oprag.documents.entries import as_texts_by_name, check_entries, check_entry
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.rebuilding import StoreSource, read_versions, rebuild
 from oprag.documents.search_filters import (
@@ -17,6 +18,7 @@ from oprag.documents.sources import (
     exact_text,
     given_documents,
     not_found,
+    refuse_strangers,
 )
 from oprag.documents.stored_chunks import (
     ChunkStore,
@@ -34,6 +36,9 @@ __all__ = [
     "StoreSource",
     "StoredChunk",
     "StoredCopies",
+    "as_texts_by_name",
+    "check_entries",
+    "check_entry",
     "checked_text",
     "count_files",
     "document_source",
@@ -48,5 +53,6 @@ __all__ = [
     "read_folder",
     "read_versions",
     "rebuild",
+    "refuse_strangers",
     "stored_hit",
 ]

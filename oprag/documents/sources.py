@@ -14,8 +14,15 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from oprag.chunk import FullText
+from oprag.documents.entries import as_texts_by_name, check_entries
 from oprag.documents.search_filters import SearchFilter
-from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    did_you_mean,
+    instance_of,
+    named,
+)
 from oprag.positions import SourceText, group_parts
 
 D = TypeVar("D")
@@ -23,6 +30,9 @@ D = TypeVar("D")
 
 PART_SEPARATOR = "\n\n"
 """Between the parts of a document: a blank line, as between paragraphs."""
+
+_SHOWN = 3
+"""Names of documents that an error lists."""
 
 
 class DocumentSource(ABC):
@@ -124,32 +134,78 @@ def document_source(documents: SourceLike) -> DocumentSource:
         return _FolderSource(Path(documents))
     if callable(documents):
         return _CallableSource(documents)
-    message = (
-        f"documents={type(documents).__name__} gives no full texts. It takes a mapping "
-        "from names to texts, a function from a name to its text, or a folder."
+    searches = any(hasattr(documents, how) for how in ("invoke", "retrieve"))
+    takes = (
+        "It gives what answers a question. Give the store or index that it searches."
+        if searches and not isinstance(documents, type)
+        else "Give a mapping from names to texts, a function from a name to its text, "
+        f"or a folder.{instance_of(documents)}"
     )
+    message = f"documents= is {named(documents)} and gives no full texts. {takes}"
     raise InvalidOptionError(message, option="documents", value=documents)
 
 
-def not_found(document_id: str, where: str) -> DocumentNotFoundError:
-    """Return the error for a document that a source does not have."""
+def not_found(
+    document_id: str, where: str, names: Iterable[str] = ()
+) -> DocumentNotFoundError:
+    """Return the error for a document that a source does not have.
+
+    Args:
+        document_id: The name that was asked for.
+        where: What was looked through.
+        names: Those that are there, where they can be listed.
+    """
+    there = [*map(str, names)]
+    known = f" Names there: {_some(there)}." if there else ""
     message = (
-        f"There is no document {document_id!r} in {where}. The name is the chunk's "
-        "doc_uri, or the identity that its metadata carries; documents= must know "
-        "documents by the same names."
+        f"There is no document {document_id!r} in {where}.{known} "
+        f"{did_you_mean(document_id, there[:1000])}The name is the chunk's doc_uri, or "
+        "the identity that its metadata carries; documents= must know documents by "
+        "the same names."
     )
     return DocumentNotFoundError(message, document=document_id)
 
 
-def checked_text(document_id: str, text: Any, where: str) -> str:
+def refuse_strangers(asked: Mapping[str, bool], source: DocumentSource) -> None:
+    """Refuse full texts of which not one is of a document that was retrieved.
+
+    Args:
+        asked: The names that were asked for, and whether they are there.
+        source: Whom. One that cannot list its names may hold some documents alone.
+
+    Raises:
+        DocumentNotFoundError: It lists names, and holds nothing of what was asked for.
+    """
+    if not asked or any(asked.values()):
+        return
+    there = [*map(str, source.names())]
+    if there:
+        message = (
+            "documents= has none of the documents that were retrieved. Names asked "
+            f"for: {_some([*asked])}. Names there: {_some(there)}. Name them alike: "
+            "what is asked for is a chunk's doc_uri, or the identity that its metadata "
+            "carries. If only some documents have a text, give a function that returns "
+            "None for the others."
+        )
+        raise DocumentNotFoundError(message, document=next(iter(asked)))
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:_SHOWN]))
+    return f"{shown}, …" if len(names) > _SHOWN else shown
+
+
+def checked_text(
+    document_id: str, text: Any, where: str, names: Iterable[str] = ()
+) -> str:
     """Return the text if it is one; None says that there is no document."""
     if isinstance(text, str):
         return text
     if text is None:
-        raise not_found(document_id, where)
+        raise not_found(document_id, where, names)
     message = (
-        f"documents= gave {type(text).__name__} for {document_id!r}, not a text. Give "
-        "the document's full text as a str."
+        f"documents= gave {named(text)} for {document_id!r}, not a text. Give the "
+        "document's full text as a str."
     )
     raise InvalidOptionError(message, option="documents", value=text)
 
@@ -169,16 +225,7 @@ def given_documents(
     Raises:
         InvalidOptionError: Something else is among them, or they are no list.
     """
-    if isinstance(documents, document_type):
-        message = f"documents= is one {document_type.__name__}. Give a list of them."
-        raise InvalidOptionError(message, option="documents", value=documents)
-    for place, document in enumerate(documents):
-        if not isinstance(document, document_type):
-            message = (
-                f"documents[{place}] is a {type(document).__name__}. A list has to be "
-                f"of {document_type.__name__}s, as they were before they were split."
-            )
-            raise InvalidOptionError(message, option="documents", value=document)
+    check_entries("documents", documents, document_type, as_texts_by_name)
     return _ListSource(documents, read)
 
 
@@ -194,7 +241,7 @@ class _ListSource(DocumentSource):
         if text is None:
             text = self._by_name.get(document_id)
         where = f"the list ({len(self._documents)} documents)"
-        return checked_text(document_id, text, where)
+        return checked_text(document_id, text, where, self._by_name)
 
     def names(self) -> Iterable[str]:
         return self._by_name
@@ -224,9 +271,8 @@ class _MappingSource(DocumentSource):
 
     def get(self, document_id: str) -> str:
         text = self._texts.get(document_id)
-        return checked_text(
-            document_id, text, f"the mapping ({len(self._texts)} names)"
-        )
+        where = f"the mapping ({len(self._texts)} names)"
+        return checked_text(document_id, text, where, self._texts)
 
     async def aget(self, document_id: str) -> str:
         return self.get(document_id)
@@ -271,6 +317,7 @@ class _FolderSource(DocumentSource):
             message = (
                 f"documents={str(folder)!r} is no folder. It takes a folder of text "
                 "files, a mapping from names to texts, or a function."
+                f"{' Give the folder that the file is in.' if folder.is_file() else ''}"
             )
             raise InvalidOptionError(message, option="documents", value=str(folder))
         self._folder = folder.resolve()

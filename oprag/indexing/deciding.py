@@ -77,8 +77,9 @@ def indexing_steps(
 
     A request that fails is answered by its exception.
     """
-    if batch_size < 1:
-        raise invalid_option("batch_size", batch_size, "1 or more")
+    if type(batch_size) is not int or batch_size < 1:
+        takes = "It takes a whole number of chunks from 1 on."
+        raise invalid_option("batch_size", batch_size, takes)
     if replace not in {"document", "same_settings", "all"}:
         takes = "It takes 'document', 'same_settings' or 'all'."
         raise invalid_option("replace", replace, takes)

@@ -9,14 +9,13 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from oprag.calls import redacted, secrets_of
-from oprag.documents import count_files, read_folder
+from oprag.documents import check_entries, check_entry, count_files, read_folder
 from oprag.errors import (
     DuplicateDocumentError,
-    InvalidOptionError,
     MissingDocumentError,
     OpragError,
     UnreadableFileError,
@@ -269,17 +268,25 @@ def _refuse_unstorable(name: str, what: str, text: str) -> None:
 
 
 def _check_documents(documents: object, document_type: type) -> None:
-    what = type(documents).__name__
-    if isinstance(documents, document_type):
-        message = f"documents= is one {what}. Give a list: [document]."
-    elif isinstance(documents, (str, Path, Iterable)):
-        return
-    else:
-        message = (
-            f"documents= is of type {what}. It takes the path of a folder of text "
-            f"files, or several {document_type.__name__} objects, as a list."
+    if isinstance(documents, (list, tuple)):
+        for place, document in enumerate(documents):
+            _check_document(place, document, document_type)
+    elif not isinstance(documents, (str, Path)):
+        check_entries("documents", documents, document_type, _instead)
+
+
+def _check_document(place: int, document: object, document_type: type) -> None:
+    if not isinstance(document, SkippedFile):  # as the command line reads files
+        check_entry(f"documents[{place}]", document, document_type, _instead)
+
+
+def _instead(value: object) -> str:
+    if isinstance(value, (str, PurePath)):
+        return (
+            " Files are given by the path of their folder; a text as "
+            "Document(…, metadata={'source': name})."
         )
-    raise InvalidOptionError(message, option="documents", value=documents)
+    return ""
 
 
 def _named_documents(
@@ -328,15 +335,9 @@ def _names_of(name: str) -> dict[str, str]:
 
 
 def _name(place: int, document: Any, framework: Framework[D]) -> str:
-    if isinstance(document, SkippedFile):  # as the command line reads files
+    if isinstance(document, SkippedFile):
         return document.name
-    if not isinstance(document, framework.document_type):
-        message = (
-            f"documents= holds a {type(document).__name__} at place {place}. It takes "
-            f"{framework.document_type.__name__} objects, or the path of a folder of "
-            "text files."
-        )
-        raise InvalidOptionError(message, option="documents", value=document)
+    _check_document(place, document, framework.document_type)
     text = framework.read(document)
     name = source_name(text)
     if not name:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
-from oprag.errors import MissingDocumentError
+from oprag.errors import InvalidOptionError, MissingDocumentError, OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -139,11 +139,27 @@ def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
         The value, or None when there is none.
     """
     if callable(key):
-        return key(metadata if subject is None else subject)
+        return _told_by(key, metadata, subject)
     value = metadata.get(key)
     if value is None and "." in key:
         value = _along(metadata, key.split("."))
     return getattr(subject, key, None) if value is None else value
+
+
+def _told_by(key: Any, metadata: Mapping[str, Any], subject: Any) -> Any:
+    try:
+        return key(metadata if subject is None else subject)
+    except OpragError:
+        raise
+    except Exception as error:  # the user's own code may raise anything
+        name = getattr(key, "__name__", type(key).__name__)
+        found = ", ".join(sorted(map(str, metadata))) or "none"
+        message = (
+            f"The function {name!r}, given as position_keys= or document_key=, failed "
+            f"on a chunk ({type(error).__name__}: {error}). Metadata keys found: "
+            f"{found}. Let it return None for a chunk that has nothing to tell."
+        )
+        raise InvalidOptionError(message, option=name, value=key) from error
 
 
 def _along(metadata: Mapping[str, Any], path: list[str]) -> Any:

@@ -48,6 +48,9 @@ def no_position(
     )
     if position_keys is not None:
         message += f" position_keys={position_keys!r} gives no number on it."
+        if isinstance(position_keys, str) and "," in position_keys:
+            several = [key.strip() for key in position_keys.split(",")]
+            message += f" Several keys are a list: position_keys={several!r}."
     elif useless:
         message += f" Not usable for every chunk of the document: {', '.join(useless)}."
     return MissingPositionError(

@@ -14,7 +14,7 @@ from oprag.calls import (
     check_count,
     check_window_overflow,
 )
-from oprag.context import ContextOptions, SentText
+from oprag.context import BUDGET_WORDS, COUNT_WORDS, ContextOptions, SentText
 from oprag.errors import InvalidOptionError, invalid_option
 
 DEFAULT_RUNGS = ("retrieved", "full")
@@ -56,9 +56,11 @@ def as_rungs(rungs: Sequence[str | int | Rung]) -> tuple[Rung, ...]:
         InvalidOptionError: There is no rung, one is unknown, two have one name, or
             they do not ascend.
     """
-    made = tuple(_rung(rung) for rung in rungs) if not isinstance(rungs, str) else ()
+    listed = isinstance(rungs, Sequence) and not isinstance(rungs, str)
+    made = tuple(_rung(rung) for rung in rungs) if listed else ()
     if not made:
-        raise invalid_option("rungs", rungs, "It takes a list of at least one rung.")
+        takes = 'It takes a list of one or more, such as ["retrieved", "full"].'
+        raise invalid_option("rungs", rungs, takes)
     if len({rung.name for rung in made}) < len(made):
         raise invalid_option("rungs", rungs, "Each rung needs a name of its own.")
     for lower, upper in itertools.pairwise(made):
@@ -97,7 +99,7 @@ def tokens_to_retrieve(rungs: Sequence[Rung]) -> int | None:
 
 ROUTE_OPTIONS = (
     *("max_documents", "answer_tokens", "max_context_tokens", "window_overflow"),
-    "prices",
+    *("prices", "structured_output", "rung_llms"),
 )
 """Options of Self-Route that `check_route_option` checks."""
 
@@ -132,7 +134,9 @@ ROUTE_DESCRIPTIONS = {
 
 _RUNGS_DECIDE = 'What is read is decided by rungs=, as in [1500, 16000, "full"].'
 SET_ELSEWHERE = {
-    **dict.fromkeys(("token_budget", "top_n", "merge"), _RUNGS_DECIDE),
+    **dict.fromkeys((*BUDGET_WORDS, *COUNT_WORDS, "merge"), _RUNGS_DECIDE),
+    "max_tokens": "Write max_context_tokens= for what the model takes in all; how long "
+    "the answer may be is set on the model.",
     "selection": "Set it on the retriever: OrderPreservingRetriever(…).",
 }
 """Options that other components have, and what to do in their place."""
@@ -175,6 +179,13 @@ def check_route_option(option: str, value: Any) -> None:
         as_prices(value)
     elif option == "window_overflow":
         check_window_overflow(value)
+    elif option == "structured_output":
+        if type(value) is not bool:
+            raise invalid_option(option, value, "It takes True or False.")
+    elif option == "rung_llms":
+        if value is not None and not isinstance(value, Mapping):
+            takes = 'It takes models by the name of the rung: {"full": model}.'
+            raise invalid_option(option, value, takes)
     else:
         for number in value.values() if isinstance(value, Mapping) else [value]:
             check_count(option, number)

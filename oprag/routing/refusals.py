@@ -99,11 +99,8 @@ class DeclineRules:
                     value=value,
                 )
         if not self.sentinels or not all(self.folded_sentinels):
-            raise InvalidOptionError(
-                f"every sentinel needs at least one letter; given: {self.sentinels!r}",
-                option="sentinels",
-                value=self.sentinels,
-            )
+            takes = "Each sentinel needs a letter or a digit."
+            raise invalid_option("sentinels", self.sentinels, takes)
 
     @property
     def folded_sentinels(self) -> tuple[str, ...]:
@@ -132,6 +129,9 @@ def as_decline_rules(
         raise invalid_option("decline_rules", rules, takes)
     if sentinel is None:
         return rules
+    if not isinstance(sentinel, (str, Sequence)):
+        takes = f"It takes a word that the model writes, such as {SENTINEL!r}."
+        raise invalid_option("sentinel", sentinel, takes)
     several = (sentinel,) if isinstance(sentinel, str) else tuple(sentinel)
     return replace(rules, sentinels=several)
 

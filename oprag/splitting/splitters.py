@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from oprag.errors import InvalidSpanError, invalid_option
+from oprag.errors import InvalidOptionError, InvalidSpanError, invalid_option, named
 from oprag.splitting.fitting import boundary_at_or_before, longest_prefix
 from oprag.splitting.part_counts import PartCounts
 from oprag.splitting.sentences import punkt_sentence_spans
@@ -67,6 +67,7 @@ def split_tokens(
         overlap. There the tokens are the embedding model's.
     """
     _check_sizes(chunk_size, chunk_overlap)
+    _check_text(text)
     counter = splitting_counter(tokenizer)
     if not text:
         return []
@@ -120,6 +121,7 @@ def split_sentences(
         limit holds for the chunk's own text and the order is that of the text.
     """
     _check_sizes(chunk_size)
+    _check_text(text)
     counter = splitting_counter(tokenizer)
     if not text:
         return []
@@ -128,11 +130,19 @@ def split_sentences(
     return list(_packed(text, bounds, chunk_size, counter))
 
 
+def _check_text(text: Any) -> None:
+    if not isinstance(text, str):
+        message = f"What is to be split is {named(text)}. It takes one text, as a str."
+        raise InvalidOptionError(message, option="text", value=text)
+
+
 def _check_sizes(chunk_size: int, chunk_overlap: int = 0) -> None:
-    if chunk_size < 1:
-        raise invalid_option("chunk_size", chunk_size, "It takes 1 token or more.")
-    if not 0 <= chunk_overlap < chunk_size:
-        takes = f"It takes 0 or more, below chunk_size ({chunk_size})."
+    if type(chunk_size) is not int or chunk_size < 1:
+        takes = "It takes a whole number of tokens from 1 on."
+        raise invalid_option("chunk_size", chunk_size, takes)
+    if type(chunk_overlap) is not int or not 0 <= chunk_overlap < chunk_size:
+        takes = f"It takes a whole number of tokens from 0 to {chunk_size - 1}, less "
+        takes += f"than chunk_size={chunk_size}."
         raise invalid_option("chunk_overlap", chunk_overlap, takes)
 
 

@@ -7,8 +7,9 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from oprag.errors import TokenizerError
+from oprag.errors import TokenizerError, did_you_mean
 from oprag.optional import require
+from oprag.tokens.tiktoken_files import known_names
 
 if TYPE_CHECKING:
     import tokenizers
@@ -53,12 +54,13 @@ def load_huggingface(name: str) -> tokenizers.Tokenizer:
         except (OSError, ValueError):  # not here, or not all of it
             loaded = transformers.AutoTokenizer.from_pretrained(name)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
+        meant = did_you_mean(name, [*known_names(), "approximate"])
+        reason = f" ({type(error).__name__}: {str(error).partition(chr(10))[0]})"
         message = (
-            f"No tokenizer could be loaded by the name {name!r} "
-            f"({type(error).__name__}: {error}). It must be an encoding of tiktoken, "
-            '"approximate", a folder with a Hugging Face tokenizer, or a name on the '
-            "Hugging Face hub that is cached or can be reached; a tokenizer object "
-            "or a callable from text to a number of tokens works too."
+            f"No tokenizer could be loaded by the name {name!r}"
+            f"{'' if meant else reason}. {meant}It takes an encoding or a model that "
+            'tiktoken knows, "approximate", or a Hugging Face tokenizer: a folder, or '
+            "a name that is cached or that the hub can be asked for."
         )
         raise TokenizerError(message, tokenizer=name) from error
     return private_copy(loaded, name)

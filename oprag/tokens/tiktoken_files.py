@@ -88,6 +88,16 @@ def is_encoding(value: object) -> TypeGuard[tiktoken.Encoding]:
     return package is not None and isinstance(value, package.Encoding)
 
 
+def known_names() -> list[str]:
+    """Return the encodings and models that tiktoken knows by name."""
+    try:
+        package = _tiktoken()
+    except MissingDependencyError:
+        return [*TIKTOKEN_NAMES]
+    models = getattr(package.model, "MODEL_TO_ENCODING", ())
+    return [*package.list_encoding_names(), *models]
+
+
 def encoding_name(name: str) -> str | None:
     """Return the encoding of tiktoken that a name stands for; no network is asked.
 

@@ -14,6 +14,7 @@ from oprag.errors import (
     InvalidOptionError,
     InvalidSpanError,
     invalid_option,
+    named,
     written,
 )
 from oprag.metadata import named_id
@@ -26,6 +27,7 @@ Sizes: TypeAlias = Mapping[str, str] | Mapping[str, int]
 """Documents by name: their texts, or their tokens where the texts are elsewhere."""
 
 _LINES = re.compile(r"[^\n]*\n+|[^\n]+")
+_PAIR = 2
 _MOST_LINKS = 10_000
 """The authors' code leaves out documents with more."""
 
@@ -148,7 +150,14 @@ def _by_name(
     if isinstance(documents, Mapping):
         return documents
     given: dict[str, str | int] = {}
-    for name, value in documents:
+    for place, entry in enumerate(documents):
+        if not isinstance(entry, (tuple, list)) or len(entry) != _PAIR:
+            message = (
+                f"documents[{place}] is {named(entry)}. It takes texts by name: "
+                "documents={name: text}, or a list of such pairs."
+            )
+            raise InvalidOptionError(message, option="documents", value=entry)
+        name, value = entry
         if name in given:
             message = (
                 f"documents= has {name!r} twice. Give every document its own name."

@@ -17,6 +17,7 @@ from oprag.errors import (
     InvalidOptionError,
     InvalidSpanError,
     MissingPositionError,
+    named,
 )
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
 from oprag.ordering import document_order as in_document_order
@@ -245,11 +246,16 @@ def unit_metadata(
 
 
 def _unusable(unit: object) -> InvalidOptionError:
-    found = "is empty" if unit is None else f"holds {unit!r:.200}"
+    found = "is empty" if unit is None else f"holds {named(unit)}"
     message = (
-        f"units= {found}. It takes what oprag.units.group_documents returns. If that "
-        "counted no texts, only tokens, it needs read= for documents that are too long."
+        f"units= {found}. It takes what group_documents returns: "
+        "units=group_documents({name: text})."
     )
+    if isinstance(unit, LongUnit):
+        message = (
+            f"units= holds part {unit.part} of {unit.name!r}, and where it begins is "
+            "not known. Give group_documents the texts, or read= to get them by."
+        )
     return InvalidOptionError(message, option="units", value=unit)
 
 

@@ -94,10 +94,10 @@ def test_values_that_an_option_cannot_have_are_errors(options):
 @pytest.mark.parametrize(
     ("texts", "metadatas", "named"),
     [
-        ("ab", None, "texts is a single text"),
+        ("ab", None, "texts is a str"),
         (["a", None], [{}, {}], r"texts\[1\] is None"),
         (["a", "b"], [{}, None], r"metadatas\[1\] is None"),
-        (["a"], [[("source", "s")]], r"metadatas\[0\] is \["),
+        (["a"], [[("source", "s")]], r"metadatas\[0\] is a list"),
     ],
 )
 def test_what_is_no_text_or_no_mapping_is_named(texts, metadatas, named):

@@ -113,5 +113,5 @@ def test_a_folder_that_is_not_there_is_refused_at_once(tmp_path):
 
 
 def test_a_value_that_is_no_text_is_an_error():
-    with pytest.raises(InvalidOptionError, match="gave bytes"):
+    with pytest.raises(InvalidOptionError, match="gave bytes for"):
         document_source({"a": b"bytes"}).get("a")

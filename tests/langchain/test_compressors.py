@@ -11,7 +11,6 @@ from langchain_core.documents import (
     Document,
 )
 from langchain_core.runnables import RunnableLambda
-from pydantic import ValidationError
 
 from langchain_oprag import OrderPreservingCompressor
 from oprag.errors import (
@@ -167,7 +166,7 @@ def test_top_n_is_assignable_and_checked():
     compressor.top_n = 2
     assert numbers(compressor(RANKED)) == [5, 9]
 
-    with pytest.raises(ValidationError, match="top_n=0 is not possible"):
+    with pytest.raises(InvalidOptionError, match="top_n=0 is not possible"):
         compressor.top_n = 0
     assert numbers(compressor(RANKED)) == [5, 9]
 

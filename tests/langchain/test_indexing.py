@@ -328,8 +328,8 @@ def test_the_given_documents_are_not_changed(store):
         ([document(), document()], DuplicateDocumentError, "the same each time"),
         ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),
         ([document(start_index=7)], UnscopedPositionError, "is a chunk"),
-        (["text"], InvalidOptionError, "holds a str"),
-        (document(), InvalidOptionError, "is one Document"),
+        (["text"], InvalidOptionError, r"documents\[\d\] is a str"),
+        (document(), InvalidOptionError, "is a Document"),
     ],
 )
 def test_what_cannot_be_indexed_is_refused(store, given, error, said):
@@ -348,7 +348,7 @@ def test_an_id_is_a_name_where_there_is_no_other(store):
     [
         ({"unsupported_metadata": "keep"}, "'error' or 'drop'"),
         ({"splitter": "sentences"}, "cannot split documents"),
-        ({"batch_size": 0}, "1 or more"),
+        ({"batch_size": 0}, "from 1 on"),
     ],
 )
 def test_options_are_checked(store, options, said):
@@ -407,9 +407,9 @@ async def test_awaited_it_does_the_same(tmp_path, embeddings):
 def test_what_is_no_list_of_documents_or_no_store_is_told_by_its_type(store):
     letter = Document("Dear Sir.", metadata={"source": "letter.txt"})
 
-    with pytest.raises(InvalidOptionError, match=r"is one Document.*\[document\]"):
+    with pytest.raises(InvalidOptionError, match=r"is a Document.*\[document\]"):
         index_documents(letter, store)
-    with pytest.raises(InvalidOptionError, match="is of type int"):
+    with pytest.raises(InvalidOptionError, match="is an int"):
         index_documents(3, store)
     with pytest.raises(InvalidOptionError, match="come first, the vector store second"):
         index_documents(store, [letter])

@@ -11,7 +11,6 @@ from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
-from pydantic import ValidationError
 
 from langchain_oprag import LongReader, LongUnitRetriever
 from oprag.errors import ContextWindowError, InvalidOptionError, LongReadingError
@@ -288,7 +287,7 @@ class TestPrompts:
         ],
     )
     def test_one_that_cannot_be_filled_is_refused_on_construction(self, prompts, fault):
-        with pytest.raises(ValidationError, match=fault):
+        with pytest.raises(InvalidOptionError, match=fault):
             LongReader(llm=RecordingChatModel(), prompts=prompts)
 
     @pytest.mark.parametrize(
@@ -307,7 +306,7 @@ class TestPrompts:
         ],
     )
     def test_impossible_options(self, options):
-        with pytest.raises(ValidationError):
+        with pytest.raises(InvalidOptionError):
             LongReader(llm=RecordingChatModel(), **options)
 
 

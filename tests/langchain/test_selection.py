@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 from langchain_chroma import Chroma
 from langchain_core.documents import Document
-from pydantic import ValidationError
 
 from langchain_oprag import (
     LongUnitRetriever,
@@ -169,9 +168,9 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
 
 @pytest.mark.parametrize("component", [OrderPreservingCompressor, retriever])
 def test_unknown_names_are_errors(component):
-    with pytest.raises(ValidationError, match='selection="recall"'):
+    with pytest.raises(InvalidOptionError, match='selection="recall"'):
         component(preset="recall")
-    with pytest.raises(ValidationError, match="'top_k' or 'budget'"):
+    with pytest.raises(InvalidOptionError, match="'top_k' or 'budget'"):
         component(selection="segment")
 
 

@@ -468,7 +468,7 @@ def test_a_size_of_nothing_is_refused_for_sentences():
 
 @pytest.mark.parametrize("splitter", [OffsetTokenSplitter, OffsetSentenceSplitter])
 def test_an_unknown_option_is_refused(splitter):
-    with pytest.raises(TypeError, match="strip_whitespace"):
+    with pytest.raises(InvalidOptionError, match="strip_whitespace"):
         splitter(strip_whitespace=True)
 
 

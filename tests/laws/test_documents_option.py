@@ -230,7 +230,9 @@ async def test_the_self_route_engine_does_so_too(kind, tmp_path):
     ],
 )
 def test_what_holds_no_texts_is_refused_at_construction(make):
-    with pytest.raises(ValueError, match="documents=int gives no full texts"):
+    with pytest.raises(
+        ValueError, match="documents= is an int and gives no full texts"
+    ):
         make(documents=7)
     with pytest.raises(ValueError, match="is no folder"):
         make(documents="no/such/folder")

@@ -118,7 +118,7 @@ async def test_what_the_core_takes(tmp_path):
 
 
 def test_what_gives_chunks_is_refused():
-    with pytest.raises(InvalidOptionError, match=r"not full texts.*the index"):
+    with pytest.raises(InvalidOptionError, match=r"no full texts.*the store or index"):
         document_source(index().as_retriever())
 
 

@@ -326,8 +326,12 @@ def test_metadata_that_not_every_store_keeps_is_an_error_or_dropped(index, key, 
         ([document(), document("b"), document()], DuplicateDocumentError, "twice"),
         ([document(), document()], DuplicateDocumentError, "the same each time"),
         ([document(char_start=0, char_end=5)], UnscopedPositionError, "is a chunk"),
-        ([TextNode(text="x", id_="x")], InvalidOptionError, "holds a TextNode"),
-        (["text"], InvalidOptionError, "holds a str"),
+        (
+            [TextNode(text="x", id_="x")],
+            InvalidOptionError,
+            r"documents\[\d\] is a TextNode",
+        ),
+        (["text"], InvalidOptionError, r"documents\[\d\] is a str"),
     ],
 )
 def test_what_cannot_be_indexed_is_refused(tmp_path, given, error, said):
@@ -344,7 +348,7 @@ def test_what_cannot_be_indexed_is_refused(tmp_path, given, error, said):
             {"node_parser": HierarchicalNodeParser.from_defaults([200, 60])},
             "several levels",
         ),
-        ({"batch_size": 0}, "1 or more"),
+        ({"batch_size": 0}, "from 1 on"),
     ],
 )
 def test_options_are_checked(tmp_path, options, said):
@@ -357,9 +361,9 @@ class WithoutDelete(SimpleVectorStore):
 
 
 def test_what_is_no_list_of_documents_or_no_index_is_told_by_its_type(index):
-    with pytest.raises(InvalidOptionError, match=r"is one Document.*\[document\]"):
+    with pytest.raises(InvalidOptionError, match=r"is a Document.*\[document\]"):
         index_documents(document(), index)
-    with pytest.raises(InvalidOptionError, match="is of type int"):
+    with pytest.raises(InvalidOptionError, match="is an int"):
         index_documents(3, index)
     with pytest.raises(InvalidOptionError, match="come first, the index second"):
         index_documents(index, [document()])
@@ -373,7 +377,7 @@ def test_stores_that_cannot_be_indexed_into_are_refused(tmp_path):
 
     with pytest.raises(InvalidOptionError, match="has no delete_nodes"):
         index_documents([document()], index)
-    with pytest.raises(InvalidOptionError, match="is no VectorStoreIndex"):
+    with pytest.raises(InvalidOptionError, match="and no VectorStoreIndex"):
         index_documents([document()], SimpleVectorStore())
 
 

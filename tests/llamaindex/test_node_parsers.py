@@ -11,7 +11,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from llama_index.core import Document, Settings, VectorStoreIndex
-from llama_index.core.bridge.pydantic import ValidationError
 from llama_index.core.ingestion import IngestionPipeline
 from llama_index.core.ingestion.pipeline import get_transformation_hash
 from llama_index.core.node_parser import (
@@ -29,7 +28,12 @@ from llamaindex_oprag import (
     OffsetTokenNodeParser,
     OrderPreservingPostprocessor,
 )
-from oprag.errors import MissingPositionError, TokenizerError, UnscopedPositionError
+from oprag.errors import (
+    InvalidOptionError,
+    MissingPositionError,
+    TokenizerError,
+    UnscopedPositionError,
+)
 from oprag.metadata import OWN_KEYS, document_key, short_hash
 from oprag.splitting import split_sentences, split_tokens
 from oprag.tokens import resolve_token_counter
@@ -566,7 +570,7 @@ class TestOptions:
         ],
     )
     def test_unknown_options_and_impossible_values_are_rejected(self, cls, options):
-        with pytest.raises(ValidationError, match=next(iter(options))):
+        with pytest.raises(InvalidOptionError, match=next(iter(options))):
             cls(**options)
 
     @pytest.mark.parametrize(
@@ -590,7 +594,7 @@ class TestOptions:
         assert node.node_id == "own-0"
 
     def test_from_defaults_checks_its_values(self):
-        with pytest.raises(ValidationError, match="chunk_overlap"):
+        with pytest.raises(InvalidOptionError, match="chunk_overlap"):
             OffsetTokenNodeParser.from_defaults(chunk_size=3, chunk_overlap=3)
 
     def test_a_dict_and_back(self, parser):
@@ -622,7 +626,7 @@ class TestOptions:
     def test_an_id_function_does_not_come_back_unseen(self):
         parser = OffsetTokenNodeParser(id_func=lambda i, _: str(i))
 
-        with pytest.raises(ValidationError):
+        with pytest.raises(InvalidOptionError):
             OffsetTokenNodeParser.from_dict(parser.to_dict())
 
     def test_a_pickle_and_back(self):

@@ -12,7 +12,6 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import QueryBundle
 from llama_index.vector_stores.chroma import ChromaVectorStore
-from pydantic import ValidationError
 
 from llamaindex_oprag import (
     LongUnitRetriever,
@@ -191,11 +190,11 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
 
 
 def test_unknown_names_are_errors():
-    with pytest.raises(ValidationError, match='selection="recall"'):
+    with pytest.raises(InvalidOptionError, match='selection="recall"'):
         OrderPreservingPostprocessor(preset="recall")
     with pytest.raises(InvalidOptionError, match='selection="recall"'):
         OrderPreservingRetriever(index().as_retriever(), preset="recall")
-    with pytest.raises(ValidationError, match="'top_k' or 'budget'"):
+    with pytest.raises(InvalidOptionError, match="'top_k' or 'budget'"):
         OrderPreservingPostprocessor(selection="segment")
 
 

@@ -39,14 +39,14 @@ def make(**options: Any) -> SelfRouteQueryEngine:
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"rungs": []}, "at least one rung"),
+        ({"rungs": []}, "a list of one or more"),
         ({"rungs": ["all"]}, "'all'"),
         ({"rungs": ["full", "retrieved"]}, "ascend|nothing|no more"),
         ({"documents": None}, "documents="),
         ({"documents": 7}, "documents="),
         ({"rung_llms": {"long": MockLLM()}}, "'long'"),
-        ({"rung_llms": {"full": "gpt"}}, "no LLM"),
-        ({"llm": "gpt"}, "no LLM"),
+        ({"rung_llms": {"full": "gpt"}}, "takes an LLM"),
+        ({"llm": "gpt"}, "takes an LLM"),
         ({"sentinel": ""}, "sentinel"),
         ({"max_context_tokens": 0}, "max_context_tokens"),
         ({"max_context_tokens": {"long": 9}}, "'long'"),

@@ -168,7 +168,7 @@ def test_sentences_of_another_language_are_answers(reply):
 
 @pytest.mark.parametrize("sentinels", [(), ("",), ("unanswerable", " ** "), ("...",)])
 def test_a_sentinel_that_would_match_everything_is_rejected(sentinels):
-    with pytest.raises(InvalidOptionError, match="at least one letter") as caught:
+    with pytest.raises(InvalidOptionError, match="needs a letter") as caught:
         DeclineRules(sentinels=sentinels)
 
     assert caught.value.option == "sentinels"

@@ -29,7 +29,7 @@ def test_rungs_of_ones_own_are_taken_as_they_are():
 @pytest.mark.parametrize(
     ("rungs", "message"),
     [
-        ([], "at least one"),
+        ([], "one or more"),
         ("full", "a list"),
         (["whole"], '"retrieved", "full"'),
         ([0], "at least 1"),

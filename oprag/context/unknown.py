@@ -1,0 +1,122 @@
+"""What is said of an option that does not exist: what to write in its place."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from oprag.errors import InvalidOptionError, did_you_mean
+
+_Called = TypeVar("_Called", bound=Callable[..., Any])
+
+COUNTS = ("top_n", "k", "similarity_top_k")
+"""How many chunks: the words of components. Each has one of them."""
+COUNT_WORDS = (*COUNTS, "top_k", "limit", "n_results", "num_results", "max_results")
+"""All words for it that are used elsewhere."""
+BUDGET_WORDS = (
+    *("token_budget", "budget", "max_tokens", "token_limit", "max_tokens_limit"),
+    *("max_token_limit", "max_context_tokens"),
+)
+"""The words for how many tokens are read."""
+
+_SAME = (
+    COUNT_WORDS,
+    BUDGET_WORDS,
+    ("token_counter", "tokenizer", "length_function", "encoding_name"),
+    ("llm", "model", "chat_model", "language_model"),
+    ("vectorstore", "vector_store", "vectordb", "store", "index", "db"),
+    ("base_retriever", "retriever"),
+    ("splitter", "node_parser", "text_splitter", "parser", "transformations"),
+    ("documents", "docs", "docstore", "full_documents", "full_texts"),
+    ("prompts", "prompt", "qa_prompt"),
+    ("citations", "citation"),
+)
+"""Words of one meaning. A component has one word of each."""
+
+GONE = {
+    "preset": 'Write selection="recall" for what preset="recall" was.',
+    "count_full_documents": "Leave it out: full documents are read only when they "
+    "are sent, and usage says what every call took.",
+    "multiple_choice": "Write the options below the question, as "
+    "oprag.calls.format_options does; how to answer is said by the prompt.",
+    "response_synthesizer": "Leave it out: llm= and rung_llms= read, with the prompts "
+    "of rag_prompt= and full_prompt=.",
+}
+"""Names that were options once, of any component, and what to write instead."""
+
+_OF_RENDERING = "It belongs to oprag.render, which writes the passages as text."
+_OF_RENDER = dict.fromkeys(("citations", "citation"), _OF_RENDERING)
+
+
+def refuse_unknown(
+    given: Mapping[str, Any],
+    known: Collection[str],
+    elsewhere: Mapping[str, str] | None = None,
+) -> None:
+    """Reject what is not an option of a component.
+
+    Args:
+        given: Options by name.
+        known: All that the component has.
+        elsewhere: What to do instead, by option, for those that others have.
+
+    Raises:
+        InvalidOptionError: For the first one. The message names what to write instead,
+            or the nearest option and all of them.
+    """
+    for option, value in given.items():
+        if option not in known:
+            instead = (elsewhere or {}).get(option) or _instead(option, known)
+            message = f"There is no option {option!r}. {instead}"
+            raise InvalidOptionError(message, option=option, value=value)
+
+
+def _right_word(option: str, known: Collection[str]) -> str | None:
+    """Return the option that a component has for another word; None if it has none."""
+    for words in _SAME:
+        if option in words:
+            return next((word for word in words if word in known), None)
+    return None
+
+
+def _instead(option: str, known: Collection[str]) -> str:
+    if word := _right_word(option, known):
+        return f"Write {word}= here."
+    if option in GONE:
+        return GONE[option]
+    if option in _OF_RENDER:
+        return _OF_RENDER[option]
+    return f"{did_you_mean(option, known)}Known options: {', '.join(known)}."
+
+
+def knows_its_options(
+    elsewhere: Mapping[str, str] | None = None,
+) -> Callable[[_Called], _Called]:
+    """Have a function refuse what is not an option of it, in the words of this module.
+
+    Args:
+        elsewhere: As `refuse_unknown` takes it.
+
+    Returns:
+        A decorator for functions, plain and `async`.
+    """
+
+    def checking(called: _Called) -> _Called:
+        known = [*inspect.signature(called).parameters]
+
+        @functools.wraps(called)
+        def checked(*given: Any, **options: Any) -> Any:
+            refuse_unknown(options, known, elsewhere)
+            return called(*given, **options)
+
+        @functools.wraps(called)
+        async def achecked(*given: Any, **options: Any) -> Any:
+            refuse_unknown(options, known, elsewhere)
+            return await called(*given, **options)
+
+        chosen: Any = achecked if inspect.iscoroutinefunction(called) else checked
+        return chosen  # type: ignore[no-any-return]  # of the same signature
+
+    return checking

@@ -1,0 +1,76 @@
+"""Lists that have to be of one class: documents, chunks, texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import PurePath
+from typing import Any
+
+from oprag.errors import InvalidOptionError, instance_of, named
+
+
+def check_entries(
+    option: str, values: Any, wanted: type, instead: Callable[[Any], str] = lambda _: ""
+) -> None:
+    """Make sure that every value of a list is what is wanted.
+
+    Args:
+        option: What the error calls the list.
+        values: What was given. A generator is not read.
+        wanted: The class that each has to have.
+        instead: Says of a value that is none what to change, with a space before it.
+
+    Raises:
+        InvalidOptionError: One is of another class; or they are no list.
+    """
+    if isinstance(values, (wanted, str)) or not isinstance(values, Iterable):
+        name = "text" if wanted is str else "document"
+        hint = f" Give a list: [{name}]." if isinstance(values, wanted) else ""
+        message = f"{option} is {named(values)}. {_takes(wanted)}"
+        message += hint or instead(values) or instance_of(values)
+        raise InvalidOptionError(message, option=option, value=values)
+    for place, value in enumerate(values if isinstance(values, (list, tuple)) else ()):
+        check_entry(f"{option}[{place}]", value, wanted, instead)
+
+
+def check_entry(
+    entry: str, value: Any, wanted: type, instead: Callable[[Any], str] = lambda _: ""
+) -> None:
+    """Make sure that one value of a list is what is wanted.
+
+    Args:
+        entry: What the error calls it, such as `documents[3]`.
+        value: What was given.
+        wanted: The class that it has to have.
+        instead: As `check_entries` takes it.
+
+    Raises:
+        InvalidOptionError: It is of another class.
+    """
+    if not isinstance(value, wanted):
+        hint = _first_of_pair(value, wanted) or instead(value)
+        message = f"{entry} is {named(value)}. {_takes(wanted)}{hint}"
+        option = entry.partition("[")[0]
+        raise InvalidOptionError(message, option=option, value=value)
+
+
+def _takes(wanted: type) -> str:
+    package = wanted.__module__.partition(".")[0]
+    if wanted is str:
+        return "It takes a list of texts."
+    return f"It takes a list of {wanted.__name__} objects of {package}."
+
+
+def _first_of_pair(value: Any, wanted: type) -> str:
+    if isinstance(value, tuple) and value and isinstance(value[0], wanted):
+        return " Take the first of each pair: [each for each, _ in pairs]."
+    return ""
+
+
+def as_texts_by_name(value: Any) -> str:
+    """Say how full texts are given that came as a text or a path."""
+    if isinstance(value, PurePath):
+        return " Files are given by their folder: documents=folder."
+    if isinstance(value, str):
+        return " Texts are given by name: documents={name: text}."
+    return ""

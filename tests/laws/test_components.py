@@ -1,0 +1,245 @@
+"""Every component: a `repr` without secrets, schemas that can be made, a way back."""
+
+from __future__ import annotations
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from llama_index.core.llms import MockLLM
+from llama_index.core.schema import Document as NodeDocument
+from pydantic import BaseModel
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag import group_documents
+from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from tests.langchain.corpus import ListRetriever, RecordingStore, chunk
+from tests.llamaindex.corpus import document, index
+
+SECRET = "sk-a-secret-of-anna"
+TEXTS = {"book.txt": "a text"}
+
+
+class Client:
+    """Shows its key, as some clients do."""
+
+    def __repr__(self) -> str:
+        return f"Client(api_key={SECRET!r})"
+
+    def encode(self, text):
+        return []
+
+    def __call__(self, text):
+        return len(text)
+
+
+def chains():
+    chat = FakeListChatModel(responses=[SECRET])
+    store = RecordingStore([chunk(0)])
+    units = group_documents(TEXTS, token_counter="approximate")
+    return [
+        (
+            langchain_oprag.OrderPreservingRetriever(
+                vectorstore=store, k=3, documents=TEXTS, token_counter=Client()
+            ),
+            (
+                "OrderPreservingRetriever(token_counter=<Client>, "
+                "documents=<dict of 1>, base_retriever=<VectorStoreRetriever>, k=3)"
+            ),
+        ),
+        (
+            langchain_oprag.OrderPreservingCompressor(
+                token_budget=8, order="document", position_keys=["page", "n"]
+            ),
+            "OrderPreservingCompressor(token_budget=8, position_keys=['page', 'n'])",
+        ),
+        (
+            langchain_oprag.SelfRouteChain(
+                llm=chat, retriever=store.as_retriever(), documents=TEXTS
+            ),
+            (
+                "SelfRouteChain(llm=<FakeListChatModel>, "
+                "retriever=<VectorStoreRetriever>, documents=<dict of 1>)"
+            ),
+        ),
+        (
+            langchain_oprag.LongUnitRetriever(
+                vectorstore=store, units=units, documents=TEXTS
+            ),
+            (
+                "LongUnitRetriever(base_retriever=<VectorStoreRetriever>, "
+                "units=<list of 1>, documents=<dict of 1>)"
+            ),
+        ),
+        (langchain_oprag.LongReader(llm=chat), "LongReader(llm=<FakeListChatModel>)"),
+    ]
+
+
+def engines():
+    retriever = index().as_retriever()
+    units = group_documents(TEXTS, token_counter="approximate")
+    return [
+        (
+            llamaindex_oprag.OrderPreservingRetriever(
+                retriever, similarity_top_k=3, token_counter=Client(), documents=TEXTS
+            ),
+            (
+                "OrderPreservingRetriever(base_retriever=<VectorIndexRetriever>, "
+                "similarity_top_k=3, token_counter=<Client>, documents=<dict of 1>)"
+            ),
+        ),
+        (
+            llamaindex_oprag.LongUnitRetriever(retriever, units=units, documents=TEXTS),
+            (
+                "LongUnitRetriever(base_retriever=<VectorIndexRetriever>, "
+                "similarity_top_k=4)"
+            ),
+        ),
+        (
+            llamaindex_oprag.OrderPreservingPostprocessor(top_n=2, gap_mark="[…]"),
+            "OrderPreservingPostprocessor(top_n=2, gap_mark='[…]')",
+        ),
+        (
+            llamaindex_oprag.OffsetTokenNodeParser(chunk_size=9, tokenizer=len),
+            "OffsetTokenNodeParser(tokenizer=<function len>, chunk_size=9)",
+        ),
+        (llamaindex_oprag.OffsetSentenceNodeParser(), "OffsetSentenceNodeParser()"),
+        (
+            llamaindex_oprag.PositionAnnotator([document()]),
+            "PositionAnnotator(documents=<list of 1>)",
+        ),
+        (
+            llamaindex_oprag.SelfRouteQueryEngine.from_args(
+                retriever, MockLLM(), documents=TEXTS
+            ),
+            (
+                "SelfRouteQueryEngine(retriever=<VectorIndexRetriever>, llm=<MockLLM>, "
+                "documents=<dict of 1>, rungs=['retrieved', 'full'])"
+            ),
+        ),
+        (
+            llamaindex_oprag.LongReaderSynthesizer(MockLLM(), examples=2),
+            "LongReaderSynthesizer(llm=<MockLLM>, examples=2)",
+        ),
+    ]
+
+
+CHAINS, ENGINES = chains(), engines()
+
+
+def by_class(value):
+    return type(value).__name__ if hasattr(value, "__dict__") else "shown"
+
+
+@pytest.mark.parametrize(("component", "shown"), [*CHAINS, *ENGINES], ids=by_class)
+def test_the_repr_has_the_class_and_what_was_chosen_and_no_secret(component, shown):
+    assert repr(component) == shown
+    assert str(component) == shown
+    assert SECRET not in repr(component)
+
+
+# LlamaIndex's own field `id_func` has a function for its default.
+@pytest.mark.filterwarnings("ignore:Default value <function default_id_func")
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+@pytest.mark.parametrize("component", [pair[0] for pair in [*CHAINS, *ENGINES]])
+def test_json_schemas_can_be_made(component, mode):
+    if isinstance(component, BaseModel):
+        assert component.model_json_schema(mode=mode)["type"] == "object"
+
+
+@pytest.mark.parametrize("component", [pair[0] for pair in CHAINS])
+def test_schemas_of_runnables_can_be_made(component):
+    if hasattr(component, "invoke"):
+        assert component.get_input_jsonschema()
+        assert component.get_output_jsonschema()
+        assert component.config_schema().model_json_schema()
+        assert component.get_graph().to_json()
+
+
+@pytest.mark.parametrize(
+    "component", [each for each, _ in ENGINES if hasattr(each, "to_dict")]
+)
+def test_components_of_llamaindex_come_back_from_a_dictionary_by_their_name(component):
+    if getattr(component, "tokenizer", None) is len:  # has to be passed again
+        component = type(component)(chunk_size=9)
+    again = type(component).from_dict(component.to_dict())
+
+    assert component.class_name() == type(component).__name__
+    assert again.to_dict() == component.to_dict()
+    assert repr(again) == repr(component)
+
+
+def folder(tmp_path):
+    (tmp_path / "a.txt").write_text("# A\nOne.")
+    return tmp_path
+
+
+class TestAnnotator:
+    @pytest.mark.parametrize(
+        "make",
+        [
+            folder,
+            lambda _: {"a.txt": "# A\nOne."},
+            lambda _: [NodeDocument(text="# A\nOne.", id_="a.txt")],
+        ],
+        ids=["folder", "mapping", "list"],
+    )
+    def test_it_comes_back_with_its_documents(self, tmp_path, make):
+        annotator = llamaindex_oprag.PositionAnnotator(make(tmp_path))
+        (whole,) = llamaindex_oprag.OffsetTokenNodeParser().get_nodes_from_documents(
+            [NodeDocument(text="# A\nOne.", id_="a.txt")]
+        )
+        whole = whole.model_copy(update={"metadata": {}})
+
+        for again in (
+            llamaindex_oprag.PositionAnnotator.from_dict(annotator.to_dict()),
+            llamaindex_oprag.PositionAnnotator.from_json(annotator.to_json()),
+        ):
+            (placed,) = again([whole])
+            assert placed.metadata["char_end"] == len("# A\nOne.")
+
+    @pytest.mark.parametrize("made", [TEXTS.get, index()], ids=["function", "index"])
+    def test_what_a_dictionary_cannot_hold_is_named_and_asked_for(self, made):
+        written = llamaindex_oprag.PositionAnnotator(made).to_dict()
+
+        with pytest.raises(InvalidOptionError, match=r"cannot hold\. Pass them"):
+            llamaindex_oprag.PositionAnnotator.from_dict(written)
+        again = llamaindex_oprag.PositionAnnotator.from_dict(written, documents=TEXTS)
+        assert again.documents == TEXTS
+
+
+class TestTextsByOtherNames:
+    """Gaps were left unfilled without a word where the names did not fit."""
+
+    wrong = langchain_oprag.OrderPreservingRetriever(
+        base_retriever=ListRetriever(documents=[chunk(0), chunk(1)]),
+        merge=True,
+        documents={"other.txt": "a text"},
+    )
+    told = "Names asked for: 'book.txt'. Names there: 'other.txt'."
+
+    def test_are_an_error(self):
+        with pytest.raises(DocumentNotFoundError, match=self.told):
+            self.wrong.invoke("question")
+
+    async def test_are_an_error_when_awaited(self):
+        with pytest.raises(DocumentNotFoundError, match=self.told):
+            await self.wrong.ainvoke("question")
+
+    async def test_a_function_may_have_only_some(self):
+        some = self.wrong.model_copy(update={"documents": {"other.txt": "a"}.get})
+
+        assert some.invoke("question") == await some.ainvoke("question")
+
+    def test_a_mapping_may_lack_some(self):
+        text = "".join(chunk(number).page_content for number in range(2))
+        other = chunk(0, source="other.txt")
+        some = langchain_oprag.OrderPreservingRetriever(
+            base_retriever=ListRetriever(documents=[chunk(0), other, chunk(1)]),
+            merge=True,
+            documents={"book.txt": text},
+        )
+
+        assert [each.page_content for each in some.invoke("question")] == [
+            text,
+            other.page_content,
+        ]
