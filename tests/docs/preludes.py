@@ -170,7 +170,6 @@ def _evaluation() -> dict[str, Any]:
 
 
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
-    "README": _readme,
     "evaluation": _evaluation,
     "indexing": _indexing,
     "langchain": _readme,
