@@ -172,7 +172,6 @@ def _evaluation() -> dict[str, Any]:
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "evaluation": _evaluation,
     "indexing": _indexing,
-    "langchain": _readme,
     "llamaindex": _readme,
     "long_units": _long_units,
     "places": _places,
