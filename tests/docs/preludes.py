@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,41 +49,6 @@ def _readme() -> dict[str, Any]:
         "question": contract.QUESTION,
         "text": contract.CONTRACT,
         "vectorstore": vectorstore,
-    }
-
-
-def _places() -> dict[str, Any]:
-    from langchain_classic.retrievers.document_compressors import CrossEncoderReranker
-    from langchain_core.cross_encoders import BaseCrossEncoder
-
-    class ByChecksum(BaseCrossEncoder):
-        """Scores that have nothing to do with the order."""
-
-        def score(self, text_pairs: Any) -> list[float]:
-            return [-zlib.crc32(text.encode()) for _, text in text_pairs]
-
-    names = _readme()
-    vectorstore = names["vectorstore"]
-    return {
-        **names,
-        "other": vectorstore.as_retriever(search_type="mmr", search_kwargs={"k": 6}),
-        "reranker": CrossEncoderReranker(model=ByChecksum(), top_n=5),
-        "retriever": vectorstore.as_retriever(search_kwargs={"k": 6}),
-    }
-
-
-def _self_route() -> dict[str, Any]:
-    from langchain_core.messages import AIMessage
-
-    model = load_example("offline_langchain").RecordingChatModel
-    llm = load_example("offline_llamaindex").RecordingLLM
-    replies = ["Unanswerable.", "With six months of notice; the deposit is paid back."]
-    return {
-        **_readme(),
-        "model": model(replies=[AIMessage(reply) for reply in replies]),
-        "long_context_model": model(replies=[AIMessage(replies[1])]),
-        "llm": llm(replies=replies),
-        "long_context_llm": llm(replies=replies[1:]),
     }
 
 
@@ -170,15 +134,11 @@ def _evaluation() -> dict[str, Any]:
 
 
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
-    "README": _readme,
     "evaluation": _evaluation,
     "indexing": _indexing,
-    "langchain": _readme,
     "llamaindex": _readme,
     "long_units": _long_units,
-    "places": _places,
     "selection": _selection,
-    "self_route": _self_route,
     "stores": _readme,
 }
 """By the page's name without its ending; a page that is not here needs nothing."""
