@@ -88,25 +88,6 @@ def _self_route() -> dict[str, Any]:
     }
 
 
-def _indexing() -> dict[str, Any]:
-    from langchain_core.vectorstores import InMemoryVectorStore
-    from llama_index.core import VectorStoreIndex
-
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder)
-    (folder / "notes").mkdir()
-    (folder / "deposit.txt").write_text("The deposit is three months' rent.")
-    (folder / "notes" / "roof.md").write_text("The roof was repaired in May.")
-    langchain = load_example("offline_langchain")
-    llamaindex = load_example("offline_llamaindex")
-    return {
-        "folder": folder,
-        "index": VectorStoreIndex([], embed_model=llamaindex.WordEmbedding()),
-        "vectorstore": InMemoryVectorStore(langchain.WordEmbeddings()),
-        "two_sizes": InMemoryVectorStore(langchain.WordEmbeddings()),
-    }
-
-
 def _long_units() -> dict[str, Any]:
     from langchain_core.messages import AIMessage
     from langchain_core.vectorstores import InMemoryVectorStore
@@ -172,9 +153,7 @@ def _evaluation() -> dict[str, Any]:
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "README": _readme,
     "evaluation": _evaluation,
-    "indexing": _indexing,
     "langchain": _readme,
-    "llamaindex": _readme,
     "long_units": _long_units,
     "places": _places,
     "selection": _selection,
