@@ -88,76 +88,10 @@ def _self_route() -> dict[str, Any]:
     }
 
 
-def _long_units() -> dict[str, Any]:
-    from langchain_core.messages import AIMessage
-    from langchain_core.vectorstores import InMemoryVectorStore
-    from llama_index.core import Settings
-
-    langchain = load_example("offline_langchain")
-    llamaindex = load_example("offline_llamaindex")
-    example = load_example("langchain_long_units")
-    Settings.embed_model = llamaindex.WordEmbedding()
-    return {
-        "documents": example.DOCUMENTS,
-        "links": example.LINKS,
-        "llm": llamaindex.RecordingLLM(replies=example.REPLIES),
-        "model": langchain.RecordingChatModel(
-            replies=[AIMessage(reply) for reply in example.REPLIES]
-        ),
-        "vectorstore": InMemoryVectorStore(langchain.WordEmbeddings()),
-    }
-
-
-def _selection() -> dict[str, Any]:
-    from langchain_core.documents import Document
-    from langchain_core.vectorstores import InMemoryVectorStore
-    from llama_index.core import Document as LlamaDocument
-    from llama_index.core.llms import MockLLM
-
-    contract = load_example("contract")
-    langchain = load_example("offline_langchain")
-    llamaindex = load_example("offline_llamaindex")
-
-    def keyword_retriever(documents: list[Document], k: int) -> Any:
-        store = InMemoryVectorStore(langchain.WordEmbeddings())
-        store.add_documents(documents)
-        return store.as_retriever(search_kwargs={"k": k})
-
-    return {
-        "documents": [Document(contract.CONTRACT, metadata={"source": "lease.txt"})],
-        "embed_model": llamaindex.WordEmbedding(),
-        "embedding": langchain.WordEmbeddings(),
-        "keyword_retriever": keyword_retriever,
-        "llama_documents": [LlamaDocument(text=contract.CONTRACT, id_="lease.txt")],
-        "llm": MockLLM(),
-    }
-
-
-def _evaluation() -> dict[str, Any]:
-    import asyncio
-
-    from oprag.evaluation.running.run_directory import RunDirectory
-    from oprag.evaluation.running.runner import Plan, run
-    from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
-    from tests.evaluation.small import Replies, bench_of, set_of_four
-
-    folder = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, folder)
-    directory, dataset = RunDirectory(folder), set_of_four()
-    directory.begin({})
-    plan = Plan([vanilla_rag(size=20), dos_rag(size=20)], [60], dataset.questions)
-    asyncio.run(run(plan, bench_of(Replies(lambda _: "in the")), directory))
-    return {"dataset": dataset, "folder": folder}
-
-
 PRELUDES: dict[str, Callable[[], dict[str, Any]]] = {
     "README": _readme,
-    "evaluation": _evaluation,
     "langchain": _readme,
-    "long_units": _long_units,
     "places": _places,
-    "selection": _selection,
     "self_route": _self_route,
-    "stores": _readme,
 }
 """By the page's name without its ending; a page that is not here needs nothing."""
