@@ -40,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test test-fast check coverage test-stores test-browser test-lowest \
-	test-newest check-pythons lock docs-architecture bench bench-full bench-check \
+	test-newest test-docs check-pythons lock docs-architecture bench bench-full bench-check \
 	bench-compare bench-recall clean
 
 help: ## Show this list
@@ -97,6 +97,10 @@ test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework
 		-c constraints.txt -e ".[langchain,llamaindex,chroma]" --group test-newest
 	$(NEWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
+
+# With PYTHON, not with the Python of .venv: `make test-docs PYTHON=python3.13`.
+test-docs: $(TEST_MARKER) ## Run every page's code from the wheel, in fresh environments
+	PIP_CONSTRAINT=$(abspath $(CONSTRAINTS)) $(BIN)/python -m tests.docs.fresh --python $(PYTHON)
 
 check-pythons: $(BASE_MARKER) ## See that every Python we name has wheels to install
 	@for version in $(PYTHONS); do echo "Python $$version"; $(BIN)/python -m pip install \

@@ -230,12 +230,15 @@ class WrappingRetriever(BaseRetriever):
             InvalidOptionError: It is given neither a text nor a `QueryBundle`.
         """
         _check_question(type(self).__name__, str_or_query_bundle)
-        return super().retrieve(str_or_query_bundle)
+        retrieved: list[NodeWithScore] = _bare(super().retrieve)(str_or_query_bundle)
+        return retrieved
 
     async def aretrieve(self, str_or_query_bundle: QueryType) -> list[NodeWithScore]:
         """Async version of `retrieve`."""
         _check_question(type(self).__name__, str_or_query_bundle)
-        return await super().aretrieve(str_or_query_bundle)
+        retrieve = _bare(super().aretrieve)
+        retrieved: list[NodeWithScore] = await retrieve(str_or_query_bundle)
+        return retrieved
 
     def __repr__(self) -> str:
         """The class, the retriever underneath, and the options that were given."""
@@ -295,6 +298,11 @@ class WrappingRetriever(BaseRetriever):
 
     def _update_prompts(self, prompts_dict: PromptDictType) -> None:
         self.base_retriever._update_prompts(prompts_dict)  # noqa: SLF001 -- as above
+
+
+def _bare(method: Any) -> Any:
+    """A method of LlamaIndex without its span: what overrides it is given one too."""
+    return getattr(method, "__wrapped__", method)
 
 
 def _check_question(component: str, question: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import llama_index.core.instrumentation as instrument
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.constants import DEFAULT_SIMILARITY_TOP_K
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -13,6 +14,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llamaindex_oprag._convert import Ordered, arrange, characters_of
 from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
 from oprag.context import documented, with_texts
+
+_dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
 @documented
@@ -78,6 +81,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         ordered = arrange(nodes, self.context_options(), rescore=self.rescore)
         return self._warned_of(nodes, ordered)
 
+    @_dispatcher.span
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:

@@ -1,0 +1,80 @@
+"""What runs the pages notices what a page gets wrong."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tests.docs import blocks
+from tests.docs.blocks import blocks_of, run
+
+PAGE = """# Title
+
+```python
+a = 1
+print(a)
+```
+
+```text
+1
+```
+
+```python
+from langchain_oprag import nothing
+```
+
+```text
+of LangChain's
+```
+
+```python
+import llama_index.core
+```
+"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(PAGE, encoding="utf-8")
+    return path
+
+
+def test_a_frameworks_blocks_are_those_that_import_it_with_their_output(page):
+    assert len(blocks_of(page)) == 5
+    assert [code for _, code in blocks_of(page, "core")] == ["a = 1\nprint(a)\n", "1\n"]
+    assert [language for language, _ in blocks_of(page, "langchain")] == [
+        "python",
+        "text",
+    ]
+    assert len(blocks_of(page, "llamaindex")) == 1
+
+
+def test_an_output_that_differs_is_an_error():
+    assert run([("python", "print(1)"), ("text", "1\n")], "page") == 1
+    with pytest.raises(AssertionError, match="printed\n1\n\nand the page says\n2"):
+        run([("python", "print(1)"), ("text", "2\n")], "page")
+
+
+def test_a_name_that_the_page_does_not_define_is_an_error():
+    with pytest.raises(NameError):
+        run([("python", "vectorstore")], "page")
+
+
+def test_a_page_is_run_offline(tmp_path):
+    """In a process of its own: an audit hook stays."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        code = (
+            "import socket\n"
+            f"socket.create_connection(('127.0.0.1', {port})).close()\n"
+            "socket.create_connection(('192.0.2.1', 80))\n"
+        )
+        page = tmp_path / "page.md"
+        page.write_text(f"```python\n{code}```\n", encoding="utf-8")
+        command = [sys.executable, "-I", blocks.__file__, str(page)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "OSError: offline, and asked for 192.0.2.1"
