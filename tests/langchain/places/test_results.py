@@ -1,0 +1,36 @@
+"""What each place hands out says where it stands."""
+
+from langchain_core.documents import BaseDocumentCompressor
+
+from tests.langchain.compat import ContextualCompressionRetriever
+from tests.langchain.places.ingredients import ingredients
+from tests.langchain.places.registry import places_of
+from tests.langchain.places.running import each_mode, each_place
+
+PLACES = [*places_of("retrievers"), *places_of("compressors")]
+
+
+@each_mode
+@each_place(PLACES)
+async def test_every_result_has_its_rank_and_citation_and_the_place_of_its_text(
+    place, mode
+):
+    names = ingredients(oprag=True)
+    built = eval(place.how, names)  # noqa: S307 -- the column of our own page
+    if isinstance(built, BaseDocumentCompressor):
+        built = ContextualCompressionRetriever(
+            base_compressor=built, base_retriever=names["retriever"]
+        )
+    question = names["question"]
+    found = (
+        built.invoke(question) if mode == "invoke" else await built.ainvoke(question)
+    )
+
+    assert sorted(d.metadata["rank"] for d in found) == list(range(len(found)))
+    for document in found:
+        metadata = document.metadata
+        assert metadata["citation"].startswith(metadata["source"])
+        if "char_start" in metadata and metadata.get("exact", True):
+            span = metadata["char_end"] - metadata["char_start"]
+            assert span == len(document.page_content)
+    assert any("char_start" in document.metadata for document in found)
