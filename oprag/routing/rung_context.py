@@ -71,15 +71,15 @@ class RungContext:
         for chunk in self.chunks:
             chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
         shared = {name: _shared_metadata(of_one) for name, of_one in chunks.items()}
+        best = {name: min(c.rank for c in of_one) for name, of_one in chunks.items()}
         for place, excerpt in enumerate(self.excerpts):
             name, spans = excerpt.document.name, (excerpt.span,)
-            found = chunks.get(name, [])
-            rank = min([chunk.rank for chunk in found], default=place)
+            rank = best.get(name, place)
             citation = f"{name}, {named_characters(spans)}"
             metadata = {DOC_URI: name, **shared.get(name, {})}
             exact = excerpt.document.exact
             put_place(metadata, place_metadata(rank, citation, spans, exact=exact))
-            yield excerpt, found, metadata
+            yield excerpt, chunks.get(name, []), metadata
 
 
 def _shared_metadata(chunks: Sequence[Chunk]) -> dict[str, Any]:
