@@ -62,8 +62,8 @@ class OrderPreservingCompressor(
             callbacks: Not used; the interface names it.
 
         Returns:
-            Documents in reading order, the very objects that came in unless they
-            were merged, marked or rescored. None for none.
+            New documents in reading order, with their places in the metadata; of a
+            document that is there as a whole, a copy with its id. None for none.
 
         Raises:
             MissingDocumentError: A document does not say which text it is from.

@@ -53,7 +53,7 @@ class Ordered(NamedTuple):
     """Nodes in reading order."""
 
     nodes: list[NodeWithScore]
-    """One per passage; the caller's own objects where nothing had to change."""
+    """One new node per passage."""
     used_all: bool
     """Whether every retrieved node was used, so that more could have been."""
     problem: OpragError | None = None

@@ -26,8 +26,8 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     score again. It selects on the best-first list it gets (`top_n`,
     `token_budget`) and orders what is left. It needs no query and no scores.
 
-    Nodes come back as the objects that came in, unless they were merged, marked or
-    rescored: then as copies. Running it on its own output changes nothing.
+    Nodes come back as copies, with their ids and with their places in the metadata.
+    Running it on its own output keeps texts and order.
 
     Offsets that LlamaIndex's chained and hierarchical parsers wrote are refused
     with an error, because they are not offsets in the document. Other offsets of
