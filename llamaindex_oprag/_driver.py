@@ -157,22 +157,32 @@ async def arespond(
     """
     if not streaming:
         text = "".join([piece async for piece in pieces])
+        await _nodes_made(answering)
         return Response(text, answering.source_nodes(), answering.metadata())
     response = AsyncStreamingResponse(
         pieces, list(answering.retrieved), answering.metadata()
     )
-    response.response_gen = _arecorded(pieces, _completing(answering, response))
+    complete = _completing(answering, response)
+    response.response_gen = _arecorded(answering, pieces, complete)
     return response
 
 
+async def _nodes_made(answering: Answering) -> None:
+    """Have the nodes made that were read, so that no event loop waits for them."""
+    await in_thread_if_long(answering.characters, answering.source_nodes)
+
+
 async def _arecorded(
-    pieces: AsyncGenerator[str, None], complete: Callable[[str], None]
+    answering: Answering,
+    pieces: AsyncGenerator[str, None],
+    complete: Callable[[str], None],
 ) -> AsyncGenerator[str, None]:
     async with aclosing(pieces):
         text = ""
         async for piece in pieces:
             text += piece
             yield piece
+        await _nodes_made(answering)
         complete(text)
 
 

@@ -84,6 +84,8 @@ class SelfRouting(Answering):
         self._tokens = None if chosen else FIRST_TOKENS
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
+        self._made: tuple[RungContext, list[NodeWithScore]] | None = None
+        # The context that was read, and the nodes that were made of it.
 
     def dialogue(self) -> Dialogue[Routed]:
         """Self-Route, rung by rung."""
@@ -128,8 +130,14 @@ class SelfRouting(Answering):
     def nodes_read(self) -> list[NodeWithScore]:
         """What was read for the answer, as far as is known, in reading order."""
         if self._routed is not None:
-            return _nodes_of(self._routed.context)
-        return [] if self.call is None else _nodes_of(self.call.request.context)
+            context = self._routed.context
+        elif self.call is not None:
+            context = self.call.request.context
+        else:
+            return []
+        if self._made is None or self._made[0] is not context:
+            self._made = context, _nodes_of(context)
+        return list(self._made[1])
 
     def facts(self) -> dict[str, Any]:
         """The route, as far as is known: see `oprag.routing.Routed.described`."""
