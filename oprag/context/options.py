@@ -250,7 +250,7 @@ def check_option(option: str, value: Any) -> None:
     if option in _CHECKED:
         possible, takes = _CHECKED[option]
         if not possible(value):
-            hint = _HINTS.get((option, value)) if isinstance(value, str) else None
+            hint = _HINTS.get((option, value)) if isinstance(value, _PLAIN) else None
             hint = hint or _as_number(option, value, possible)
             raise invalid_option(option, value, f"It takes {takes}.{hint}")
 
@@ -334,14 +334,22 @@ _CHECKED: dict[str, _Check] = {
     "position_keys": _KEYS,
     "document_key": _KEYS,
     "separator": (_is_text, "a text"),
+    "sample": (
+        _whole_number(1, "_")[0],
+        "a number of chunks such as 200, or None for all",
+    ),
     "rescore": (
         lambda value: _or_none(_is_name)(value) and value not in RESULT_KEYS,
         f"a metadata key, but none of {', '.join(RESULT_KEYS)}, or None for no score",
     ),
 }
-_HINTS = {
+_PLAIN = (str, int)  # what can be looked up
+_HINTS: dict[tuple[str, str | int], str] = {
     ("selection", "mmr"): ' The search does that: set search_type="mmr" (LangChain) or '
     'vector_store_query_mode="mmr" (LlamaIndex) on the retriever.',
+    **dict.fromkeys(
+        (("sample", every) for every in ("all", True, 0, -1)), " Write sample=None."
+    ),
     ("merge", "true"): " Write merge=True.",
     ("merge", "false"): " Write merge=False.",
 }
