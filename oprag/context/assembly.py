@@ -304,7 +304,7 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     )
     chunks = within_one_version(without_duplicates(chunks))
     if options.missing_position == "locate" and (texts := options.source_text()):
-        return without_duplicates(find_places(chunks, texts))
+        return without_duplicates(find_places(chunks, texts.read))
     return check_positions(chunks, missing_position=options.missing_position)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
+from oprag.chunk import FullText
 from oprag.context.docstrings import described
 from oprag.context.selection import BY_POSITION, Overflow, Selection
 from oprag.context.unknown import COUNTS, refuse_unknown
@@ -179,13 +180,18 @@ class TextsByName:
 
     def __call__(self, name: str) -> str | None:
         """Return the exact text of a document; None where there is none."""
+        found = self.read(name)
+        return None if found is None else found.text
+
+    def read(self, name: str) -> FullText | None:
+        """Return the exact text with all that is known of it."""
         try:
             found = self._source.read(name)
         except DocumentNotFoundError:
             self._asked[name] = False
             return None
         self._asked[name] = True
-        return found.text if found.exact else None
+        return found if found.exact else None
 
     def check(self) -> None:
         """Refuse a source that has nothing of what was asked for.

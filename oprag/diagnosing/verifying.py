@@ -18,7 +18,7 @@ from oprag.diagnosing.checks import group_chunks, read_group
 from oprag.diagnosing.doctor import diagnose_sample
 from oprag.diagnosing.report import Diagnosis, Options, Problem
 from oprag.diagnosing.sampling import Sample
-from oprag.documents import ChunkStore, DocumentSource, document_source
+from oprag.documents import ChunkStore, DocumentSource, ReadTexts, document_source
 from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
@@ -143,7 +143,7 @@ class Verification(NamedTuple):
         self, texts: dict[str, FullText | OpragError]
     ) -> ContextOptions:
         known = {
-            name: text.text
+            name: text
             for name, text in texts.items()
             if isinstance(text, FullText) and text.exact
         }
@@ -154,7 +154,9 @@ class Verification(NamedTuple):
             top_n=None,
             on_problem="error",
             missing_document="one",
-            documents=known if self.options.missing_position == "locate" else None,
+            documents=ReadTexts(known)
+            if self.options.missing_position == "locate"
+            else None,
         )
 
     def _faults(
