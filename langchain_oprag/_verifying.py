@@ -8,8 +8,7 @@ from langchain_core.vectorstores import VectorStoreRetriever
 
 from langchain_oprag._wrapping import search_filter, searched_with, unwrapped
 from langchain_oprag.stores import chunk_store
-from oprag.context import ContextOptions
-from oprag.diagnosing import Verification, unseen_store
+from oprag.diagnosing import unseen_store
 from oprag.documents import ChunkStore
 from oprag.errors import InvalidOptionError
 
@@ -19,22 +18,7 @@ _INSTEAD = (
 )
 
 
-def verification(
-    component: object, retriever: Any, options: ContextOptions, *, full: bool = False
-) -> Verification:
-    """Return what a component asks of its store.
-
-    Args:
-        component: What is verified.
-        retriever: What it asks.
-        options: Its own, with full texts through the filter of the search.
-        full: Whether it reads full documents.
-    """
-    name = type(component).__name__
-    return Verification(name, _searched_stores(name, retriever), options, full)
-
-
-def _searched_stores(component: str, retriever: Any) -> list[ChunkStore]:
+def searched_stores(component: str, retriever: Any) -> list[ChunkStore]:
     """Return the stores that a retriever searches, read as its filter admits.
 
     Args:
@@ -47,7 +31,7 @@ def _searched_stores(component: str, retriever: Any) -> list[ChunkStore]:
     """
     retriever, _, bound = unwrapped(retriever, {})
     if inner := searched_with(retriever):
-        return [store for each in inner for store in _searched_stores(component, each)]
+        return [store for each in inner for store in searched_stores(component, each)]
     if not isinstance(retriever, VectorStoreRetriever):
         raise unseen_store(component, retriever, _INSTEAD)
     try:

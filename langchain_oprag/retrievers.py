@@ -141,10 +141,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
-        from langchain_oprag._verifying import verification
+        from langchain_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
 
         options = self._options_for(self.k, self._search(self._fetch({}, {}, None)))
-        return verification(self, self.base_retriever, options)
+        name = type(self).__name__
+        stores = searched_stores(name, self.base_retriever)
+        return Verification(name, stores, options)
 
     def _get_relevant_documents(
         self,

@@ -150,14 +150,17 @@ class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
-        from langchain_oprag._verifying import verification
+        from langchain_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
 
         options = context_options(self, resolve_token_counter(self.token_counter))
         if self.documents is not None:
             search = search_filter(self.retriever, {}, {})
             options = replace(options, documents=self._full_texts().within(search))
         full = any(rung.full for rung in checked(self).rungs)
-        return verification(self, self.retriever, options, full=full)
+        name = type(self).__name__
+        stores = searched_stores(name, self.retriever)
+        return Verification(name, stores, options, full)
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:

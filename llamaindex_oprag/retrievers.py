@@ -146,9 +146,12 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
-        from llamaindex_oprag._verifying import verification
+        from llamaindex_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
 
-        return verification(self, self.base_retriever, self._bound_options())
+        name = type(self).__name__
+        stores = searched_stores(name, self.base_retriever)
+        return Verification(name, stores, self._bound_options())
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         fetch = Fetch(self.base_retriever, self._options)

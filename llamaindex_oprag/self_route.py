@@ -185,12 +185,15 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
-        from llamaindex_oprag._verifying import verification
+        from llamaindex_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
 
         route = self._self_route
         options = replace(route.options.context, documents=route.full_texts())
         full = any(rung.full for rung in route.options.route.rungs)
-        return verification(self, self._retriever, options, full=full)
+        name = type(self).__name__
+        stores = searched_stores(name, self._retriever)
+        return Verification(name, stores, options, full)
 
     @property
     def streaming(self) -> bool:
