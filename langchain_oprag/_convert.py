@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from langchain_core.documents import Document
 
 from oprag.chunk import FullText, Hit, Passage
-from oprag.context import Columns, ContextOptions, Result, arrange, result_of
+from oprag.context import Arranged, Columns, ContextOptions, Result, arrange, result_of
 from oprag.documents import check_entries
 from oprag.errors import OpragError
 from oprag.metadata import ORIGINAL
@@ -103,6 +103,11 @@ def put_in_order(
         partial(_document, rescore=rescore), rescored=rescore is not None
     )
     return Ordered(made, arranged.used_all, arranged.problem)
+
+
+def documents_of(arranged: Arranged) -> list[Document]:
+    """Return one new document per passage; see `put_in_order`."""
+    return arranged.results(_document)
 
 
 def _from_elsewhere(value: Any) -> str:

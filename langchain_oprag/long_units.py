@@ -18,7 +18,7 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator
 
-from langchain_oprag._convert import characters_of, hits_of
+from langchain_oprag._convert import characters_of, documents_of, hits_of
 from langchain_oprag._options import option_field
 from langchain_oprag._wrapping import (
     Fetch,
@@ -29,17 +29,30 @@ from langchain_oprag._wrapping import (
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
-from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
-from oprag.documents import exact_text
+from oprag.context import (
+    Arranged,
+    ContextOptions,
+    OnProblem,
+    Order,
+    chunks_for_units,
+    documented,
+    with_texts,
+)
+from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import in_thread_if_long
 from oprag.units import (
+    UNIT_DESCRIPTIONS,
+    ChosenUnits,
     FoundUnit,
     LongUnit,
     UnitIndex,
+    UnitKeywords,
+    UnknownPlace,
+    check_unknown_place,
+    choose_units,
     document_names,
-    reading_order,
     unit_metadata,
 )
 
@@ -50,7 +63,7 @@ if TYPE_CHECKING:
 Units: TypeAlias = Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})]
 
 
-class LongUnitKeywords(OrderingKeywords, WrappingKeywords, total=False):
+class LongUnitKeywords(UnitKeywords, WrappingKeywords, total=False):
     """What `LongUnitRetriever` takes beside what it needs, for type checkers."""
 
     k: int
@@ -88,7 +101,7 @@ class LongUnitRetriever(WrappingRetriever):
             of the chunks.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`.
+            `oprag.context.ContextOptions`, `missing_position` and `on_problem`.
         name: What runs are called in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
@@ -111,10 +124,15 @@ class LongUnitRetriever(WrappingRetriever):
         DuplicateDocumentError: On construction: a document is in two units. Both are
             `ValueError`.
         OpragError: When invoked, as `oprag.units.UnitIndex.find` raises it: a chunk
-            is of no unit, or does not say where it stands.
+            is of no unit, or does not say where it stands. Not with
+            `on_problem="warn"`.
         DocumentNotFoundError: When invoked: `documents` lacks a document, or the
             search's filter hides chunks of it.
         InvalidSpanError: When invoked: a document is shorter than it was.
+
+    Warns:
+        PositionWarning: Where units cannot be told, with `on_problem="warn"`: the
+            chunks are returned in the order as retrieved.
 
     Source:
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
@@ -156,6 +174,10 @@ class LongUnitRetriever(WrappingRetriever):
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     separator: str = "\n\n"
+    missing_position: UnknownPlace = option_field(
+        "missing_position", descriptions=UNIT_DESCRIPTIONS
+    )
+    on_problem: OnProblem = option_field("on_problem", descriptions=UNIT_DESCRIPTIONS)
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
 
@@ -191,6 +213,12 @@ class LongUnitRetriever(WrappingRetriever):
     def _check_k(cls, k: Any) -> int:
         return _units_wanted(k)
 
+    @field_validator("missing_position", mode="before")
+    @classmethod
+    def _check_unknown_place(cls, value: Any) -> Any:
+        check_unknown_place(value)
+        return value
+
     def _get_relevant_documents(
         self,
         query: str,
@@ -203,12 +231,12 @@ class LongUnitRetriever(WrappingRetriever):
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        chosen = self._fetched(query, fetch, partial(self._receive, fetch, k))
-        source = self._full_texts().within(fetch.filtered_by())
-        texts = {
-            name: exact_text(name, source.read(name)) for name in document_names(chosen)
-        }
-        return self._documents(chosen, texts)
+        found = self._fetched(query, fetch, partial(self._receive, fetch, k))
+        if found.chunks is not None:
+            return self._as_retrieved(found.chunks)
+        source, names = self._source_for(fetch), document_names(found.units)
+        texts = {name: exact_text(name, source.read(name)) for name in names}
+        return self._documents(found.units, texts)
 
     async def _aget_relevant_documents(
         self,
@@ -222,14 +250,15 @@ class LongUnitRetriever(WrappingRetriever):
         k = self.k if k is None else _units_wanted(k)
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        chosen = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
-        names = document_names(chosen)
-        source = self._full_texts().within(fetch.filtered_by())
-        found = await asyncio.gather(*map(source.aread, names))
-        texts = [exact_text(*pair) for pair in zip(names, found, strict=True)]
+        found = await self._afetched(query, fetch, partial(self._areceive, fetch, k))
+        if found.chunks is not None:
+            return self._as_retrieved(found.chunks)
+        names = document_names(found.units)
+        read = await asyncio.gather(*map(self._source_for(fetch).aread, names))
+        texts = [exact_text(*pair) for pair in zip(names, read, strict=True)]
         named = dict(zip(names, texts, strict=True))
         return await in_thread_if_long(
-            characters_of(texts), partial(self._documents, chosen, named)
+            characters_of(texts), partial(self._documents, found.units, named)
         )
 
     def _fetch(self, config: RunnableConfig, call: dict[str, Any], k: int) -> Fetch:
@@ -243,26 +272,40 @@ class LongUnitRetriever(WrappingRetriever):
             at_least=chunks_for_units(k),
         )
 
+    def _source_for(self, fetch: Fetch) -> DocumentSource:
+        """Full texts, as far as the search's filter admits them."""
+        return self._full_texts().within(fetch.filtered_by())
+
+    def _context_options(self, fetch: Fetch) -> ContextOptions:
+        given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
+        if self.missing_position == "locate":
+            given["documents"] = self._source_for(fetch)
+        return ContextOptions(**given)
+
     def _receive(
         self, fetch: Fetch, k: int, found: Sequence[Document]
-    ) -> tuple[list[FoundUnit], bool]:
-        """The best units in order, and whether to ask again instead."""
-        ranked = self._unit_index().find(
-            hits_of(found),
-            document_key=self.document_key,
-            position_keys=self.position_keys,
-        )
-        chosen = reading_order(
-            ranked, k, order=self.order, document_order=self.document_order
-        )
-        return chosen, fetch.wants_more(found, used_all=len(ranked) < k)
+    ) -> tuple[ChosenUnits, bool]:
+        """What is returned, and whether to ask again instead."""
+        options = self._context_options(fetch)
+        chosen = choose_units(self._unit_index(), hits_of(found), k, options)
+        return chosen, fetch.wants_more(found, used_all=chosen.too_few)
 
     async def _areceive(
         self, fetch: Fetch, k: int, found: Sequence[Document]
-    ) -> tuple[list[FoundUnit], bool]:
-        return await in_thread_if_long(
-            characters_of(found), partial(self._receive, fetch, k, found)
-        )
+    ) -> tuple[ChosenUnits, bool]:
+        """Async version of `_receive`."""
+        size = characters_of(found)
+        hits = await in_thread_if_long(size, partial(hits_of, found))
+        work = partial(choose_units, self._unit_index(), hits, k)
+        chosen = await with_texts(self._context_options(fetch), work, size)
+        more = partial(fetch.wants_more, found, used_all=chosen.too_few)
+        return chosen, await in_thread_if_long(size, more)
+
+    def _as_retrieved(self, chunks: Arranged) -> list[Document]:
+        """The chunks in the place of units, told of."""
+        if chunks.problem is not None:
+            self._told().tell(chunks.problem)
+        return documents_of(chunks)
 
     def _documents(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

@@ -28,13 +28,14 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import ContextKeywords, candidates_for, documented
-from oprag.documents import DocumentSource, SearchFilter
+from oprag.diagnosing import Verifiable
+from oprag.documents import SearchFilter
 from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from oprag.diagnosing import Diagnosis, Verification
+    from oprag.diagnosing import Verification
 
 
 class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
@@ -46,7 +47,7 @@ class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
 
 
 @documented
-class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
+class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
     The best documents are selected first, `k` of them or as many as fit
@@ -138,46 +139,15 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     def _check_k(cls, k: Any) -> int | None:
         return checked_k(k)
 
-    def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Say before the first question what would fail question by question.
-
-        Args:
-            sample: Chunks of the store to look at, the first ones; None for all.
-
-        Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
-
-        Raises:
-            UnfitIndexError: The store is empty, or chunks lack what names their
-                document or their position, or these cannot be true (with
-                "locate": be found in the full texts). The error
-                carries the diagnosis.
-            InvalidOptionError: What store is searched cannot be seen.
-
-        Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`.
-        """
-        return self._verification(sample).run()
-
-    async def averify(self, sample: int | None = 200) -> Diagnosis:
-        """Async version of `verify`."""
-        return await self._verification(sample).arun()
-
-    def _verification(self, sample: int | None) -> Verification:
+    def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
         from langchain_oprag._verifying import searched_stores
         from oprag.diagnosing import Verification
 
         options = self._options_for(self.k, self._search(self._fetch({}, {}, None)))
-        documents = options.documents
-        return Verification(
-            component=type(self).__name__,
-            stores=searched_stores(type(self).__name__, self.base_retriever),
-            options=options,
-            documents=documents if isinstance(documents, DocumentSource) else None,
-            sample=sample,
-        )
+        name = type(self).__name__
+        stores = searched_stores(name, self.base_retriever)
+        return Verification(name, stores, options)
 
     def _get_relevant_documents(
         self,

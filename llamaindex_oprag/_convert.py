@@ -105,6 +105,11 @@ def arrange(
     return Ordered(made, arranged.used_all, arranged.problem)
 
 
+def nodes_of(arranged: context.Arranged) -> list[NodeWithScore]:
+    """Return one new object per passage; see `arrange`."""
+    return arranged.results(_node)
+
+
 def node_of(passage: Passage) -> NodeWithScore:
     """Return the node for a passage, whatever it was made of."""
     objects = [chunk.source for chunk in passage.chunks]

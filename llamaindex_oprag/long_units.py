@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +19,32 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._convert import characters_of, hit_of
+from llamaindex_oprag._convert import characters_of, hit_of, nodes_of
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import (
     DEFAULTS,
-    DESCRIPTIONS,
+    Arranged,
     ContextOptions,
-    OrderingKeywords,
+    Problems,
     chunks_for_units,
     list_options,
     refuse_unknown,
+    with_texts,
 )
 from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
 from oprag.tokens import in_thread_if_long
 from oprag.units import (
+    UNIT_DESCRIPTIONS,
+    ChosenUnits,
     FoundUnit,
     LongUnit,
     UnitIndex,
+    UnitKeywords,
+    check_unknown_place,
+    choose_units,
     document_names,
-    reading_order,
     unit_metadata,
 )
 
@@ -52,10 +58,9 @@ _ELSEWHERE = {
     "token_budget": "Units are counted, and not their tokens. Write similarity_top_k= "
     "here."
 }
-_ORDERING = tuple(OrderingKeywords.__annotations__)
 
 
-@list_options({name: DESCRIPTIONS[name] for name in _ORDERING})
+@list_options(UNIT_DESCRIPTIONS)
 class LongUnitRetriever(WrappingRetriever):
     """Searches short nodes and returns the best long units whole.
 
@@ -92,7 +97,7 @@ class LongUnitRetriever(WrappingRetriever):
             of the nodes.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`.
+            `oprag.context.ContextOptions`, `missing_position` and `on_problem`.
         callback_manager: None for that of `base_retriever`.
         object_map: What index nodes stand for, by their `index_id`. They are resolved
             before units are looked for.
@@ -105,10 +110,15 @@ class LongUnitRetriever(WrappingRetriever):
             read through the search's filter.
         DuplicateDocumentError: On construction: a document is in two units.
         OpragError: When retrieving, as `oprag.units.UnitIndex.find` raises it: a
-            node is of no unit, or does not say where it stands.
+            node is of no unit, or does not say where it stands. Not with
+            `on_problem="warn"`.
         DocumentNotFoundError: When retrieving: `documents` lacks a document, or the
             search's filter hides chunks of it.
         InvalidSpanError: When retrieving: a document is shorter than it was.
+
+    Warns:
+        PositionWarning: Where units cannot be told, with `on_problem="warn"`: the
+            nodes are returned in the order as retrieved.
 
     Source:
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
@@ -125,12 +135,14 @@ class LongUnitRetriever(WrappingRetriever):
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
         verbose: bool = False,
-        **options: Unpack[OrderingKeywords],
+        **options: Unpack[UnitKeywords],
     ) -> None:
-        refuse_unknown(options, ("similarity_top_k", *_ORDERING), _ELSEWHERE)
-        self._options = ContextOptions(**options)
+        refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS), _ELSEWHERE)
+        check_unknown_place(options.get("missing_position", "error"))
         self._index = UnitIndex(units)
         self._source = document_source(documents)
+        self._options = ContextOptions(**options, documents=self._source)
+        self._problems = Problems(type(self).__name__)
         self.similarity_top_k = similarity_top_k
         super().__init__(
             base_retriever,
@@ -144,7 +156,7 @@ class LongUnitRetriever(WrappingRetriever):
     def _settings(self) -> dict[str, Any]:
         given = super()._settings()
         given["similarity_top_k"] = self._k
-        for name in _ORDERING:
+        for name in UNIT_DESCRIPTIONS:
             if (value := getattr(self._options, name)) is not DEFAULTS[name]:
                 given[name] = value
         return given
@@ -162,18 +174,22 @@ class LongUnitRetriever(WrappingRetriever):
         self._k = similarity_top_k
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        chosen = self._fetched(query_bundle, self._fetch(), self._receive)
-        read = self._full_texts().read
-        texts = {name: exact_text(name, read(name)) for name in document_names(chosen)}
-        return self._nodes(chosen, texts)
+        found = self._fetched(query_bundle, self._fetch(), self._receive)
+        if found.chunks is not None:
+            return self._as_retrieved(found.chunks)
+        source, names = self._full_texts(), document_names(found.units)
+        texts = {name: exact_text(name, source.read(name)) for name in names}
+        return self._nodes(found.units, texts)
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        chosen = await self._afetched(query_bundle, self._fetch(), self._areceive)
-        names = document_names(chosen)
-        found = await asyncio.gather(*map(self._full_texts().aread, names))
-        texts = [exact_text(*pair) for pair in zip(names, found, strict=True)]
-        work = partial(self._nodes, chosen, dict(zip(names, texts, strict=True)))
+        found = await self._afetched(query_bundle, self._fetch(), self._areceive)
+        if found.chunks is not None:
+            return self._as_retrieved(found.chunks)
+        names = document_names(found.units)
+        read = await asyncio.gather(*map(self._full_texts().aread, names))
+        texts = [exact_text(*pair) for pair in zip(names, read, strict=True)]
+        work = partial(self._nodes, found.units, dict(zip(names, texts, strict=True)))
         return await in_thread_if_long(sum(map(len, texts)), work)
 
     def _full_texts(self) -> DocumentSource:
@@ -184,24 +200,31 @@ class LongUnitRetriever(WrappingRetriever):
         at_least = chunks_for_units(self._k)
         return Fetch(self.base_retriever, self._options, at_least=at_least)
 
-    def _receive(self, nodes: Sequence[NodeWithScore]) -> tuple[list[FoundUnit], bool]:
-        """The best units in order, and whether nodes are too few for as many."""
-        options, k = self._options, self._k
-        ranked = self._index.find(
-            [hit_of(node) for node in nodes],
-            document_key=options.document_key,
-            position_keys=options.position_keys,
-        )
-        chosen = reading_order(
-            ranked, k, order=options.order, document_order=options.document_order
-        )
-        return chosen, len(ranked) < k
+    def _context_options(self) -> ContextOptions:
+        located = self._options.missing_position == "locate"
+        return replace(self._options, documents=self._full_texts() if located else None)
+
+    def _receive(self, nodes: Sequence[NodeWithScore]) -> tuple[ChosenUnits, bool]:
+        """What is returned, and whether nodes are too few for as many units."""
+        hits = list(map(hit_of, nodes))
+        chosen = choose_units(self._index, hits, self._k, self._context_options())
+        return chosen, chosen.too_few
 
     async def _areceive(
         self, nodes: Sequence[NodeWithScore]
-    ) -> tuple[list[FoundUnit], bool]:
-        work = partial(self._receive, nodes)
-        return await in_thread_if_long(characters_of(nodes), work)
+    ) -> tuple[ChosenUnits, bool]:
+        """Async version of `_receive`."""
+        size = characters_of(nodes)
+        hits = await in_thread_if_long(size, lambda: list(map(hit_of, nodes)))
+        work = partial(choose_units, self._index, hits, self._k)
+        chosen = await with_texts(self._context_options(), work, size)
+        return chosen, chosen.too_few
+
+    def _as_retrieved(self, chunks: Arranged) -> list[NodeWithScore]:
+        """The nodes in the place of units, told of."""
+        if chunks.problem is not None:
+            self._problems.tell(chunks.problem)
+        return nodes_of(chunks)
 
     def _nodes(
         self, chosen: Sequence[FoundUnit], texts: Mapping[str, str]

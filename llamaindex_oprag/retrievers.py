@@ -26,12 +26,13 @@ from oprag.context import (
     refuse_unknown,
     with_texts,
 )
+from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from oprag.diagnosing import Diagnosis, Verification
+    from oprag.diagnosing import Verification
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -47,7 +48,7 @@ class RetrieverKeywords(ContextKeywords, total=False):
 
 
 @list_options({name: DESCRIPTIONS[name] for name in _SHARED})
-class OrderPreservingRetriever(WrappingRetriever):
+class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     """Retrieves with another retriever and returns the nodes in document order.
 
     Put it around the whole retrieval: what sorts afterwards (fusion, rerankers)
@@ -143,46 +144,14 @@ class OrderPreservingRetriever(WrappingRetriever):
         check_option("similarity_top_k", similarity_top_k)
         self._options = replace(self._options, top_n=similarity_top_k)
 
-    def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Say before the first question what would fail question by question.
-
-        Args:
-            sample: Chunks of the store to look at, the first ones; None for all.
-
-        Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
-
-        Raises:
-            UnfitIndexError: The store is empty, or chunks lack what names their
-                document or their position, or these cannot be true (with
-                "locate": be found in the full texts). The error
-                carries the diagnosis.
-            InvalidOptionError: What store is searched cannot be seen.
-
-        Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`.
-        """
-        return self._verification(sample).run()
-
-    async def averify(self, sample: int | None = 200) -> Diagnosis:
-        """Async version of `verify`."""
-        return await self._verification(sample).arun()
-
-    def _verification(self, sample: int | None) -> Verification:
+    def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
         from llamaindex_oprag._verifying import searched_stores
         from oprag.diagnosing import Verification
 
-        options = self._bound_options()
-        documents = options.documents
-        return Verification(
-            component=type(self).__name__,
-            stores=searched_stores(type(self).__name__, self.base_retriever),
-            options=options,
-            documents=documents if isinstance(documents, DocumentSource) else None,
-            sample=sample,
-        )
+        name = type(self).__name__
+        stores = searched_stores(name, self.base_retriever)
+        return Verification(name, stores, self._bound_options())
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         fetch = Fetch(self.base_retriever, self._options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOpt
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
 from oprag.context import DESCRIPTIONS, list_options, shown
+from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
 from oprag.tokens import in_thread_if_long, load_counter
@@ -30,12 +32,12 @@ from oprag.tokens import in_thread_if_long, load_counter
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from oprag.diagnosing import Diagnosis, Verification
+    from oprag.diagnosing import Verification
 
 _DESCRIPTIONS = {**DESCRIPTIONS, **ROUTE_DESCRIPTIONS}
 
 
-class SelfRouteQueryEngine(RetrieverQueryEngine):
+class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
     """Answers from the retrieved nodes; from their full documents if they fail.
 
     The model reads the retrieved nodes, in document order, and may refuse. Only
@@ -181,46 +183,17 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         told = {"retriever": self._retriever, **self._self_route.settings()}
         return shown(self, told, {})
 
-    def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Say before the first question what would fail question by question.
-
-        Args:
-            sample: Chunks of the store to look at, the first ones; None for all.
-
-        Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
-
-        Raises:
-            UnfitIndexError: The store is empty, or chunks lack what names their
-                document or their position, or these cannot be true;
-                or the full text of a document cannot be had. The error
-                carries the diagnosis.
-            InvalidOptionError: What store is searched cannot be seen.
-
-        Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`.
-        """
-        return self._verification(sample).run()
-
-    async def averify(self, sample: int | None = 200) -> Diagnosis:
-        """Async version of `verify`."""
-        return await self._verification(sample).arun()
-
-    def _verification(self, sample: int | None) -> Verification:
+    def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
         from llamaindex_oprag._verifying import searched_stores
         from oprag.diagnosing import Verification
 
-        options = self._self_route.options
-        return Verification(
-            component=type(self).__name__,
-            stores=searched_stores(type(self).__name__, self._retriever),
-            options=options.context,
-            documents=self._self_route.full_texts(),
-            full=any(rung.full for rung in options.route.rungs),
-            sample=sample,
-        )
+        route = self._self_route
+        options = replace(route.options.context, documents=route.full_texts())
+        full = any(rung.full for rung in route.options.route.rungs)
+        name = type(self).__name__
+        stores = searched_stores(name, self._retriever)
+        return Verification(name, stores, options, full)
 
     @property
     def streaming(self) -> bool:

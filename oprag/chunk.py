@@ -222,3 +222,6 @@ class FullText(NamedTuple):
     """The texts of its parts (pages, rows, sections) in reading order, without those
     that have no chunk; one for a document that was one text. Only of what was put
     together from chunks."""
+    pages: tuple[tuple[Mapping[str, Any], Span], ...] = ()
+    """Of parts that were given one by one: what the metadata of each say, and where it
+    stands in the text."""

@@ -37,7 +37,11 @@ def doctor(
     ] = None,
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="Look at the first chunks only; without it, at all."),
+        typer.Option(
+            min=1,
+            help="Look at the first chunks, and at whole documents where these say "
+            "too little; without it, at all.",
+        ),
     ] = None,
     position_keys: Annotated[
         list[str] | None,

@@ -1,6 +1,6 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import arrange, order_context
+from oprag.context.assembly import arrange, as_retrieved, order_context
 from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
@@ -17,10 +17,17 @@ from oprag.context.options import (
     check_locating,
     check_option,
 )
+from oprag.context.placing import FindText, find_places
 from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import Result, place_metadata, put_place, single_passage
+from oprag.context.results import (
+    Arranged,
+    Result,
+    place_metadata,
+    put_place,
+    single_passage,
+)
 from oprag.context.returned import read_passages, result_of
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
@@ -49,10 +56,12 @@ __all__ = [
     "DESCRIPTIONS",
     "GONE",
     "HEAD_JOINT",
+    "Arranged",
     "Columns",
     "ContextKeywords",
     "ContextOptions",
     "FetchPlan",
+    "FindText",
     "OnProblem",
     "Order",
     "OrderingKeywords",
@@ -65,6 +74,7 @@ __all__ = [
     "Selection",
     "SentText",
     "arrange",
+    "as_retrieved",
     "candidates_for",
     "check_locating",
     "check_option",
@@ -73,6 +83,7 @@ __all__ = [
     "documented",
     "extract_segments",
     "fill_budget",
+    "find_places",
     "knows_its_options",
     "list_options",
     "marked_texts",

@@ -189,13 +189,30 @@ def _by_steps(
         if options.on_problem == "error":
             raise
         problem = error
+    return as_retrieved(hits, options, problem, sent_text)
+
+
+def as_retrieved(
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    problem: OpragError,
+    sent_text: SentText | None = None,
+) -> Arranged:
+    """Keep the order as retrieved, within the budget (`on_problem="warn"`).
+
+    Args:
+        hits: Best first. Not changed.
+        options: See `ContextOptions`.
+        problem: In whose place this is returned.
+        sent_text: As `arrange` takes it.
+    """
     options = options.as_retrieved()
     chunks = _without_doubtful_places(prepared_chunks(hits, options), problem)
     return _made(hits, chunks, options, sent_text, problem)
 
 
 def _without_doubtful_places(
-    chunks: Sequence[Chunk], problem: MissingDocumentError | PositionError
+    chunks: Sequence[Chunk], problem: OpragError
 ) -> list[Chunk]:
     """The chunks with their problem, and what is known for sure of where they stand."""
     doubtful = getattr(problem, "document", "")
@@ -304,7 +321,7 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     )
     chunks = within_one_version(without_duplicates(chunks))
     if options.missing_position == "locate" and (texts := options.source_text()):
-        return without_duplicates(find_places(chunks, texts))
+        return without_duplicates(find_places(chunks, texts.read))
     return check_positions(chunks, missing_position=options.missing_position)
 
 

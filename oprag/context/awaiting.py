@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from oprag.chunk import FullText
 from oprag.context.options import ContextOptions
-from oprag.documents import DocumentSource, refuse_strangers
+from oprag.documents import DocumentSource, ReadTexts, refuse_strangers
 from oprag.errors import DocumentNotFoundError, OpragError
 from oprag.tokens import in_thread_if_long, load_counter
 
@@ -41,7 +42,7 @@ async def with_texts(
         try:
             result = await in_thread_if_long(
                 characters + texts.characters,
-                partial(work, replace(options, documents=texts.at_hand)),
+                partial(work, replace(options, documents=texts)),
             )
         except OpragError:
             if not texts.asked:
@@ -53,35 +54,34 @@ async def with_texts(
         await texts.fetch()
 
 
-class _Texts:
+class _Texts(ReadTexts):
+    """The texts that are here, and the names of those that are asked for."""
+
     def __init__(self, source: DocumentSource) -> None:
         self._source = source
-        self._texts: dict[str, str | None] = {}
-        self._there: dict[str, bool] = {}
+        self._found: dict[str, FullText | None] = {}
+        super().__init__(self._found)
         self.asked: dict[str, None] = {}
         """Names of texts that are not here yet."""
 
     @property
     def characters(self) -> int:
-        return sum(len(text) for text in self._texts.values() if text)
+        return sum(len(found.text) for found in self._found.values() if found)
 
-    def at_hand(self, name: str) -> str | None:
-        if name not in self._texts:
-            self.asked[name] = None
-        return self._texts.get(name)
+    def read(self, document_id: str) -> FullText:
+        if document_id not in self._found:
+            self.asked[document_id] = None
+        return super().read(document_id)
 
     def check(self) -> None:
         """Refuse a source that has nothing of what was asked for."""
-        refuse_strangers(self._there, self._source)
+        there = {name: found is not None for name, found in self._found.items()}
+        refuse_strangers(there, self._source)
 
     async def fetch(self) -> None:
         for name in self.asked:
             try:
-                found = await self._source.aread(name)
+                self._found[name] = await self._source.aread(name)
             except DocumentNotFoundError:
-                self._texts[name] = None
-                self._there[name] = False
-            else:
-                self._there[name] = True
-                self._texts[name] = found.text if found.exact else None
+                self._found[name] = None
         self.asked = {}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
+from oprag.chunk import FullText
 from oprag.context.docstrings import described
 from oprag.context.selection import BY_POSITION, Overflow, Selection
 from oprag.context.unknown import COUNTS, refuse_unknown
@@ -179,13 +180,18 @@ class TextsByName:
 
     def __call__(self, name: str) -> str | None:
         """Return the exact text of a document; None where there is none."""
+        found = self.read(name)
+        return None if found is None else found.text
+
+    def read(self, name: str) -> FullText | None:
+        """Return the exact text with all that is known of it."""
         try:
             found = self._source.read(name)
         except DocumentNotFoundError:
             self._asked[name] = False
             return None
         self._asked[name] = True
-        return found.text if found.exact else None
+        return found if found.exact else None
 
     def check(self) -> None:
         """Refuse a source that has nothing of what was asked for.
@@ -250,7 +256,7 @@ def check_option(option: str, value: Any) -> None:
     if option in _CHECKED:
         possible, takes = _CHECKED[option]
         if not possible(value):
-            hint = _HINTS.get((option, value)) if isinstance(value, str) else None
+            hint = _HINTS.get((option, value)) if isinstance(value, _PLAIN) else None
             hint = hint or _as_number(option, value, possible)
             raise invalid_option(option, value, f"It takes {takes}.{hint}")
 
@@ -334,14 +340,22 @@ _CHECKED: dict[str, _Check] = {
     "position_keys": _KEYS,
     "document_key": _KEYS,
     "separator": (_is_text, "a text"),
+    "sample": (
+        _whole_number(1, "_")[0],
+        "a number of chunks such as 200, or None for all",
+    ),
     "rescore": (
         lambda value: _or_none(_is_name)(value) and value not in RESULT_KEYS,
         f"a metadata key, but none of {', '.join(RESULT_KEYS)}, or None for no score",
     ),
 }
-_HINTS = {
+_PLAIN = (str, int)  # what can be looked up
+_HINTS: dict[tuple[str, str | int], str] = {
     ("selection", "mmr"): ' The search does that: set search_type="mmr" (LangChain) or '
     'vector_store_query_mode="mmr" (LlamaIndex) on the retriever.',
+    **dict.fromkeys(
+        (("sample", every) for every in ("all", True, 0, -1)), " Write sample=None."
+    ),
     ("merge", "true"): " Write merge=True.",
     ("merge", "false"): " Write merge=False.",
 }

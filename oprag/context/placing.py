@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from oprag.chunk import Chunk
-from oprag.context.merging import SourceText
+from oprag.chunk import Chunk, FullText, Span
 from oprag.locating import Location, place_some
 from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_KEY
 from oprag.ordering import group_by_document
-from oprag.positions import as_number, check_positions, not_located
+from oprag.positions import as_number, check_positions, not_located, parts_named
+
+FindText: TypeAlias = Callable[[str], FullText | None]
 
 
-def find_places(chunks: Sequence[Chunk], source_text: SourceText) -> list[Chunk]:
+def find_places(chunks: Sequence[Chunk], full_text: FindText) -> list[Chunk]:
     """Give chunks the places that their full texts prove.
 
     Those of a document stay as they are where all have a place, none contradicts
     another, and the text has each of them where it says. Else what is recorded counts
-    for those that stand there alone, and the others are looked for in the text.
+    for those that stand there alone, and the others are looked for in the text: in
+    that of their page, where the text has pages that the chunks name.
 
     Args:
         chunks: As they were read (`missing_position="locate"`), in any order.
-        source_text: Full texts by document name.
+        full_text: Exact full texts by document name; None where there is none.
 
     Returns:
         The chunks in the order of the input. A chunk that is alone in its document,
@@ -33,25 +36,27 @@ def find_places(chunks: Sequence[Chunk], source_text: SourceText) -> list[Chunk]
     found = {
         chunk.rank: chunk
         for members in group_by_document(chunks).values()
-        for chunk in _placed(members, source_text)
+        for chunk in _placed(members, full_text)
     }
     return [found[chunk.rank] for chunk in chunks]
 
 
-def _placed(chunks: list[Chunk], source_text: SourceText) -> list[Chunk]:
+def _placed(chunks: list[Chunk], full_text: FindText) -> list[Chunk]:
     """The chunks of one document, in the order of the input."""
     checked = check_positions(chunks, missing_position="rank")
     without = [(chunk, "") for chunk in checked if chunk.position is None]
-    source = source_text(chunks[0].name or chunks[0].document)
-    if source is None:
+    full = full_text(chunks[0].name or chunks[0].document)
+    if full is None:
         if without and len(chunks) > 1:
             raise not_located(chunks, without, known=False)
         return chunks
+    source = full.text
     holds = [_holds(chunk, source) for chunk in chunks]
     sound = False not in holds and not _all_at_the_start(chunks)
     if sound and not without:
         return chunks
     locations = place_some(source, [chunk.text for chunk in chunks], _recorded(chunks))
+    _find_on_pages(full, chunks, locations)
     # Where one recorded place is wrong, another may be right by chance.
     kept = [held and sound for held in holds]
     placed, unproved = [], []
@@ -63,6 +68,34 @@ def _placed(chunks: list[Chunk], source_text: SourceText) -> list[Chunk]:
     if unproved and len(chunks) > 1:
         raise not_located(chunks, unproved, known=True)
     return placed
+
+
+def _find_on_pages(
+    full: FullText, chunks: Sequence[Chunk], locations: list[Location]
+) -> None:
+    """Place what the text has several times and the page that a chunk names has once.
+
+    Not where a chunk stands on another page than it names: then none is believed.
+    """
+    if all(location.status != "ambiguous" for location in locations):
+        return
+    pages = parts_named(
+        [chunk.metadata for chunk in chunks], [metadata for metadata, _ in full.pages]
+    )
+    spans = [None if page is None else full.pages[page][1] for page in pages]
+    for span, location in zip(spans, locations, strict=True):
+        found = location.span
+        if span and found and not span[0] <= found[0] <= found[1] <= span[1]:
+            return
+    for page in dict.fromkeys(span for span in spans if span):
+        members = [i for i, span in enumerate(spans) if span == page]
+        on_page = [chunks[i] for i in members]
+        texts = [chunk.text for chunk in on_page]
+        found_there = place_some(full.text[slice(*page)], texts, _recorded(on_page))
+        for i, (span, status) in zip(members, found_there, strict=True):
+            if locations[i].status == "ambiguous" and span is not None:
+                moved = Span(page.start + span[0], page.start + span[1])
+                locations[i] = Location(moved, status)
 
 
 def _holds(chunk: Chunk, source: str) -> bool | None:

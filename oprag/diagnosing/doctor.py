@@ -10,11 +10,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import islice, pairwise
+from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.diagnosing.checks import Examined, check_group, examine, group_chunks
+from oprag.diagnosing.checks import (
+    Examined,
+    check_group,
+    examine,
+    group_chunks,
+    read_group,
+)
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change, changes_of
@@ -29,11 +36,11 @@ from oprag.diagnosing.report import (
     Proofs,
     Verdict,
 )
+from oprag.diagnosing.sampling import Sample
 from oprag.diagnosing.settling import Planned, settle
 from oprag.diagnosing.suggesting import suggest
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
-from oprag.errors import invalid_option
 from oprag.metadata import DOC_VERSION
 from oprag.positions import DocumentKey, PositionKeys
 
@@ -76,7 +83,9 @@ def diagnose(
             by the identity that the chunks carry, or by `file_path`, `source`,
             `file_name`, `url` or `title`; chunks without such a name by their text,
             where one document alone holds it and the documents can be listed.
-        sample: Chunks to look at, the first ones; None for all.
+        sample: Chunks to look at, the first ones; None for all. Of documents of which
+            these say too little (one chunk without a position, pages alone) the others
+            are looked for in all that `chunks` gives.
         position_keys: As retrieval takes it, where the index needs it.
         document_key: The same.
 
@@ -85,15 +94,26 @@ def diagnose(
         that were given.
 
     Raises:
-        InvalidOptionError: `sample` is below 1, or `documents` holds no texts.
+        InvalidOptionError: `sample` is no such number, or `documents` holds no texts.
     """
-    if sample is not None and sample < 1:
-        raise invalid_option("sample", sample, "It takes 1 or more, or None for all.")
-    read = iter(chunks)
-    examined = [examine(chunk) for chunk in islice(read, sample)]
-    sampled = sample is not None and next(read, None) is not None
+    taken = Sample(chunks, sample)
+    taken.read_on(partial(read_group, position_keys=position_keys), document_key)
+    return diagnose_sample(
+        taken, documents, position_keys=position_keys, document_key=document_key
+    )
+
+
+def diagnose_sample(
+    taken: Sample,
+    documents: SourceLike | None,
+    *,
+    position_keys: PositionKeys | None,
+    document_key: DocumentKey | None,
+) -> Diagnosis:
+    """Examine chunks of an index that were taken already; see `diagnose`."""
+    sampled = not taken.is_all()
     return _Examination(
-        examined, documents, position_keys, document_key, sampled=sampled
+        taken.chunks, documents, position_keys, document_key, sampled=sampled
     ).diagnosis()
 
 

@@ -6,21 +6,19 @@ the full texts of its documents, read as a question would have them read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
-from oprag.chunk import FullText, Hit
+from oprag.chunk import Chunk, FullText, Hit
 from oprag.context import ContextOptions, arrange, warn
-from oprag.diagnosing.doctor import diagnose
+from oprag.diagnosing.checks import group_chunks, read_group
+from oprag.diagnosing.doctor import diagnose_sample
 from oprag.diagnosing.report import Diagnosis, Options, Problem
-from oprag.documents import (
-    ChunkStore,
-    DocumentSource,
-    StoredChunk,
-    document_source,
-    stored_hit,
-)
+from oprag.diagnosing.sampling import Sample
+from oprag.documents import ChunkStore, DocumentSource, ReadTexts, document_source
 from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
@@ -28,7 +26,6 @@ from oprag.errors import (
     PositionError,
     UnfitIndexError,
 )
-from oprag.positions import read_documents
 
 _POSITIONS = frozenset(
     {
@@ -37,86 +34,81 @@ _POSITIONS = frozenset(
     }
 )
 """Kinds of problems for which retrieval refuses the chunks of a document."""
+_STRICT = ("error", "locate")
+"""What is said of missing positions where chunks without one may be refused."""
 _LISTED = 3
 """Documents that are named."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
-    """What a component asks of its store.
+class _Faults(NamedTuple):
+    """What would go wrong, one sentence or more for each kind."""
 
-    Args:
-        component: Its class name.
-        stores: Those that it searches, read as its search's filter admits.
-        options: Its own.
-        documents: Full texts, through the filter too; None where it has none.
-        sample: Chunks to look at, the first ones; None for all.
-        full: Whether it reads full documents.
-    """
+    failing: list[str]
+    """Questions fail, or find nothing, whatever the options."""
+    unordered: list[str]
+    """They fail, unless the order as retrieved is kept (`on_problem="warn"`)."""
+
+
+class Verification(NamedTuple):
+    """What a component asks of its store."""
 
     component: str
+    """Its class name."""
     stores: Sequence[ChunkStore]
+    """Those that it searches, read as its search's filter admits."""
     options: ContextOptions
-    documents: DocumentSource | None
-    sample: int | None
+    """Its own, with full texts through that filter, too."""
     full: bool = False
+    """Whether it reads full documents."""
 
-    def run(self) -> Diagnosis:
+    def run(self, sample: int | None) -> Diagnosis:
         """Examine the store.
+
+        Args:
+            sample: Chunks to look at, the first ones; None for all. See `Sample`.
 
         Returns:
             All that was found of its chunks.
 
         Raises:
             UnfitIndexError: Questions would fail.
+            InvalidOptionError: `sample` is not possible.
 
         Warns:
-            PositionWarning: In its place, with `on_problem="warn"`.
+            PositionWarning: In its place, with `on_problem="warn"`, where they would
+                be answered in the order as retrieved.
         """
-        chunks, diagnosis = self._examined()
-        texts = {name: self._read(name) for name in self._names(chunks)}
-        return self._told(diagnosis, self._faults(chunks, diagnosis, texts))
+        taken = self._taken(sample)
+        texts = {name: self._read(name) for name in self._names(taken)}
+        return self._told(*self._judged(taken, texts))
 
-    async def arun(self) -> Diagnosis:
+    async def arun(self, sample: int | None) -> Diagnosis:
         """Async version of `run`: nothing blocks the event loop."""
         from asyncio import to_thread  # here, because its import takes long
 
-        chunks, diagnosis = await to_thread(self._examined)
-        texts = {name: await self._aread(name) for name in self._names(chunks)}
-        faults = await to_thread(self._faults, chunks, diagnosis, texts)
-        return self._told(diagnosis, faults)
+        taken = await to_thread(self._taken, sample)
+        names = await to_thread(self._names, taken)
+        texts = {name: await self._aread(name) for name in names}
+        return self._told(*await to_thread(self._judged, taken, texts))
 
-    def _examined(self) -> tuple[list[StoredChunk], Diagnosis]:
+    def _taken(self, sample: int | None) -> Sample:
         scanned = chain.from_iterable(store.scan() for store in self.stores)
-        more = None if self.sample is None else self.sample + 1
-        found = list(islice(scanned, more))
-        diagnosis = diagnose(
-            found,
-            sample=self.sample,
-            position_keys=self.options.position_keys,
-            document_key=self.options.document_key,
-        )
-        return found[: self.sample], diagnosis
+        return Sample(scanned, sample)
 
-    def _names(self, chunks: Sequence[StoredChunk]) -> list[str]:
+    def _names(self, taken: Sample) -> list[str]:
         """Names of the documents whose full texts are asked for."""
-        if self.documents is None:
+        if self.options.documents is None:
             return []
-        return [name for name in self._by_document(chunks) if name]
+        groups = group_chunks(taken.chunks, self.options.document_key)
+        return [group.name for group in groups if group.name]
 
-    def _by_document(self, chunks: Sequence[StoredChunk]) -> dict[str, list[Hit]]:
-        hits = [stored_hit(chunk) for chunk in chunks]
-        read = read_documents(
-            hits, document_key=self.options.document_key, missing_document="one"
-        )
-        groups: dict[str, list[Hit]] = {}
-        for hit, (_, name) in zip(hits, read, strict=True):
-            groups.setdefault(name, []).append(hit)
-        return groups
+    @property
+    def _documents(self) -> DocumentSource:
+        return document_source(self.options.documents or {})
 
     def _read(self, name: str) -> FullText | OpragError:
         try:
-            return (self.documents or document_source({})).read(name)
+            return self._documents.read(name)
         except InvalidOptionError:
             raise
         except OpragError as error:
@@ -124,30 +116,80 @@ class Verification:
 
     async def _aread(self, name: str) -> FullText | OpragError:
         try:
-            return await (self.documents or document_source({})).aread(name)
+            return await self._documents.aread(name)
         except InvalidOptionError:
             raise
         except OpragError as error:
             return error
 
+    def _judged(
+        self, taken: Sample, texts: dict[str, FullText | OpragError]
+    ) -> tuple[Diagnosis, _Faults]:
+        options = self._options_of_one_document(texts)
+        if options.missing_position in _STRICT:
+            taken.read_on(partial(_read, options), options.document_key)
+        diagnosis = diagnose_sample(
+            taken,
+            None,
+            position_keys=options.position_keys,
+            document_key=options.document_key,
+        )
+        if not taken.chunks:
+            nothing = "It holds no chunk that the search may find: index documents"
+            return diagnosis, _Faults([nothing], [])
+        return diagnosis, self._faults(taken, diagnosis, texts, options)
+
+    def _options_of_one_document(
+        self, texts: dict[str, FullText | OpragError]
+    ) -> ContextOptions:
+        known = {
+            name: text
+            for name, text in texts.items()
+            if isinstance(text, FullText) and text.exact
+        }
+        return replace(
+            self.options.best_first(),
+            selection="budget",
+            token_budget=None,
+            top_n=None,
+            on_problem="error",
+            missing_document="one",
+            documents=ReadTexts(known)
+            if self.options.missing_position == "locate"
+            else None,
+        )
+
     def _faults(
         self,
-        chunks: Sequence[StoredChunk],
+        taken: Sample,
         diagnosis: Diagnosis,
         texts: dict[str, FullText | OpragError],
-    ) -> list[str]:
-        """What would fail, one sentence or more for each kind."""
-        if not chunks:
-            return ["It holds no chunk that the search may find: index documents first"]
-        located = self.options.missing_position == "locate"
-        faults = [
-            self._described(problem, diagnosis)
-            for problem in diagnosis.problems
-            if (problem.kind == "missing_document" and self._needs_names)
-            or (problem.kind in _POSITIONS and self.options.missing_position == "error")
-        ]
-        if located:
-            faults += self._not_located(chunks, texts)
+        options: ContextOptions,
+    ) -> _Faults:
+        failing: list[str] = []
+        unordered: list[str] = []
+        named = self.options.missing_document == "one"
+        for problem in diagnosis.problems:
+            if problem.kind == "missing_document" and not named:
+                # What cannot be named cannot be read in full.
+                told = failing if self.full else unordered
+                told.append(self._described(problem, diagnosis))
+            elif (
+                problem.kind in _POSITIONS and self.options.missing_position == "error"
+            ):
+                unordered.append(self._described(problem, diagnosis))
+        if unordered and taken.unsettled:
+            unordered.append(
+                f"{taken.unsettled:,} more have no better position, and may not be the "
+                "only ones of their documents"
+            )
+        refused = [] if unordered else self._refused(taken, options)
+        if refused:
+            groups = group_chunks(taken.chunks, options.document_key)
+            what = "documents cannot be put in order"
+            if options.missing_position == "locate":
+                what = "documents have chunks that are not found in their full texts"
+            unordered.append(_counted(refused, len(groups), what))
         unread = [
             error.message
             for error in texts.values()
@@ -156,40 +198,20 @@ class Verification:
         ]
         if unread:
             what = "documents cannot be read in full"
-            faults.append(_counted(unread, len(texts), what))
-        return faults
+            failing.append(_counted(unread, len(texts), what))
+        return _Faults(failing, unordered)
 
-    @property
-    def _needs_names(self) -> bool:
-        return self.options.missing_document == "error"
-
-    def _not_located(
-        self, chunks: Sequence[StoredChunk], texts: dict[str, FullText | OpragError]
-    ) -> Iterator[str]:
-        known = {
-            name: text.text
-            for name, text in texts.items()
-            if isinstance(text, FullText) and text.exact
-        }
-        options = replace(
-            self.options.best_first(),
-            selection="budget",
-            token_budget=None,
-            top_n=None,
-            on_problem="error",
-            documents=known,
-        )
-        groups = self._by_document(chunks)
-        groups.pop("", None)
-        refused = []
-        for hits in groups.values():
-            try:
-                arrange(hits, options)
-            except PositionError as error:
-                refused.append(error.message)
-        if refused:
-            what = "documents have chunks that are not found in their full texts"
-            yield _counted(refused, len(groups), what)
+    def _refused(self, taken: Sample, options: ContextOptions) -> list[str]:
+        """What retrieval says of the documents that it refuses."""
+        if options.missing_position not in _STRICT:
+            return []
+        named = self.options.missing_document == "error"
+        read = [
+            _read(options, [taken.chunks[i].hit for i in group.members], group.name)
+            for group in group_chunks(taken.chunks, options.document_key)
+            if group.key or not named
+        ]
+        return [each.message for each in read if isinstance(each, PositionError)]
 
     def _described(self, problem: Problem, diagnosis: Diagnosis) -> str:
         """One kind of problem of the chunks, in numbers, with what to do about it."""
@@ -220,18 +242,35 @@ class Verification:
             'missing_position="locate"'
         )
 
-    def _told(self, diagnosis: Diagnosis, faults: Sequence[str]) -> Diagnosis:
-        if not faults:
-            return diagnosis
+    def _told(self, diagnosis: Diagnosis, faults: _Faults) -> Diagnosis:
+        failing, unordered = faults
         names = " and ".join(store.name for store in self.stores)
-        message = (
-            f"{self.component}: questions on {names} will fail. {'. '.join(faults)}."
-        )
-        error = UnfitIndexError(message, diagnosis=diagnosis)
-        if self.options.on_problem == "error":
-            raise error
-        warn(message, error)
+        kept = self.options.on_problem == "warn"
+        if unordered and kept:
+            message = (
+                f"{self.component}: what is found in {names} will stand in the order "
+                f"as retrieved, with a warning. {'. '.join(unordered)}."
+            )
+            warn(message, UnfitIndexError(message, diagnosis=diagnosis))
+        if failing or (unordered and not kept):
+            told = ". ".join([*failing, *([] if kept else unordered)])
+            will = "will fail" if diagnosis.chunks else "will find nothing"
+            message = f"{self.component}: questions on {names} {will}. {told}."
+            raise UnfitIndexError(message, diagnosis=diagnosis)
         return diagnosis
+
+
+def _read(
+    options: ContextOptions, hits: list[Hit], name: str
+) -> list[Chunk] | PositionError:
+    """The chunks of one document as retrieval reads them, or the error it raises."""
+    if options.missing_position != "locate":
+        return read_group(hits, name, options.position_keys)
+    try:
+        passages = arrange(hits, options).passages()
+    except PositionError as error:
+        return error
+    return [chunk for passage in passages for chunk in passage.chunks]
 
 
 def unseen_store(

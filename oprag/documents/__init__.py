@@ -12,6 +12,7 @@ from oprag.documents.search_filters import (
 )
 from oprag.documents.sources import (
     DocumentSource,
+    ReadTexts,
     SourceLike,
     checked_text,
     document_source,
@@ -31,6 +32,7 @@ __all__ = [
     "ChunkStore",
     "Copies",
     "DocumentSource",
+    "ReadTexts",
     "SearchFilter",
     "SourceLike",
     "StoreSource",

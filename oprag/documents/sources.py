@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from oprag.chunk import FullText
+from oprag.chunk import FullText, Span
 from oprag.documents.entries import as_texts_by_name, check_entries
 from oprag.documents.search_filters import SearchFilter
 from oprag.errors import (
@@ -23,7 +23,8 @@ from oprag.errors import (
     instance_of,
     named,
 )
-from oprag.positions import SourceText, group_parts
+from oprag.metadata import PART_INDEX
+from oprag.positions import Part, SourceText, group_parts
 
 D = TypeVar("D")
 """A framework's class of documents."""
@@ -237,32 +238,69 @@ class _ListSource(DocumentSource):
         self._read = read
 
     def get(self, document_id: str) -> str:
-        text = self._by_id.get(document_id)
-        if text is None:
-            text = self._by_name.get(document_id)
-        where = f"the list ({len(self._documents)} documents)"
-        return checked_text(document_id, text, where, self._by_name)
+        return self.read(document_id).text
+
+    def read(self, document_id: str) -> FullText:
+        found = self._by_id.get(document_id) or self._by_name.get(document_id)
+        if found is None:
+            where = f"the list ({len(self._documents)} documents)"
+            raise not_found(document_id, where, self._by_name)
+        return found
+
+    async def aread(self, document_id: str) -> FullText:
+        from asyncio import to_thread  # as above
+
+        return await to_thread(self.read, document_id)
 
     def names(self) -> Iterable[str]:
         return self._by_name
 
     @cached_property
-    def _by_id(self) -> dict[str, str]:
+    def _by_id(self) -> dict[str, FullText]:
         """The texts by id, where it is of one alone: an id is the most exact name."""
         texts = [self._read(document) for document in self._documents]
         times = Counter(text.id for text in texts)
-        return {t.id: t.text for t in texts if t.id and times[t.id] == 1}
+        return {t.id: FullText(t.text) for t in texts if t.id and times[t.id] == 1}
 
     @cached_property
-    def _by_name(self) -> dict[str, str]:
+    def _by_name(self) -> dict[str, FullText]:
         groups = group_parts([self._read(document) for document in self._documents])
-        texts = {
-            parts[0].name: [part.source.text for part in parts] for parts in groups
-        }
-        return {
-            name: PART_SEPARATOR.join(text for text in of_one if text.strip())
-            for name, of_one in texts.items()
-        }
+        return {parts[0].name: _joined(parts) for parts in groups}
+
+
+def _joined(parts: Sequence[Part]) -> FullText:
+    """The text of a document, a blank line between its parts, and where these stand."""
+    filled = [part for part in parts if part.source.text.strip()]
+    pages, start = [], 0
+    for part in filled:
+        end = start + len(part.source.text)
+        numbered = {} if part.number is None else {PART_INDEX: part.number}
+        pages.append(({**part.source.metadata, **numbered}, Span(start, end)))
+        start = end + len(PART_SEPARATOR)
+    text = PART_SEPARATOR.join(part.source.text for part in filled)
+    return FullText(text, pages=tuple(pages) if len(pages) > 1 else ())
+
+
+class ReadTexts(DocumentSource):
+    """Full texts that were read before.
+
+    Args:
+        texts: By name; None where there is none.
+    """
+
+    def __init__(self, texts: Mapping[str, FullText | None]) -> None:
+        self._texts = texts
+
+    def get(self, document_id: str) -> str:
+        """Return the text that was read."""
+        return self.read(document_id).text
+
+    def read(self, document_id: str) -> FullText:
+        """Return what was read."""
+        found = self._texts.get(document_id)
+        if found is None:
+            raise not_found(document_id, "what was read of documents=")
+        return found
 
 
 class _MappingSource(DocumentSource):

@@ -20,6 +20,7 @@ from oprag.positions.parts import (
     SourceText,
     group_parts,
     part_numbers,
+    parts_named,
     shared_key,
     source_name,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "look_up",
     "not_located",
     "part_numbers",
+    "parts_named",
     "qualified_name",
     "read_chunks",
     "read_documents",

@@ -135,6 +135,36 @@ def part_numbers(metadatas: Sequence[Mapping[str, Any]]) -> list[int | None]:
     return [None] if len(metadatas) == 1 else list(range(len(metadatas)))
 
 
+def parts_named(
+    chunks: Sequence[Mapping[str, Any]], parts: Sequence[Mapping[str, Any]]
+) -> list[int | None]:
+    """Tell which part of their document chunks are of, as their metadata name it.
+
+    Args:
+        chunks: Their metadata.
+        parts: Those of the parts, each of which has another number or label.
+
+    Returns:
+        The index of one of the parts for each chunk, by the first key that all parts
+        have and any chunk; None where a chunk names none of them.
+    """
+    for key in PART_KEYS:
+        labels = [_label(part, key) for part in parts]
+        if None in labels or len(set(labels)) < len(labels):
+            continue
+        places = {label: i for i, label in enumerate(labels)}
+        named = [places.get(_label(chunk, key)) for chunk in chunks]
+        if any(place is not None for place in named):
+            return named
+    return [None] * len(chunks)
+
+
+def _label(metadata: Mapping[str, Any], key: str) -> int | str | None:
+    value = look_up(metadata, None, key)
+    number = as_number(value)
+    return str(value) if number is None and value is not None else number
+
+
 def _names(texts: Sequence[SourceText]) -> list[str]:
     seen: dict[str, int] = {}
     names = []

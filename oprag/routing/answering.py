@@ -19,7 +19,7 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import FullText, Hit
-from oprag.documents import document_source
+from oprag.documents import ReadTexts
 from oprag.errors import (
     BudgetTooSmallError,
     DocumentNotFoundError,
@@ -118,7 +118,7 @@ def route(
     problem: OpragError | None = None
     if options.context.missing_position == "locate":
         texts = yield from _texts_of(hits, options)
-        located = replace(options.context, documents=document_source(texts))
+        located = replace(options.context, documents=ReadTexts(texts))
         options = replace(options, context=located)
     sent: list[str] = []
     for rung in options.rungs:
@@ -149,7 +149,9 @@ def route(
     return Routed(outcome, final, problem)
 
 
-def _texts_of(hits: Sequence[Hit], options: RouteOptions) -> Dialogue[dict[str, str]]:
+def _texts_of(
+    hits: Sequence[Hit], options: RouteOptions
+) -> Dialogue[dict[str, FullText]]:
     """The full texts that chunks are to be found in, those that are there."""
     found = read_documents(
         hits, document_key=options.context.document_key, missing_document="one"
@@ -161,7 +163,7 @@ def _texts_of(hits: Sequence[Hit], options: RouteOptions) -> Dialogue[dict[str, 
         except DocumentNotFoundError:
             continue
         if text.exact:
-            texts[name] = text.text
+            texts[name] = text
     return texts
 
 

@@ -1,5 +1,13 @@
 """LongRAG: documents grouped into long units, found by chunks, read in two calls."""
 
+from oprag.units.choosing import (
+    UNIT_DESCRIPTIONS,
+    ChosenUnits,
+    UnitKeywords,
+    UnknownPlace,
+    check_unknown_place,
+    choose_units,
+)
 from oprag.units.grouping_documents import LongUnit, group_documents
 from oprag.units.long_prompts import (
     DIRECT_PROMPT,
@@ -23,11 +31,17 @@ __all__ = [
     "PROMPT_VARIABLES",
     "READER_DESCRIPTIONS",
     "SHORT_PROMPT",
+    "UNIT_DESCRIPTIONS",
+    "ChosenUnits",
     "FoundUnit",
     "LongUnit",
     "Reading",
     "UnitIndex",
+    "UnitKeywords",
+    "UnknownPlace",
     "check_reader_option",
+    "check_unknown_place",
+    "choose_units",
     "document_names",
     "group_documents",
     "read_long",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span, named_characters
-from oprag.context import Order, place_metadata
+from oprag.context import FindText, Order, find_places, place_metadata
 from oprag.errors import (
     DocumentNotFoundError,
     DuplicateDocumentError,
@@ -80,6 +80,7 @@ class UnitIndex:
         *,
         document_key: DocumentKey | None = None,
         position_keys: PositionKeys | None = None,
+        full_text: FindText | None = None,
     ) -> list[FoundUnit]:
         """Return the units that chunks stand in, each with its best chunk.
 
@@ -89,6 +90,8 @@ class UnitIndex:
                 has.
             position_keys: See `read_chunks`; looked at only for chunks of documents
                 that are in several units.
+            full_text: Exact full texts by name, to find such chunks in where they do
+                not say where they stand; None for an error.
 
         Returns:
             Units, best first, each once. A chunk that reaches over the end of a unit
@@ -107,7 +110,10 @@ class UnitIndex:
             [hits[rank] for rank in ranks],
             [documents[rank] for rank in ranks],
             position_keys=position_keys,
+            missing_position="error" if full_text is None else "locate",
         )
+        if full_text is not None:
+            placed = find_places(placed, full_text)
         places = dict(zip(ranks, placed, strict=True))
         found: dict[LongUnit, FoundUnit] = {}
         for rank, (hit, (key, name)) in enumerate(zip(hits, documents, strict=True)):
@@ -144,8 +150,9 @@ class UnitIndex:
                 f"Document {name!r} is in {len(units)} units, and the chunk at rank "
                 f"{chunk.rank} does not say at which character of the whole document "
                 "it begins. Split with oprag's splitters, repair the index with "
-                "annotate_positions or PositionAnnotator, or group with a max_tokens "
-                "that no document exceeds."
+                "annotate_positions or PositionAnnotator, let missing_position="
+                '"locate" find it in documents=, or group with a max_tokens that no '
+                "document exceeds."
             )
             keys = tuple(sorted(map(str, chunk.metadata)))
             raise MissingPositionError(

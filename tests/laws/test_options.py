@@ -15,16 +15,11 @@ import llamaindex_oprag
 from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import group_documents, order_context
-from oprag.context import (
-    DEFAULTS,
-    DESCRIPTIONS,
-    ContextOptions,
-    OrderingKeywords,
-    described,
-)
+from oprag.context import DEFAULTS, DESCRIPTIONS, ContextOptions, described
 from oprag.context.assembly import OrderContextKeywords
 from oprag.context.options import check_option, refuse_unknown
 from oprag.errors import InvalidOptionError
+from oprag.units import UnitKeywords
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.corpus import index
 
@@ -63,7 +58,7 @@ def arguments(component):
     if "options" not in names:
         return names
     is_long = component is llamaindex_oprag.LongUnitRetriever
-    keywords = OrderingKeywords if is_long else OrderContextKeywords
+    keywords = UnitKeywords if is_long else OrderContextKeywords
     return names - {"options"} | set(keywords.__annotations__)
 
 

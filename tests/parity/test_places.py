@@ -8,6 +8,7 @@ import warnings
 
 import pytest
 from langchain_core.messages import AIMessage
+from llama_index.core import Document as LlamaDocument
 
 import langchain_oprag
 import llamaindex_oprag
@@ -141,6 +142,64 @@ def test_chunk_numbers_tell_equal_places_apart(component):
             missing_position="locate",
             documents={"a": text},
         )
+
+
+PAGES = ["Total: 5.\n\nRent is due.", "Water.\n\nTotal: 5.", "Total: 5. Total: 5."]
+ON_PAGES = pytest.mark.parametrize(
+    "component", [COMPONENTS[name] for name in COMPONENTS if name != "order_context"]
+)
+
+
+def located_on_pages(component, texts, pages, key="page", first=0):
+    """Texts found in `PAGES`, which are given one by one."""
+    langchain = component in [
+        each for name, each in COMPONENTS.items() if name.startswith(("lang", "compr"))
+    ]
+    given = [{"source": "a.pdf", key: key_of(n, first)} for n in range(len(PAGES))]
+    full = documents(PAGES, given) if langchain else llama_documents(PAGES, given)
+    return component(
+        texts,
+        [{"source": "a.pdf", key: key_of(n, first)} for n in pages],
+        missing_position="locate",
+        documents=full,
+    )
+
+
+def key_of(number, first):
+    return str(number + first) if first else number
+
+
+def llama_documents(texts, metadatas):
+    pairs = zip(texts, metadatas, strict=True)
+    return [LlamaDocument(text=text, metadata=metadata) for text, metadata in pairs]
+
+
+@ON_PAGES
+@pytest.mark.parametrize(("key", "first"), [("page", 0), ("page_label", 1)])
+def test_a_line_that_several_pages_have_is_found_on_its_own(component, key, first):
+    texts = ["Total: 5.", "Water.", "Rent is due.", "Total: 5."]
+
+    result = located_on_pages(component, texts, [1, 1, 0, 0], key, first)
+
+    assert result.texts == ["Total: 5.", "Rent is due.", "Water.", "Total: 5."]
+    if "char_start" in result.metadatas[0]:
+        whole = "\n\n".join(PAGES)
+        for text, metadata in zip(result.texts, result.metadatas, strict=True):
+            assert whole[metadata["char_start"] : metadata["char_end"]] == text
+
+
+@ON_PAGES
+@pytest.mark.parametrize(
+    ("texts", "pages"),
+    [
+        (["Total: 5.", "Water.", "Total: 5. Total: 5."], [2, 1, 2]),  # twice on it
+        (["Total: 5.", "Water."], [7, 7]),  # there is no such page
+        (["Total: 5.", "Total: 5.", "Water.", "Rent is due."], [0, 1, 2, 0]),  # wrong
+    ],
+)
+def test_a_page_that_proves_nothing_leaves_the_error(component, texts, pages):
+    with pytest.raises(MissingPositionError, match="stands in its text more than once"):
+        located_on_pages(component, texts, pages)
 
 
 @EVERYWHERE
@@ -386,6 +445,18 @@ def test_self_route_finds_chunks_in_their_full_texts(ask):
         stored("all zero"), missing_position="locate", documents={"a.txt": TEXT}
     )
     assert texts == IN_ORDER
+
+
+@ASKED
+def test_self_route_finds_chunks_on_their_pages(ask):
+    texts = [TEXTS[0], f"{TEXTS[1]} {TEXTS[0]}", TEXTS[2]]
+    given = [{"source": "a.txt", "page": n} for n in range(3)]
+    langchain = ask in (asked_chain, aasked_chain)
+    full = documents(texts, given) if langchain else llama_documents(texts, given)
+
+    pages = [{"source": "a.txt", "page": n} for n in (1, 1, 2)]
+    found, _ = ask(pages, missing_position="locate", documents=full)
+    assert found == [TEXTS[1], TEXTS[0], TEXTS[2]]
 
 
 @pytest.mark.parametrize("ask", [aasked_chain, aasked_engine])

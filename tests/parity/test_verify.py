@@ -6,20 +6,27 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
 from langchain_core.vectorstores import InMemoryVectorStore
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from llama_index.core import Document as LlamaDocument
-from llama_index.core import VectorStoreIndex
+from llama_index.core import StorageContext, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import TextNode
+from llama_index.vector_stores.chroma import ChromaVectorStore
 
 import langchain_oprag
 import llamaindex_oprag
 from langchain_oprag import OffsetSentenceSplitter
 from llamaindex_oprag import OffsetSentenceNodeParser
-from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
+from oprag.errors import (
+    InvalidOptionError,
+    MissingPositionError,
+    PositionWarning,
+    UnfitIndexError,
+)
 from tests.langchain.corpus import EMBEDDING
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
@@ -74,6 +81,7 @@ def refused(components, *, sample=200):
             asyncio.run(component.averify(sample))
         messages.append(caught.value)
     told = {error.message.partition("will fail. ")[2] for error in messages}
+    assert "" not in told
     assert len({told_one.partition("First: chunk")[0] for told_one in told}) == 1
     assert all(error.diagnosis.chunks for error in messages)
     return messages[0].message
@@ -113,6 +121,109 @@ def test_a_sample_is_the_first_chunks_and_all_are_all():
     assert "7 of 57 chunks" in refused(retrievers(late), sample=None)
 
 
+def of_many_documents(documents, chunks, metadata=lambda _: {}):
+    """As they lie in a store to which each document is added chunk by chunk."""
+    return [
+        (f"text {n} of {name}", {"source": f"{name}.txt", **metadata(n)})
+        for n in range(chunks)
+        for name in range(documents)
+    ]
+
+
+def in_chroma(chunks, **options):
+    """A retriever of either framework over a real store, its chunks in this order."""
+    store = Chroma("verify", EMBEDDING)
+    store.add_documents([Document(text, metadata=m) for text, m in chunks])
+    collection = store._client.create_collection("verify_nodes")
+    nodes = [TextNode(text=text, metadata=m) for text, m in chunks]
+    vectors = ChromaVectorStore(chroma_collection=collection)
+    context = StorageContext.from_defaults(vector_store=vectors)
+    index = VectorStoreIndex(
+        nodes, storage_context=context, embed_model=WordEmbedding()
+    )
+    return [
+        langchain_oprag.OrderPreservingRetriever(vectorstore=store, **options),
+        llamaindex_oprag.OrderPreservingRetriever(index.as_retriever(), **options),
+    ]
+
+
+@pytest.fixture
+def chroma():
+    """Leaves no collection behind: all of one process are in one client."""
+    yield in_chroma
+    client = Chroma("verify", EMBEDDING)._client
+    for collection in client.list_collections():
+        if collection.name.startswith("verify"):
+            client.delete_collection(collection.name)
+
+
+def test_documents_of_which_a_sample_has_one_chunk_are_looked_at_whole(chroma):
+    # The first 200 chunks are alone in their documents; in the store none is.
+    components = chroma(of_many_documents(documents=300, chunks=2))
+
+    message = refused(components)
+
+    assert "2 of 201 chunks looked at" in message
+    assert "199 more have no better position" in message
+    langchain, llamaindex = components
+    langchain.k = llamaindex.similarity_top_k = 600
+    with pytest.raises(MissingPositionError):
+        langchain.invoke("text")
+    with pytest.raises(MissingPositionError):
+        llamaindex.retrieve("text")
+
+
+def test_documents_of_one_chunk_each_are_in_order_if_they_are_so_in_the_whole_store(
+    chroma,
+):
+    for component in chroma(of_many_documents(documents=300, chunks=1)):
+        diagnosis = component.verify()
+        assert (diagnosis.verdict, diagnosis.chunks) == ("ordered", 200)
+        assert diagnosis.sampled
+        assert asyncio.run(component.averify()).verdict == "ordered"
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        lambda n: {"page": n // 2},  # pages alone, two chunks of each
+        lambda n: {"start_index": 0},  # as Open WebUI writes it
+        lambda n: {"chunk_index": 0},
+    ],
+    ids=["pages", "start_index 0", "chunk_index 0"],
+)
+def test_places_that_more_chunks_may_share_are_looked_at_in_the_whole_store(metadata):
+    refused(
+        retrievers(of_many_documents(documents=20, chunks=6, metadata=metadata)),
+        sample=20,
+    )
+
+
+def test_places_that_differ_need_no_more_than_the_sample():
+    chunks = of_many_documents(20, 6, lambda n: {"start_index": 20 * n})
+
+    for component in retrievers(chunks[20:]):  # no first chunk of a document
+        diagnosis = component.verify(20)
+        assert (diagnosis.verdict, diagnosis.chunks) == ("ordered", 20)
+
+
+def test_with_locate_one_chunk_that_is_not_found_may_be_alone_or_not():
+    chunks = of_many_documents(documents=20, chunks=2)
+    texts = {f"{name}.txt": "Nothing of it." for name in range(20)}
+    located = {"missing_position": "locate", "documents": texts}
+
+    message = refused(retrievers(chunks, **located), sample=20)
+    assert "1 of 20 documents have chunks that are not found" in message
+    for component in retrievers(chunks[:20], **located):
+        assert component.verify(10).chunks == 10
+
+
+def test_chunks_without_a_name_are_one_document_if_the_options_say_so():
+    message = refused(retrievers([("a", {}), ("b", {})], missing_document="one"))
+
+    assert "1 of 1 documents cannot be put in order" in message
+
+
 def test_chunks_that_name_no_document():
     message = refused(retrievers([("a", {"n": 1}), ("b", {"n": 2})]))
 
@@ -149,6 +260,27 @@ def test_with_warn_it_is_a_warning_at_the_users_line():
             diagnosis = component.verify()
         assert diagnosis.chunks == 57
         assert caught[0].filename == __file__
+        told = str(caught[0].message)
+        assert "will stand in the order as retrieved, with a warning" in told
+        assert "will fail" not in told
+        with pytest.warns(PositionWarning, match="14 of 57"):
+            asyncio.run(component.averify())
+
+
+def test_what_fails_with_warn_too_is_an_error():
+    for component in retrievers([], on_problem="warn"):
+        with pytest.raises(UnfitIndexError, match="will find nothing"):
+            component.verify()
+    chunks = [("a", {"source": "a"}), ("b", {"source": "a"})]
+    for component in self_routes(chunks, documents={"b": "x"}, on_problem="warn"):
+        with (
+            pytest.warns(PositionWarning, match="2 of 2 chunks"),
+            pytest.raises(UnfitIndexError, match=r"will fail. 1 of 1 documents cannot"),
+        ):
+            component.verify()
+    for component in self_routes([("a", {})], documents={"b": "x"}, on_problem="warn"):
+        with pytest.raises(UnfitIndexError, match="document_key="):
+            component.verify()
 
 
 def test_a_chunk_alone_in_its_document_is_no_fault():
@@ -263,8 +395,6 @@ def test_async_texts_are_awaited():
 def test_only_what_the_filter_admits_is_looked_at():
     chunks = [(t, {**m, "tenant": "x"}) for t, m in PARTLY]
     chunks += [(t, {**m, "tenant": "y"}) for t, m in SOUND]
-    from langchain_chroma import Chroma
-
     store = Chroma("verify", EMBEDDING)
     try:
         store.add_documents([Document(t, metadata=m) for t, m in chunks])

@@ -1,0 +1,110 @@
+"""Which units a question gets; or its chunks, where their units cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from oprag.chunk import Hit
+from oprag.context import (
+    DESCRIPTIONS,
+    Arranged,
+    ContextOptions,
+    OnProblem,
+    OrderingKeywords,
+    as_retrieved,
+    chunks_for_units,
+)
+from oprag.errors import (
+    DocumentNotFoundError,
+    MissingDocumentError,
+    PositionError,
+    invalid_option,
+)
+from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order
+
+UnknownPlace: TypeAlias = Literal["error", "locate"]
+
+
+class UnitKeywords(OrderingKeywords, total=False):
+    """The options of both frameworks' `LongUnitRetriever`, for type checkers."""
+
+    missing_position: UnknownPlace
+    on_problem: OnProblem
+
+
+UNIT_DESCRIPTIONS = {
+    **{name: DESCRIPTIONS[name] for name in OrderingKeywords.__annotations__},
+    "missing_position": (
+        "For chunks of a document in several units that do not say at which of its "
+        'characters they stand: `"error"`; or `"locate"` them in `documents`.'
+    ),
+    "on_problem": (
+        'Where the unit of a chunk cannot be told: `"error"`; or `"warn"`: once for '
+        "each kind of problem, and the chunks themselves are returned as they were "
+        "retrieved, with `problem` in their metadata."
+    ),
+}
+"""What is said of these options."""
+
+
+class ChosenUnits(NamedTuple):
+    """What a question gets."""
+
+    units: Sequence[FoundUnit]
+    """Of the best, in reading order."""
+    too_few: bool
+    """Whether more chunks could be of more units."""
+    chunks: Arranged | None = None
+    """What is returned in the place of units, with the problem; None for none."""
+
+
+def check_unknown_place(value: Any) -> None:
+    """Reject what makes no sense for units.
+
+    Raises:
+        InvalidOptionError: It is neither "error" nor "locate".
+    """
+    if value not in ("error", "locate"):
+        takes = (
+            "It takes 'error' or 'locate': the unit of a chunk is not known without "
+            "its place."
+        )
+        raise invalid_option("missing_position", value, takes)
+
+
+def choose_units(
+    index: UnitIndex, hits: Sequence[Hit], k: int, options: ContextOptions
+) -> ChosenUnits:
+    """Return the best units of chunks.
+
+    Args:
+        index: All units.
+        hits: Best first.
+        k: How many units to return.
+        options: Those of `UnitKeywords`; with full texts where chunks are located.
+
+    Returns:
+        The units; or, with `on_problem="warn"` where they cannot be told, as many
+        chunks as units are looked for by first.
+
+    Raises:
+        OpragError: As `UnitIndex.find` and `reading_order` do.
+    """
+    texts = options.source_text() if options.missing_position == "locate" else None
+    try:
+        ranked = index.find(
+            hits,
+            document_key=options.document_key,
+            position_keys=options.position_keys,
+            full_text=None if texts is None else texts.read,
+        )
+    except (MissingDocumentError, DocumentNotFoundError, PositionError) as problem:
+        if options.on_problem == "error":
+            raise
+        kept = as_retrieved(hits[: chunks_for_units(k)], options, problem)
+        return ChosenUnits((), too_few=False, chunks=kept)
+    units = reading_order(
+        ranked, k, order=options.order, document_order=options.document_order
+    )
+    return ChosenUnits(units, too_few=len(ranked) < k)

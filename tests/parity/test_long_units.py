@@ -1,0 +1,154 @@
+"""Chunks whose unit cannot be told: found in the full texts, or left as retrieved."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import langchain_oprag
+import llamaindex_oprag
+from oprag import group_documents
+from oprag.errors import (
+    DocumentNotFoundError,
+    InvalidOptionError,
+    MissingDocumentError,
+    MissingPositionError,
+    PositionWarning,
+)
+from tests.langchain.corpus import ListRetriever, words
+from tests.parity.components import ListedNodes, documents, nodes
+
+TEXTS = {
+    "note": "Ann built it.",
+    "book": " ".join(f"Year {year} was good." for year in range(1900, 1940)),
+}
+UNITS = group_documents(TEXTS, max_tokens=40, token_counter=words)
+"""The note, and the book in four parts of ten years."""
+
+
+def langchain(texts, metadatas, **options):
+    base = ListRetriever(documents=documents(texts, metadatas))
+    return langchain_oprag.LongUnitRetriever(
+        base_retriever=base, units=UNITS, **{"documents": TEXTS, **options}
+    )
+
+
+def llamaindex(texts, metadatas, **options):
+    return llamaindex_oprag.LongUnitRetriever(
+        ListedNodes(nodes(texts, metadatas)),
+        units=UNITS,
+        **{"documents": TEXTS, **options},
+    )
+
+
+def in_langchain(texts, metadatas, **options):
+    found = langchain(texts, metadatas, **options).invoke("?")
+    return [(d.page_content, d.metadata) for d in found]
+
+
+def awaited_in_langchain(texts, metadatas, **options):
+    found = asyncio.run(langchain(texts, metadatas, **options).ainvoke("?"))
+    return [(d.page_content, d.metadata) for d in found]
+
+
+def in_llamaindex(texts, metadatas, **options):
+    found = llamaindex(texts, metadatas, **options).retrieve("?")
+    return [(n.node.text, n.node.metadata) for n in found]
+
+
+def awaited_in_llamaindex(texts, metadatas, **options):
+    found = asyncio.run(llamaindex(texts, metadatas, **options).aretrieve("?"))
+    return [(n.node.text, n.node.metadata) for n in found]
+
+
+AWAITED = [awaited_in_langchain, awaited_in_llamaindex]
+EVERYWHERE = pytest.mark.parametrize(
+    "ask", [in_langchain, in_llamaindex, *AWAITED], ids=lambda ask: ask.__name__
+)
+CHUNKS = ["Year 1935 was good.", "Ann built it.", "Year 1902 was good."]
+PLACED = [{"source": "book"}, {"source": "note"}, {"source": "book"}]
+PROBLEMS = {
+    "missing_position": (PLACED, MissingPositionError),
+    "missing_document": ([{"n": 1}, *PLACED[1:]], MissingDocumentError),
+    "document_not_found": ([{"source": "new"}, *PLACED[1:]], DocumentNotFoundError),
+}
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_where_units_cannot_be_told_the_chunks_stay_as_retrieved(ask, kind):
+    metadatas, error = PROBLEMS[kind]
+
+    with pytest.raises(error):
+        ask(CHUNKS, metadatas)
+    with pytest.warns(PositionWarning, match=rf"LongUnitRetriever kept.*{kind}"):
+        found = ask(CHUNKS, metadatas, on_problem="warn")
+
+    assert [text for text, _ in found] == CHUNKS
+    assert [metadata["problem"] for _, metadata in found] == [kind] * 3
+    assert [metadata["rank"] for _, metadata in found] == [0, 1, 2]
+
+
+@EVERYWHERE
+def test_as_many_chunks_are_kept_as_units_are_looked_for_by(ask):
+    texts = [f"Year {year} was good." for year in range(1900, 1940)]
+    count = "k" if "langchain" in ask.__name__ else "similarity_top_k"
+
+    with pytest.warns(PositionWarning):
+        found = ask(texts, [{"source": "book"}] * 40, on_problem="warn", **{count: 2})
+    assert [text for text, _ in found] == texts[:16]
+
+
+@EVERYWHERE
+def test_units_that_can_be_told_are_no_problem(ask):
+    found = ask(CHUNKS[1:2], PLACED[1:2], on_problem="warn")
+    assert [metadata["unit_documents"] for _, metadata in found] == [["note"]]
+    assert "problem" not in found[0][1]
+
+
+@EVERYWHERE
+def test_full_texts_that_are_not_there_are_an_error_with_warn_too(ask):
+    with pytest.raises(DocumentNotFoundError):
+        ask(CHUNKS[1:2], PLACED[1:2], on_problem="warn", documents={"book": "x"})
+
+
+@EVERYWHERE
+def test_chunks_are_found_in_the_full_text_and_so_in_their_unit(ask):
+    found = ask(CHUNKS, PLACED, missing_position="locate")
+
+    book = [text for text, m in found if m["unit_documents"] == ["book"]]
+    assert len(found) == 3
+    assert "Year 1902" in book[0]
+    assert "Year 1935" in book[1]
+
+
+@EVERYWHERE
+def test_what_is_not_proved_is_in_no_unit(ask):
+    for chunk in ("Year", "Something else."):
+        with pytest.raises(MissingPositionError):
+            ask([chunk], PLACED[:1], missing_position="locate")
+    with pytest.warns(PositionWarning):
+        ask(["Year"], PLACED[:1], missing_position="locate", on_problem="warn")
+
+
+@pytest.mark.parametrize("ask", AWAITED)
+def test_texts_are_awaited(ask):
+    async def text(name):
+        return TEXTS[name]
+
+    found = ask(CHUNKS, PLACED, missing_position="locate", documents=text)
+    assert len(found) == 3
+
+
+@EVERYWHERE
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ({"missing_position": "last"}, "'error' or 'locate': the unit of a chunk"),
+        ({"on_problem": "ignore"}, "'error' or 'warn'"),
+    ],
+)
+def test_what_makes_no_sense_for_units_is_refused(ask, option, told):
+    with pytest.raises(InvalidOptionError, match=told):
+        ask(CHUNKS, PLACED, **option)
