@@ -24,10 +24,11 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
 
     Give it as the **last** of `node_postprocessors`: rerankers and fusion sort by
     score again. It selects on the best-first list it gets (`top_n`,
-    `token_budget`) and orders what is left. It needs no query and no scores.
+    `token_budget`; of another component's results by their ranks) and orders what is
+    left. It needs no query and no scores.
 
     Nodes come back as copies, with their ids and with their places in the metadata.
-    Running it on its own output keeps texts and order.
+    Running it on its own output keeps texts, order and ranks.
 
     Offsets that LlamaIndex's chained and hierarchical parsers wrote are refused
     with an error, because they are not offsets in the document. Other offsets of

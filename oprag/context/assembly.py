@@ -21,6 +21,7 @@ from oprag.context import columns as short_way
 from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
 from oprag.context.columns import Columns
 from oprag.context.docstrings import list_options
+from oprag.context.lasting import with_lasting_ranks
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -29,7 +30,7 @@ from oprag.context.options import (
 )
 from oprag.context.placing import find_places
 from oprag.context.problems import Problems
-from oprag.context.results import Arranged, Result, lasting_ranks, scores_of
+from oprag.context.results import Arranged, Result, scores_of, written_ranks
 from oprag.documents import SourceLike
 from oprag.errors import (
     InconsistentChunksError,
@@ -268,15 +269,10 @@ class _BySteps(Arranged):
         hits = {id(hit.source): hit for hit in self.hits}
         passages = self.passages()
         problem = None if self.problem is None else kind_of(self.problem)
-        first = [passage.chunks[0] for passage in passages]
-        ranks = [passage.rank for passage in passages]
-        if all(len(passage.chunks) == 1 for passage in passages):
-            ranks = lasting_ranks(ranks, [chunk.metadata for chunk in first])
         return [
             make(
                 Result.of_passage(
                     passage,
-                    rank=rank,
                     score=score,
                     whole=self.problem is not None
                     or all(
@@ -287,8 +283,8 @@ class _BySteps(Arranged):
                     named=self.options.document_key is not None,
                 )
             )
-            for passage, rank, score in zip(
-                passages, ranks, scores_of(len(passages), rescored), strict=True
+            for passage, score in zip(
+                passages, scores_of(len(passages), rescored), strict=True
             )
         ]
 
@@ -297,7 +293,7 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     """Read where hits stand and check it; drop what came twice, or in two versions.
 
     Args:
-        hits: Best first.
+        hits: Best first, or as another component handed them out.
         options: Where documents and positions are, and what to do without.
 
     Returns:
@@ -321,8 +317,12 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     )
     chunks = within_one_version(without_duplicates(chunks))
     if options.missing_position == "locate" and (texts := options.source_text()):
-        return without_duplicates(find_places(chunks, texts.read))
-    return check_positions(chunks, missing_position=options.missing_position)
+        chunks = without_duplicates(find_places(chunks, texts.read))
+    else:
+        chunks = check_positions(chunks, missing_position=options.missing_position)
+    ranks = written_ranks([chunk.metadata for chunk in chunks])
+    how = options.document_order
+    return chunks if ranks is None else with_lasting_ranks(chunks, ranks, how)
 
 
 def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:

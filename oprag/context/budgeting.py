@@ -58,7 +58,9 @@ class Finished(NamedTuple):
 
 def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
     """Put the chosen chunks in order and join them, as the options say."""
-    ordered = document_order(chunks, document_order=options.document_order)
+    # Some selections take text in another order than that of the ranks.
+    best_first = rank_order(chunks)
+    ordered = document_order(best_first, document_order=options.document_order)
     if options.merge or options.selection == "recall":
         texts = options.source_text()
         passages = merge_neighbours(ordered, max_gap=options.max_gap, source_text=texts)
@@ -68,7 +70,7 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
             passages.sort(key=lambda passage: passage.rank)
         return Finished(ordered, passages)
     if options.order == "score":
-        ordered = rank_order(chunks)
+        ordered = rank_order(ordered)
     written = options.gap_mark is not None or options.citations
     return Finished(ordered, list(map(single_passage, ordered)) if written else None)
 
@@ -159,8 +161,8 @@ class BudgetFiller:
         kept = self._shrunk(kept, budget)
         merged = self._options.merge and self._options.citations
         if self._options.selection in BY_POSITION or merged:
-            ranks = {chunk.rank for chunk in kept}
-            rest = [chunk for chunk in listed if chunk.rank not in ranks]
+            taken = {(chunk.rank, chunk.position) for chunk in kept}
+            rest = [c for c in listed if (c.rank, c.position) not in taken]
             kept = self._topped_up(kept, rest, budget)
         return kept
 
@@ -199,8 +201,7 @@ class BudgetFiller:
         while (needed := self._needed(kept)) > budget:
             if len(kept) == 1:
                 raise too_small(budget, needed)
-            worst = max(kept, key=lambda chunk: chunk.rank)
-            kept = [chunk for chunk in kept if chunk is not worst]
+            kept = kept[:-1]
         return kept
 
     def _topped_up(

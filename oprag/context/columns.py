@@ -15,14 +15,15 @@ from operator import add, contains, itemgetter, sub
 from typing import Any, NamedTuple
 
 from oprag.chunk import Passage
+from oprag.context.lasting import handed_out
 from oprag.context.options import ContextOptions
 from oprag.context.results import (
     Arranged,
     Result,
-    lasting_ranks,
     place_metadata,
     scores_of,
     written_citation,
+    written_ranks,
 )
 from oprag.metadata import (
     CHAR_END,
@@ -74,15 +75,18 @@ class InColumns(Arranged):
     """What is kept, in order, as columns."""
 
     runs: Sequence[Sequence[int]]
-    """Ranks of the chunks of each passage: one, unless chunks that touch are merged."""
+    """The chunks of each passage, by their places in the columns: one, unless chunks
+    that touch are merged."""
     texts: Sequence[str]
     """The text of each passage."""
     used_all: bool
     """See `Arranged`."""
     columns: Columns
-    """What they are chosen from."""
+    """What they are chosen from, best first."""
     steps: Callable[[], Arranged]
     """Makes the same with all its passages."""
+    written: Sequence[int] | None = None
+    """The rank that each of the columns has; None for its place in them."""
 
     def passages(self) -> list[Passage]:
         """Return the passages."""
@@ -94,8 +98,8 @@ class InColumns(Arranged):
         """Return one object of a framework per passage."""
         (objects, _, metadatas, _), made = self.columns, []
         ranks = list(map(min, self.runs))
-        if max(map(len, self.runs)) == 1:
-            ranks = lasting_ranks(ranks, [metadatas[rank] for rank in ranks])
+        if self.written is not None:
+            ranks = list(map(self.written.__getitem__, ranks))
         scores = scores_of(len(ranks), rescored)
         for run, text, rank, score in zip(
             self.runs, self.texts, ranks, scores, strict=True
@@ -136,6 +140,10 @@ class _Line(NamedTuple):
     documents: Sequence[str]
     """Of which document it is, by rank."""
 
+    def reads_on(self) -> bool:
+        """Whether what was given stands in reading order."""
+        return list(self.order) == list(range(len(self.order)))
+
 
 def arranged(
     columns: Columns, options: ContextOptions, steps: Callable[[], Arranged]
@@ -147,14 +155,38 @@ def arranged(
         options: See `ContextOptions`.
         steps: What to do where passages are asked for.
     """
-    kept = _kept(columns, options) if IN_USE and _usual(options) else None
-    return None if kept is None else InColumns(*kept, columns, steps)
-
-
-def _kept(columns: Columns, options: ContextOptions) -> _Kept | None:
-    texts, line = columns.texts, _laid_out(columns, options)
-    if line is None:
+    if not IN_USE or not _usual(options):
         return None
+    line, lasting = _laid_out(columns, options), written_ranks(columns.metadatas)
+    if line is not None and lasting is not None:
+        if not handed_out(lasting, line.documents, line.reads_on):
+            lasting = None
+        elif lasting != sorted(lasting):
+            columns, lasting = _best_first(columns, lasting), sorted(lasting)
+            line = _laid_out(columns, options)
+    kept = None if line is None else _kept(columns, line, options)
+    return None if kept is None else InColumns(*kept, columns, steps, lasting)
+
+
+def _best_first(columns: Columns, ranks: Sequence[int]) -> Columns:
+    """The columns in the order of ranks that they have."""
+    order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    heads = columns.heads
+
+    def of_best(count: int) -> Sequence[str] | None:
+        found = None if heads is None else heads(len(order))
+        return None if found is None else [found[place] for place in order[:count]]
+
+    return Columns(
+        [columns.objects[place] for place in order],
+        [columns.texts[place] for place in order],
+        [columns.metadatas[place] for place in order],
+        None if heads is None else of_best,
+    )
+
+
+def _kept(columns: Columns, line: _Line, options: ContextOptions) -> _Kept | None:
+    texts = columns.texts
     kept = len(texts) if options.top_n is None else min(options.top_n, len(texts))
     if options.token_budget is None:
         if _mixed(columns, line, kept):

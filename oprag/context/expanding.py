@@ -42,9 +42,9 @@ def expanded_order(
             was retrieved.
 
     Returns:
-        Chunks that do not overlap, best first, their `rank` the place in this list.
-        They are the candidates themselves where nothing else begins or ends in
-        them, else slices of them. Equal worth: the better candidate first, then
+        Chunks that do not overlap, best first. They are the candidates themselves
+        where nothing else begins or ends in them, else slices of them; their `rank`
+        is that of the candidate. Equal worth: the better candidate first, then
         reading order.
 
     Raises:
@@ -61,7 +61,7 @@ def expanded_order(
         for worth, piece in zip(_worths(line), line.pieces, strict=True)
     ]
     judged.sort(key=lambda entry: entry[:3])
-    return [chunk._replace(rank=place) for place, (*_, chunk) in enumerate(judged)]
+    return [chunk for *_, chunk in judged]
 
 
 def _worths(line: Line) -> list[float]:

@@ -15,11 +15,14 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from operator import attrgetter
 
 from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
 from oprag.errors import InvalidSpanError
 from oprag.metadata import OF_ONE_TEXT
+
+_RANK = attrgetter("rank")
 
 
 @dataclass(slots=True)
@@ -59,7 +62,8 @@ def cut_into_lines(
         max_gap: Characters between two pieces that still touch.
         source_text: Full texts by document name. Where given, the text between two
             candidates is a piece too, if it is not longer than the longest
-            candidate of the document; what is longer was left out for a reason.
+            candidate of the document; what is longer was left out for a reason. It
+            is made of the better candidate beside it, and has its rank.
 
     Returns:
         One line per document and part, in the order of their best candidates.
@@ -96,13 +100,15 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
     def place(chunk: Chunk) -> float:
         return chunk.position[-1] if chunk.position else 0
 
-    ordered = sorted(chunks, key=lambda chunk: (place(chunk), chunk.rank))
-    pieces = [Piece(place(c), place(c) + 1, c, [c]) for c in ordered]
+    order = sorted(range(len(chunks)), key=lambda number: place(chunks[number]))
+    pieces = [
+        Piece(place(c), place(c) + 1, c, [c]) for c in map(chunks.__getitem__, order)
+    ]
     touching = [False] + [
         after.start <= before.end for before, after in pairwise(pieces)
     ]
-    where = {chunk.rank: number for number, chunk in enumerate(ordered)}
-    candidates = [(c, where[c.rank], where[c.rank] + 1) for c in chunks]
+    where = {number: at for at, number in enumerate(order)}
+    candidates = [(c, where[n], where[n] + 1) for n, c in enumerate(chunks)]
     return Line(pieces, touching, candidates)
 
 
@@ -129,7 +135,8 @@ def _line_of_spans(
         if inside:
             chunk = _slice(inside, start, end)
         elif source is not None and end - start <= longest:
-            chunk = _from_source(pieces[-1].chunk, source, start, end)
+            around = covering[number - 1][0], covering[number + 1][0]
+            chunk = _from_source(min(around, key=_RANK), source, start, end)
         else:
             continue
         touching.append(bool(pieces) and start <= pieces[-1].end + max_gap)
@@ -152,14 +159,14 @@ def _slice(covering: Sequence[Chunk], start: int, end: int) -> Chunk:
     return _part_of(best, best.text[offset : offset + end - start], start, end)
 
 
-def _from_source(before: Chunk, source: str, start: int, end: int) -> Chunk:
+def _from_source(beside: Chunk, source: str, start: int, end: int) -> Chunk:
     if end > len(source):
         message = (
-            f"Document {before.document!r}: a chunk begins at character {end}, past "
+            f"Document {beside.document!r}: a chunk begins at character {end}, past "
             f"the end of the text in documents= ({len(source)} characters)."
         )
-        raise InvalidSpanError(message, document=before.document, start=start, end=end)
-    return _part_of(before, source[start:end], start, end)
+        raise InvalidSpanError(message, document=beside.document, start=start, end=end)
+    return _part_of(beside, source[start:end], start, end)
 
 
 def _part_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:

@@ -84,7 +84,6 @@ class Result:
         cls,
         passage: Passage,
         *,
-        rank: int | None = None,
         score: float | None = None,
         whole: bool = True,
         named: bool = False,
@@ -94,7 +93,6 @@ class Result:
 
         Args:
             passage: The passage.
-            rank: None for that of the passage.
             score: See `score`.
             whole: Whether all of each chunk's object is in it.
             named: Whether to write which document it is of: where the metadata alone
@@ -103,7 +101,7 @@ class Result:
         """
         chunks = passage.chunks
         place = place_metadata(
-            passage.rank if rank is None else rank,
+            passage.rank,
             passage.citation,
             passage.spans,
             part=passage.part,
@@ -202,6 +200,14 @@ def is_placed(metadata: Mapping[str, Any]) -> bool:
     return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
 
 
+def written_ranks(metadatas: Sequence[Mapping[str, Any]]) -> list[int] | None:
+    """Return the rank that each result has in its metadata; None where one has none."""
+    # Mostly the first tells.
+    if not metadatas or RANK not in metadatas[0] or not all(map(is_placed, metadatas)):
+        return None
+    return [metadata[RANK] for metadata in metadatas]
+
+
 _FOREIGN = (RANK, CITATION, EXACT)
 """Keys of a result that an application may have used for something else."""
 
@@ -264,26 +270,6 @@ def spans_of(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
     places = [place for span in spans for place in span]
     fits = spans and (places[0], places[-1]) == whole and places == sorted(places)
     return spans if fits else (whole,)
-
-
-def lasting_ranks(
-    ranks: list[int], metadatas: Sequence[Mapping[str, Any]]
-) -> list[int]:
-    """Return the ranks of results: those they had, where nothing was changed since.
-
-    What comes back in the order in which it was handed out was not ranked anew: its
-    order says nothing about its relevance, and its ranks do.
-
-    Args:
-        ranks: In the list that was given, in the order of the results.
-        metadatas: What was retrieved for each, in the same order.
-    """
-    if not all(map(is_placed, metadatas)):
-        return ranks
-    before: list[int] = [metadata[RANK] for metadata in metadatas]
-    distinct = len({*before}) == len(before)
-    unchanged = distinct and 0 in before and ranks == sorted(ranks)
-    return before if unchanged else ranks
 
 
 def scores_of(count: int, rescored: bool) -> Sequence[float | None]:  # noqa: FBT001 -- as it is named

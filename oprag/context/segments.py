@@ -141,8 +141,9 @@ def segment_order(
 
     Returns:
         Chunks that do not overlap, segment by segment, the most valuable first, and
-        each in reading order; their `rank` is the place in this list. Where the
-        rest is worth nothing, they take less than the budget; at least one comes.
+        each in reading order; their `rank` is that of the candidate that they are
+        or are a part of. Where the rest is worth nothing, they take less than the
+        budget; at least one comes.
 
     Raises:
         InvalidSpanError: See `cut_into_lines`.
@@ -173,9 +174,7 @@ def segment_order(
         for segment in segments
         for piece in pieces[segment.run][segment.first : segment.last]
     ]
-    return [
-        chunk._replace(rank=place) for place, chunk in enumerate(chosen or chunks[:1])
-    ]
+    return chosen or list(chunks[:1])
 
 
 def _value(piece: Piece, size: int, typical: int, decay: float) -> float:

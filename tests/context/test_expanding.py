@@ -37,7 +37,7 @@ def test_the_neighbour_of_a_good_chunk_comes_before_a_better_one_elsewhere():
     #   30-40  0.1667 + max(0.2 / 4, 1/7 * 0.354)     = 0.2172
     kept = expanded_order(chunks)
     assert _spans(kept) == [(0, 10), (10, 20), (30, 40)]
-    assert [chunk.rank for chunk in kept] == [0, 1, 2]
+    assert [chunk.rank for chunk in kept] == [0, 2, 1]
 
 
 def test_text_in_two_candidates_is_worth_both():

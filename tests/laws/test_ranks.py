@@ -1,0 +1,145 @@
+"""The rank of a result is its place in the list as retrieved, whatever comes behind it.
+
+Through the components of both frameworks, on generated retrievals.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from langchain_oprag import OrderPreservingCompressor
+from llamaindex_oprag import OrderPreservingPostprocessor
+from oprag.errors import BudgetTooSmallError
+from tests.corpora import retrievals
+from tests.effort import cases
+from tests.parity.components import documents, nodes
+
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+MANY = settings(max_examples=cases(400), deadline=None)
+SLICING = ("segments", "expand", "recall")
+WAYS = ("langchain", "llamaindex")
+
+retrieved = st.tuples(
+    retrievals(min_pieces=1), st.sampled_from(["own", "langchain", "ordinal"])
+)
+orders = {
+    "order": st.sampled_from(["document", "score"]),
+    "document_order": st.sampled_from(["best_rank", "best_rank", "first_seen", "year"]),
+}
+selecting = st.fixed_dictionaries(
+    {"token_counter": st.just(len), "selection": st.sampled_from(["budget", "top_k"])},
+    optional=orders
+    | {
+        "top_n": st.integers(1, 8),
+        "token_budget": st.integers(3, 80),
+        "overflow": st.sampled_from(["stop", "skip"]),
+        "merge": st.booleans(),
+        "max_gap": st.sampled_from([0, 2]),
+        "gap_mark": st.just("…"),
+    },
+)
+slicing = st.fixed_dictionaries(
+    {
+        "token_counter": st.just(len),
+        "selection": st.sampled_from(SLICING),
+        "token_budget": st.integers(8, 80),
+    },
+    optional=orders | {"merge": st.booleans(), "max_gap": st.sampled_from([0, 2])},
+)
+
+
+def found(given, way):
+    """What was retrieved, as the framework's objects."""
+    retrieval, style = given
+    years = {name: year for year, name in enumerate(sorted(retrieval.sources))}
+    metadatas = [
+        {**metadata, "year": years[piece.document]}
+        for piece, metadata in zip(
+            retrieval.pieces, retrieval.metadatas(style), strict=True
+        )
+    ]
+    return (documents if way == "langchain" else nodes)(retrieval.texts, metadatas)
+
+
+def put(way, objects, options):
+    """What a component makes of them."""
+    try:
+        if way == "langchain":
+            return OrderPreservingCompressor(**options).compress_documents(objects, "?")
+        return OrderPreservingPostprocessor(**options).postprocess_nodes(objects)
+    except BudgetTooSmallError:
+        assume(False)
+
+
+def places(results):
+    """Texts, ranks, citations, and all else that results say, in order."""
+    return [
+        (result.page_content, result.metadata)
+        if hasattr(result, "page_content")
+        else (result.node.text, result.node.metadata)
+        for result in results
+    ]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@MANY
+@given(retrieved, selecting | slicing)
+def test_a_component_on_its_own_output_changes_nothing(way, given, options):
+    once = put(way, found(given, way), options)
+
+    assert places(put(way, once, options)) == places(once)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@MANY
+@given(retrieved, st.fixed_dictionaries({}, optional=orders), selecting | slicing)
+def test_behind_one_that_orders_a_component_selects_as_it_does_alone(
+    way, given, ordering, options
+):
+    assume(ordering.get("document_order") in {None, options.get("document_order")})
+    objects = found(given, way)
+
+    behind = put(way, put(way, objects, ordering), options)
+
+    assert places(behind) == places(put(way, objects, options))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@MANY
+@given(retrieved, selecting, selecting)
+def test_sorted_by_rank_results_stand_as_they_were_retrieved(way, given, first, second):
+    retrieval, _ = given
+    unmerged = {"merge": False, "gap_mark": None}
+    results = put(way, found(given, way), first | unmerged)
+    if first.get("document_order") == second.get("document_order"):
+        results = put(way, results, second | unmerged)
+
+    found_at = {m["rank"]: (text, m["year"]) for text, m in places(results)}
+    pieces, names = retrieval.pieces, sorted(retrieval.sources)
+    assert len(found_at) == len(results)
+    assert found_at == {
+        rank: (pieces[rank].text, names.index(pieces[rank].document))
+        for rank in found_at
+    }
+
+
+@pytest.mark.parametrize("way", WAYS)
+@MANY
+@given(retrievals(min_pieces=1), slicing, st.booleans())
+def test_text_chosen_by_position_has_the_rank_of_the_chunk_that_brought_it(
+    way, retrieval, options, full
+):
+    sources = {"documents": retrieval.sources} if full else {}
+    results = put(way, found((retrieval, "own"), way), options | sources)
+
+    for text, metadata in places(results):
+        start, end = metadata["char_start"], metadata["char_end"]
+        piece = retrieval.pieces[metadata["rank"]]
+        assert piece.document == metadata["doc_key"]
+        # In it, or beside it: text between two chunks came with the better one.
+        assert piece.start <= end
+        assert start <= piece.end
+        if "merge" not in options and options["selection"] != "recall" and not full:
+            assert text in piece.text
