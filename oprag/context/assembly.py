@@ -27,6 +27,7 @@ from oprag.context.options import (
     ContextKeywords,
     ContextOptions,
 )
+from oprag.context.places import with_problem
 from oprag.context.placing import find_places
 from oprag.context.problems import Problems
 from oprag.context.results import Arranged, Result, lasting_ranks, scores_of
@@ -40,7 +41,7 @@ from oprag.errors import (
     kind_of,
     named,
 )
-from oprag.metadata import DOC_KEY, PROBLEM
+from oprag.metadata import DOC_KEY
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -205,7 +206,7 @@ def _without_doubtful_places(
             chunk._replace(position=None, span=None, part=None)
             if chunk.document in (doubtful, "")
             else chunk
-        )._replace(metadata={**chunk.metadata, PROBLEM: kind})
+        )._replace(metadata=with_problem(chunk.metadata, kind, chunk.name))
         for chunk in chunks
     ]
 

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oprag.chunk import Chunk, Passage, Span
-from oprag.errors import OpragError
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_SPANS,
-    CHAR_START,
-    CITATION,
-    DOC_KEY,
-    EXACT,
-    OF_ONE_TEXT,
-    ORIGINAL,
-    PART_INDEX,
-    PROBLEM,
-    RANK,
-    RESULT_KEYS,
-    joined_id,
+from oprag.chunk import Chunk, Passage
+from oprag.context.places import (
+    is_placed,
+    place_metadata,
+    put_place,
+    spans_of,
+    written_citation,
 )
+from oprag.errors import OpragError
+from oprag.metadata import DOC_KEY, OF_ONE_TEXT, ORIGINAL, RANK, joined_id
 
 
 class Arranged(ABC):
@@ -78,6 +70,8 @@ class Result:
     """What it is rescored to; None for no score."""
     slices: Sequence[tuple[int, int]] = ()
     """The spans, where not all of each object is in it."""
+    name: str | None = None
+    """The document's name, where the metadata alone may not tell."""
 
     @classmethod
     def of_passage(
@@ -120,6 +114,7 @@ class Result:
             place,
             score,
             () if whole else passage.spans,
+            passage.name,
         )
 
     @property
@@ -143,7 +138,7 @@ class Result:
                 metadata.pop(key, None)
         if rescore is not None:
             write_score(metadata, rescore, self.score, score)
-        put_place(metadata, self.place)
+        put_place(metadata, self.place, self.name)
         return metadata
 
     def new_id(self, id_of: Callable[[Any], str | None]) -> str | None:
@@ -160,110 +155,11 @@ class Result:
         return None if None in ids else joined_id(ids, self.slices)
 
 
-def place_metadata(
-    rank: int,
-    citation: str,
-    spans: Sequence[tuple[int, int]],
-    *,
-    part: int | None = None,
-    exact: bool = True,
-    problem: str | None = None,
-) -> dict[str, Any]:
-    """Return what every result says of where it stands.
-
-    Args:
-        rank: As `Passage.rank`.
-        citation: As `Passage.citation`.
-        spans: As `Passage.spans`. Empty: the characters are not known.
-        part: The part that they are relative to, or None.
-        exact: Whether the text is the slice that they span.
-        problem: Why it stands where it was retrieved; None for no problem.
-
-    Returns:
-        Keys in the order of `RESULT_KEYS`; what is not known is left out.
-    """
-    place: dict[str, Any] = {RANK: rank, CITATION: citation}
-    if problem is not None:
-        place[PROBLEM] = problem
-    if not spans:
-        return place
-    if part is not None:
-        place[PART_INDEX] = part
-    place[CHAR_START], place[CHAR_END] = spans[0][0], spans[-1][1]
-    if not exact:
-        place[EXACT] = False
-    if len(spans) > 1:
-        place[CHAR_SPANS] = [[start, end] for start, end in spans]
-    return place
-
-
-def is_placed(metadata: Mapping[str, Any]) -> bool:
-    """Whether metadata are those of a result: with what `place_metadata` writes."""
-    return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
-
-
-_FOREIGN = (RANK, CITATION, EXACT)
-"""Keys of a result that an application may have used for something else."""
-
-
-def put_place(metadata: dict[str, Any], place: Mapping[str, Any]) -> None:
-    """Write where a result stands, behind everything else.
-
-    A place that stood there is replaced. What an application kept under `rank`,
-    `citation` or `exact` is kept under `original_<key>`.
-
-    Args:
-        metadata: It is written to.
-        place: As `place_metadata` returns it.
-    """
-    again = RANK in metadata and is_placed(metadata)
-    for key in (DOC_KEY, *RESULT_KEYS):
-        kept = key in (DOC_KEY, PART_INDEX) and key not in place
-        kept = kept or (key == PROBLEM and not again)
-        if kept or key not in metadata:
-            continue
-        before = metadata.pop(key)
-        if not again and key in _FOREIGN:
-            metadata.setdefault(ORIGINAL + key, before)
-    metadata.update(place)
-
-
 def single_passage(chunk: Chunk) -> Passage:
     """A passage of one chunk, as it is."""
     spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
-    cited = written_citation(chunk.metadata, chunk.span)
+    cited = written_citation(chunk.metadata, chunk.span, chunk.name)
     return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
-
-
-def written_citation(
-    metadata: Mapping[str, Any], span: tuple[int, int] | None
-) -> str | None:
-    """Return the citation of a result that stands where it stood; else None."""
-    if CITATION not in metadata or not is_placed(metadata):
-        return None
-    stood = metadata.get(CHAR_START), metadata.get(CHAR_END)
-    citation: str = metadata[CITATION]
-    return citation if stood == (span or (None, None)) else None
-
-
-def spans_of(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
-    """Return the spans of a text with gaps, as its metadata have them.
-
-    Args:
-        whole: From the first character to the last.
-        metadata: Those of a result, or any.
-
-    Returns:
-        The whole where there are no others, or none that can be those of this text.
-    """
-    written = metadata.get(CHAR_SPANS)
-    try:
-        spans = tuple([Span(*map(operator.index, pair)) for pair in written or ()])
-    except TypeError:
-        return (whole,)
-    places = [place for span in spans for place in span]
-    fits = spans and (places[0], places[-1]) == whole and places == sorted(places)
-    return spans if fits else (whole,)
 
 
 def lasting_ranks(

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from oprag.chunk import Chunk, Hit, Passage, Span
-from oprag.context.results import Result, is_placed, single_passage, spans_of
-from oprag.metadata import (
-    CHAR_END,
-    CHAR_START,
-    CITATION,
-    EXACT,
-    PART_INDEX,
-    PROBLEM,
-    RANK,
-)
+from oprag.context.places import is_placed, spans_of, written_problem
+from oprag.context.results import Result, single_passage
+from oprag.metadata import CHAR_END, CHAR_START, CITATION, EXACT, PART_INDEX, RANK
 from oprag.positions import as_number, read_chunks, read_documents
 
 
@@ -30,7 +23,11 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
         One passage per hit, of one chunk that has the hit's object as its `source`.
     """
     documents = read_documents(hits, missing_document="one")
-    strangers = [rank for rank, hit in enumerate(hits) if not is_placed(hit.metadata)]
+    strangers = [
+        rank
+        for rank, (hit, (_, name)) in enumerate(zip(hits, documents, strict=True))
+        if not is_placed(hit.metadata, name)
+    ]
     read = read_chunks(
         [hits[rank] for rank in strangers],
         [documents[rank] for rank in strangers],
@@ -84,7 +81,7 @@ def result_of(passage: Passage, hits: Sequence[Hit] = ()) -> Result:
     ((known, _),) = read_documents([hit], missing_document="one")
     texts = [chunk.text for chunk in passage.chunks]
     whole = not hits or texts == [each.text for each in hits]
-    problem = first.metadata.get(PROBLEM)
+    problem = written_problem(first.metadata, first.name)
     return Result.of_passage(
         passage, whole=whole, named=known != passage.document, problem=problem
     )
