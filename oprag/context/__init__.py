@@ -17,12 +17,11 @@ from oprag.context.options import (
     check_locating,
     check_option,
 )
-from oprag.context.places import place_metadata, put_place, without_place
 from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
-from oprag.context.results import Result, single_passage
-from oprag.context.returned import read_passages, result_of
+from oprag.context.results import Result, place_metadata, put_place, single_passage
+from oprag.context.returned import read_passages, result_of, without_place
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,

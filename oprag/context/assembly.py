@@ -27,9 +27,8 @@ from oprag.context.options import (
     ContextKeywords,
     ContextOptions,
 )
-from oprag.context.places import with_problem
 from oprag.context.placing import find_places
-from oprag.context.problems import Problems
+from oprag.context.problems import Problems, with_problem
 from oprag.context.results import Arranged, Result, lasting_ranks, scores_of
 from oprag.documents import SourceLike
 from oprag.errors import (

@@ -16,8 +16,14 @@ from typing import Any, NamedTuple
 
 from oprag.chunk import Passage
 from oprag.context.options import ContextOptions
-from oprag.context.places import place_metadata, written_citation
-from oprag.context.results import Arranged, Result, lasting_ranks, scores_of
+from oprag.context.results import (
+    Arranged,
+    Result,
+    lasting_ranks,
+    place_metadata,
+    scores_of,
+    written_citation,
+)
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,

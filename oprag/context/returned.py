@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage, Span
-from oprag.context.places import is_placed, spans_of, written_problem
-from oprag.context.results import Result, single_passage
-from oprag.metadata import CHAR_END, CHAR_START, CITATION, EXACT, PART_INDEX, RANK
+from oprag.context.results import (
+    Result,
+    is_placed,
+    single_passage,
+    spans_of,
+    written_problem,
+)
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    CITATION,
+    EXACT,
+    PART_INDEX,
+    PROBLEM,
+    RANK,
+    RESULT_KEYS,
+)
 from oprag.positions import as_number, read_chunks, read_documents
 
 
@@ -85,3 +100,19 @@ def result_of(passage: Passage, hits: Sequence[Hit] = ()) -> Result:
     return Result.of_passage(
         passage, whole=whole, named=known != passage.document, problem=problem
     )
+
+
+def without_place(
+    metadata: Mapping[str, Any], name: str | None = None
+) -> dict[str, Any]:
+    """Return a copy without what oprag wrote of where a result stands.
+
+    Args:
+        metadata: Of a result, or of any chunk.
+        name: See `is_placed`.
+    """
+    own = {*RESULT_KEYS} if RANK in metadata and is_placed(metadata, name) else set()
+    own.discard(PROBLEM)
+    if PROBLEM in metadata and written_problem(metadata, name) is not None:
+        own.add(PROBLEM)
+    return {key: value for key, value in metadata.items() if key not in own}
