@@ -313,7 +313,7 @@ class LongUnitRetriever(WrappingRetriever):
         documents = []
         for each in chosen:
             text = each.unit.text(texts.__getitem__, self.separator)
-            metadata = unit_metadata(each, texts.__getitem__, text)
+            metadata = unit_metadata(each, texts.__getitem__)
             documents.append(Document(text, id=each.unit.id, metadata=metadata))
         return documents
 

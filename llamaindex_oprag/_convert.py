@@ -25,16 +25,18 @@ from llama_index.core.schema import (
 from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
-from oprag.context import Columns, ContextOptions, Result, result_of
+from oprag.context import Columns, ContextOptions, Result, result_of, single_passage
 from oprag.documents import check_entries
 from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
+    COMMON_KEYS,
+    DOC_KEY,
+    DOC_URI,
     ORIGINAL,
     OWN_KEYS,
     PART_INDEX,
-    RESULT_KEYS,
     named_id,
 )
 from oprag.positions import SourceText
@@ -45,7 +47,6 @@ _SOURCE, _PREVIOUS, _NEXT, _PARENT = (
     NodeRelationship.NEXT,
     NodeRelationship.PARENT,
 )
-_HIDDEN = frozenset((*OWN_KEYS, *RESULT_KEYS, *(ORIGINAL + key for key in RESULT_KEYS)))
 _ID = attrgetter("node.node_id")
 
 
@@ -89,14 +90,14 @@ def arrange(
         OpragError: As `oprag.context.arrange` does.
     """
     try:
-        columns = _columns(nodes)
+        columns = _columns(nodes, rescore)
     except (AttributeError, TypeError):
         check_entries("nodes", nodes, NodeWithScore, _wrapped)
         raise
     arranged = context.arrange(
         lambda: [hit_of(node, rescore) for node in nodes],
         options,
-        sent_text=sent_text,
+        sent_text=partial(sent_text, rescore=rescore),
         columns=columns,
     )
     made = arranged.results(
@@ -117,18 +118,20 @@ def node_of(passage: Passage) -> NodeWithScore:
         return _node(result_of(passage, [hit_of(each) for each in objects]))
     result = result_of(passage)
     metadata = result.metadata()
+    before = tuple(result.first)
+    (hidden,) = _excluding(((),), before, tuple(metadata), tuple(result.place))
     node = TextNode(
         id_=named_id(f"{passage.citation}\n{passage.text}"),
         text=passage.text,
         metadata=metadata,
-        excluded_llm_metadata_keys=excluding([], metadata),
-        excluded_embed_metadata_keys=excluding([], metadata),
+        excluded_llm_metadata_keys=[*hidden],
+        excluded_embed_metadata_keys=[*hidden],
         **_offsets(None, metadata),
     )
     return NodeWithScore(node=node, score=passage.chunks[0].score)
 
 
-def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:
+def _columns(nodes: Sequence[NodeWithScore], rescore: str | None) -> Columns | None:
     """What costs least to read; None for nodes that keep their text elsewhere."""
     own: list[Any] = [scored.node for scored in nodes]
     if set(map(type, own)) != {TextNode}:
@@ -138,22 +141,53 @@ def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:
         nodes,
         [node.text for node in own],
         metadatas,
-        lambda count: heads_of(own[:count], metadatas[:count]),
+        lambda count: heads_of(own[:count], metadatas[:count], {*COMMON_KEYS, rescore}),
     )
 
 
-def excluding(keys: Sequence[str], metadata: dict[str, Any]) -> list[str]:
-    """Add oprag's own keys to the metadata keys that a node does not show."""
-    return list(_excluding((tuple(keys),), (), tuple(metadata))[0])
+def excluding(
+    keys: Sequence[str], metadata: Iterable[str], place: Iterable[str] = ()
+) -> list[str]:
+    """Add oprag's own keys to the metadata keys that a node does not show.
+
+    Args:
+        keys: That it does not show so far.
+        metadata: The node's.
+        place: Those that say where a result stands.
+    """
+    names = tuple(metadata)
+    return [*_excluding((tuple(keys),), names, names, tuple(place))[0]]
 
 
 @lru_cache(maxsize=1024)  # nodes of one parser have the same
 def _excluding(
-    lists: tuple[tuple[str, ...], ...], hidden: tuple[str, ...], names: tuple[str, ...]
-) -> list[tuple[str, ...]]:
-    """What each list of keys becomes, with those that are hidden from all."""
-    own = [*hidden, *(name for name in names if name in _HIDDEN)]
-    return [tuple(dict.fromkeys([*keys, *own])) for keys in lists]
+    lists: tuple[tuple[str, ...], ...],
+    before: tuple[str, ...],
+    names: tuple[str, ...],
+    place: tuple[str, ...],
+    rescore: str | None = None,
+) -> list[list[str]]:
+    """What each list of keys becomes, where oprag made the `names` of those `before`.
+
+    What oprag wrote is hidden. What was there is as visible as it was, also under
+    another name.
+    """
+    own = OWN_KEYS if DOC_KEY in before and DOC_URI in before else ()
+    written = [name for name in names if name in place or name in own]
+    made = [name for name in names if name.startswith(ORIGINAL) and name not in before]
+    found = []
+    for keys in lists:
+        shown = {key for key in before if key not in keys}
+        kept = [name for name in made if _first_name(name) not in shown]
+        own_score = () if rescore is None else (rescore,)
+        found.append([*dict.fromkeys([*keys, *own_score, *kept, *written])])
+    return found
+
+
+def _first_name(name: str) -> str:
+    while name.startswith(ORIGINAL):
+        name = name.removeprefix(ORIGINAL)
+    return name
 
 
 def hit_of(scored: NodeWithScore, rescore: str | None = None) -> Hit:
@@ -214,12 +248,24 @@ def source_of(node: BaseNode) -> SourceText:
     )
 
 
-def sent_text(chunk: Chunk, text: str) -> str:
+def sent_text(chunk: Chunk, text: str, *, rescore: str | None = None) -> str:
     """What LlamaIndex sends for a chunk with this text: behind its metadata."""
     node: BaseNode = chunk.source.node
-    if text != text_of(node):
-        node = _copy(node, text, {})
+    changes: dict[str, Any] = {}
+    # A result shows what it moves under another name.
+    moved = {*COMMON_KEYS, rescore, *(() if chunk.span else (CHAR_START, CHAR_END))}
+    if not moved.isdisjoint(_shown(node)):
+        result = result_of(single_passage(chunk))
+        result.score = 0.0
+        changes = _changes(node, result, rescore)
+    if changes or text != text_of(node):
+        node = _copy(node, text, changes)
     return node.get_content(metadata_mode=MetadataMode.LLM)
+
+
+def _shown(node: BaseNode) -> set[str]:
+    """Keys of the metadata that the model is shown."""
+    return set(node.metadata).difference(node.excluded_llm_metadata_keys)
 
 
 def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
@@ -232,14 +278,10 @@ def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
     scored: NodeWithScore = result.objects[0]
     first: BaseNode = scored.node
     score: float | None = result.best.score
-    metadata = result.metadata(rescore, score if rescore == "score" else None)
-    hidden: tuple[str, ...] = ()
-    if rescore is not None:
-        original = ORIGINAL + rescore
-        hidden = (rescore, original) if original in metadata else (rescore,)
-        score = result.score if rescore == "score" else score
-    changes = _changes(first, metadata, hidden)
-    changes.update(_offsets(first, metadata))
+    changes = _changes(first, result, rescore, score)
+    if rescore == "score":
+        score = result.score
+    changes.update(_offsets(first, changes["metadata"]))
     text = None
     if not result.is_whole:
         text = result.text
@@ -250,12 +292,15 @@ def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
 
 
 def _changes(
-    node: BaseNode, metadata: dict[str, Any], hidden: tuple[str, ...]
+    node: BaseNode, result: Result, rescore: str | None, score: float | None = None
 ) -> dict[str, Any]:
     """What is new on a copy of a node: metadata, and what of it is hidden."""
+    metadata = result.metadata(rescore, score if rescore == "score" else None)
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
-    lists = tuple(llm), tuple(embed)
-    for_llm, for_embed = _excluding(lists, hidden, tuple(metadata))
+    lists, before = (tuple(llm), tuple(embed)), tuple(node.metadata)
+    for_llm, for_embed = _excluding(
+        lists, before, tuple(metadata), tuple(result.place), rescore
+    )
     return {
         "metadata": metadata,
         "excluded_llm_metadata_keys": [*for_llm],

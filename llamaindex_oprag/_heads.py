@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from llama_index.core.schema import MetadataMode, TextNode
@@ -13,7 +13,9 @@ _TEMPLATE = f"{{metadata_str}}{HEAD_JOINT}{{content}}"
 
 
 def heads_of(
-    nodes: Sequence[TextNode], metadatas: Sequence[dict[str, Any]]
+    nodes: Sequence[TextNode],
+    metadatas: Sequence[dict[str, Any]],
+    moving: Collection[str | None] = (),
 ) -> list[str] | None:
     """Tell what is sent before the text of each node.
 
@@ -23,10 +25,12 @@ def heads_of(
     Args:
         nodes: `TextNode`s, not of a class derived from it.
         metadatas: Theirs.
+        moving: Keys that are sent under another name.
 
     Returns:
         As `Columns.heads` does. None where a node has a template of its own for the
-        text, or one that its metadata does not fit.
+        text, or one that its metadata does not fit; or shows what is sent under
+        another name.
     """
     if {node.text_template for node in nodes} != {_TEMPLATE}:
         return None
@@ -34,6 +38,8 @@ def heads_of(
     shown = set().union(*metadatas) - hidden
     if not shown:
         return [""] * len(nodes)
+    if not shown.isdisjoint(moving):
+        return None
     heads: dict[tuple[object, ...], str] = {}
     found = []
     for node, metadata in zip(nodes, metadatas, strict=True):

@@ -34,7 +34,7 @@ from oprag.chunk import Chunk
 from oprag.context import single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
-from oprag.metadata import named_id
+from oprag.metadata import DOC_URI, PROBLEM, RESULT_KEYS, named_id
 from oprag.routing import FIRST_TOKENS, Excerpt, Routed, RungContext, route
 from oprag.tokens import TokenizerSpec
 
@@ -287,14 +287,15 @@ def _node(
     excerpt: Excerpt, chunks: Sequence[Chunk], metadata: dict[str, Any]
 ) -> TextNode:
     name, (start, end) = excerpt.document.name, excerpt.span
+    hidden = excluding([], metadata, {DOC_URI, *RESULT_KEYS} - {PROBLEM})
     node = TextNode(
         id_=named_id(f"{name}\n{start}-{end}"),
         text=excerpt.text,
         start_char_idx=start,
         end_char_idx=end,
         metadata=metadata,
-        excluded_llm_metadata_keys=excluding([], metadata),
-        excluded_embed_metadata_keys=excluding([], metadata),
+        excluded_llm_metadata_keys=hidden,
+        excluded_embed_metadata_keys=[*hidden],
     )
     source = chunks[0].source.node.source_node if chunks else None
     if source is not None:

@@ -34,6 +34,7 @@ from oprag.context import (
 )
 from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
+from oprag.metadata import CHAR_END, CHAR_START
 from oprag.tokens import in_thread_if_long
 from oprag.units import (
     UNIT_DESCRIPTIONS,
@@ -232,7 +233,7 @@ class LongUnitRetriever(WrappingRetriever):
         nodes = []
         for each in chosen:
             text = each.unit.text(texts.__getitem__, self._options.separator)
-            metadata = unit_metadata(each, texts.__getitem__, text)
+            metadata = unit_metadata(each, texts.__getitem__)
             node = _node(each, text, metadata)
             nodes.append(NodeWithScore(node=node, score=each.chunk.score))
         return nodes
@@ -243,8 +244,8 @@ def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:
     node = TextNode(
         id_=each.unit.id,
         text=text,
-        start_char_idx=metadata["char_start"],
-        end_char_idx=metadata["char_end"],
+        start_char_idx=metadata.get(CHAR_START),
+        end_char_idx=metadata.get(CHAR_END),
         metadata=metadata,
         excluded_llm_metadata_keys=list(metadata),
         excluded_embed_metadata_keys=list(metadata),

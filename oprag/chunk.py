@@ -134,7 +134,7 @@ class Passage:
         first = self.chunks[0]
         place = []
         if self.part is not None:
-            place.append(_part_for_people(first.metadata, self.part))
+            place.append(named_part(first.metadata, self.part))
         if self.spans:
             place.append(named_characters(self.spans))
         elif first.position is not None and len(first.position) > 1:
@@ -159,7 +159,8 @@ _PART_NAMES = (
 """Keys of a part, and what it is to a reader; the first that is there counts."""
 
 
-def _part_for_people(metadata: Mapping[str, Any], part: int) -> str:
+def named_part(metadata: Mapping[str, Any], part: int) -> str:
+    """Name a part for people: `page 3`, or by its number, where nothing names it."""
     for key, noun in _PART_NAMES:
         value = metadata.get(key)
         if value is None and key == "loc.pageNumber":

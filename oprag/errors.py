@@ -346,9 +346,10 @@ class ApproximateTokenCountWarning(OpragWarning):
     """Tokens are estimated because no exact tokenizer could be loaded."""
 
 
-def kind_of(error: OpragError) -> str:
+def kind_of(error: OpragError | type[OpragError]) -> str:
     """Return the name of a kind of problem: `missing_position`, for example."""
-    name = type(error).__name__.removesuffix("Error")
+    kind = error if isinstance(error, type) else type(error)
+    name = kind.__name__.removesuffix("Error")
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 

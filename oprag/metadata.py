@@ -65,6 +65,8 @@ RESULT_KEYS = (
 )
 """What says where a result stands, in writing order; see
 `oprag.context.place_metadata`."""
+COMMON_KEYS = (RANK, CITATION, PROBLEM, EXACT)
+"""Those of them that an application may have used for something else."""
 ORIGINAL = "original_"
 """Before the name of a metadata key: where the value stands that was replaced."""
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.documents import Document as LangChainDocument
 from llama_index.core import Document as LlamaIndexDocument
+from llama_index.core.schema import NodeWithScore
 
-from langchain_oprag import OffsetTokenSplitter
-from llamaindex_oprag import OffsetTokenNodeParser
+from langchain_oprag import OffsetTokenSplitter, OrderPreservingCompressor
+from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.metadata import (
     chunk_id,
     document_key,
@@ -77,3 +78,56 @@ def test_printed_as_a_dict_the_metadata_of_a_chunk_is_at_most_100_tokens(name):
 
     for each in (*chunks, *nodes):
         assert count(str(each.metadata)) <= 100
+
+
+FOLDER = "contracts/2024/commercial/north"
+NAMES = ["lease.txt", f"{FOLDER}/lease-agreement-final-v2.txt", f"/srv/{FOLDER}/a.txt"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("pages", "first", "later", "result"),
+    [
+        # What a document of one text adds stays below 100 with its name left out; the
+        # first chunk of a page has a hash of the page besides, and its number.
+        (0, 88, 82, 104),
+        (12, 105, 89, 125),
+    ],
+)
+def test_what_is_added_does_not_grow_with_the_name_or_the_text(
+    name, pages, first, later, result
+):
+    text = "one two three four five. " * (500 if pages else 9_000)
+    metadatas = [
+        {"source": name, **({"page": page} if pages else {})}
+        for page in range(pages or 1)
+    ]
+    count = resolve_token_counter("cl100k_base")
+
+    def added(metadata):
+        own = {key: metadata[key] for key in metadata if key not in metadatas[0]}
+        without = {
+            key: value.replace(name, "") if isinstance(value, str) else value
+            for key, value in own.items()
+        }
+        return count(str(without))
+
+    chunks = OffsetTokenSplitter(chunk_size=128).split_documents(
+        [LangChainDocument(text, metadata=each) for each in metadatas]
+    )
+    nodes = OffsetTokenNodeParser(chunk_size=128).get_nodes_from_documents(
+        [LlamaIndexDocument(text=text, metadata=each) for each in metadatas]
+    )
+    made = OrderPreservingCompressor()(chunks)
+    ordered = OrderPreservingPostprocessor().postprocess_nodes(
+        [NodeWithScore(node=node) for node in nodes]
+    )
+
+    for each in (*chunks, *nodes):
+        begins = "text_length" in each.metadata
+        assert added(each.metadata) <= (first if begins else later)
+    for metadata in (
+        *(each.metadata for each in made),
+        *(each.node.metadata for each in ordered),
+    ):
+        assert added(metadata) <= result

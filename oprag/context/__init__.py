@@ -28,7 +28,7 @@ from oprag.context.results import (
     put_place,
     single_passage,
 )
-from oprag.context.returned import read_passages, result_of
+from oprag.context.returned import read_passages, result_of, without_place
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
@@ -103,4 +103,5 @@ __all__ = [
     "unnamed",
     "warn",
     "with_texts",
+    "without_place",
 ]

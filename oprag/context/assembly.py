@@ -29,7 +29,7 @@ from oprag.context.options import (
     ContextOptions,
 )
 from oprag.context.placing import find_places
-from oprag.context.problems import Problems
+from oprag.context.problems import Problems, with_problem
 from oprag.context.results import Arranged, Result, scores_of, written_ranks
 from oprag.documents import SourceLike
 from oprag.errors import (
@@ -41,7 +41,7 @@ from oprag.errors import (
     kind_of,
     named,
 )
-from oprag.metadata import DOC_KEY, PROBLEM
+from oprag.metadata import DOC_KEY
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -223,7 +223,7 @@ def _without_doubtful_places(
             chunk._replace(position=None, span=None, part=None)
             if chunk.document in (doubtful, "")
             else chunk
-        )._replace(metadata={**chunk.metadata, PROBLEM: kind})
+        )._replace(metadata=with_problem(chunk.metadata, kind, chunk.name))
         for chunk in chunks
     ]
 
@@ -320,7 +320,8 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         chunks = without_duplicates(find_places(chunks, texts.read))
     else:
         chunks = check_positions(chunks, missing_position=options.missing_position)
-    ranks = written_ranks([chunk.metadata for chunk in chunks])
+    names = [chunk.name for chunk in chunks]
+    ranks = written_ranks([chunk.metadata for chunk in chunks], names)
     how = options.document_order
     return chunks if ranks is None else with_lasting_ranks(chunks, ranks, how)
 

@@ -106,15 +106,16 @@ class InColumns(Arranged):
         ):
             first = metadatas[run[0]]
             span = first[CHAR_START], metadatas[run[-1]][CHAR_END]
-            citation = written_citation(first, span)
+            name = first.get(DOC_URI)
+            if not name or not isinstance(name, str):
+                name = first[DOC_KEY]
+            citation = written_citation(first, span, name)
             if citation is None:
-                name = first.get(DOC_URI)
-                if not name or not isinstance(name, str):
-                    name = first[DOC_KEY]
                 citation = f"{name}, characters {span[0]}-{span[1]}"
             place = place_metadata(rank, citation, (span,))
             parts, best = [objects[each] for each in run], objects[min(run)]
-            made.append(make(Result(parts, best, text, first, place, score)))
+            result = Result(parts, best, text, first, place, score, name=name)
+            made.append(make(result))
         return made
 
 

@@ -26,7 +26,7 @@ def marked_texts(
 
 def cited_text(number: int, passage: Passage) -> str:
     """The text of a passage behind its number and place, as `render` writes it."""
-    return f"[{number}] {passage.citation}\n{passage.text}"
+    return f"[{number}] {passage.citation}".rstrip() + f"\n{passage.text}"
 
 
 def render(

@@ -6,15 +6,18 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
-from oprag.chunk import Chunk, Passage, Span
+from oprag.chunk import Chunk, Passage, Span, named_characters
+from oprag.context.citing import is_kept_back, names_document
 from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
     CHAR_START,
     CITATION,
+    COMMON_KEYS,
     DOC_KEY,
     EXACT,
     OF_ONE_TEXT,
@@ -25,6 +28,7 @@ from oprag.metadata import (
     RESULT_KEYS,
     joined_id,
 )
+from oprag.positions import as_number
 
 
 class Arranged(ABC):
@@ -78,6 +82,8 @@ class Result:
     """What it is rescored to; None for no score."""
     slices: Sequence[tuple[int, int]] = ()
     """The spans, where not all of each object is in it."""
+    name: str | None = None
+    """The document's name, where the metadata alone may not tell."""
 
     @classmethod
     def of_passage(
@@ -118,6 +124,7 @@ class Result:
             place,
             score,
             () if whole else passage.spans,
+            passage.name,
         )
 
     @property
@@ -141,7 +148,7 @@ class Result:
                 metadata.pop(key, None)
         if rescore is not None:
             write_score(metadata, rescore, self.score, score)
-        put_place(metadata, self.place)
+        put_place(metadata, self.place, self.name)
         return metadata
 
     def new_id(self, id_of: Callable[[Any], str | None]) -> str | None:
@@ -195,9 +202,33 @@ def place_metadata(
     return place
 
 
-def is_placed(metadata: Mapping[str, Any]) -> bool:
-    """Whether metadata are those of a result: with what `place_metadata` writes."""
-    return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
+def is_placed(metadata: Mapping[str, Any], name: str | None = None) -> bool:
+    """Whether metadata are those of a result: the one test of it.
+
+    An application may keep a `rank` and a `citation` of its own. They are ours where
+    `rank` is a whole number and `citation` is what oprag writes of this text:
+
+    - beside `char_start`, it ends in these characters;
+    - without, it is the name of the document, with the page or chunk behind it if any,
+      and follows `rank` directly, as `place_metadata` writes them. (A long unit of
+      several documents names each, with its characters.)
+
+    Args:
+        metadata: Of anything that was retrieved.
+        name: The document's name as it was read; None for what the metadata say.
+    """
+    rank, citation = metadata.get(RANK), metadata.get(CITATION)
+    if type(rank) is not int or rank < 0 or not isinstance(citation, str):
+        return False
+    if CHAR_START in metadata or CHAR_END in metadata:
+        start, end = map(as_number, (metadata.get(CHAR_START), metadata.get(CHAR_END)))
+        if start is None or end is None:
+            return False
+        spans = spans_of(Span(start, end), metadata)
+        return citation.endswith(named_characters(spans))
+    keys = list(metadata)
+    follows = keys.index(CITATION) == keys.index(RANK) + 1
+    return follows and names_document(citation, name, metadata)
 
 
 def written_ranks(metadatas: Sequence[Mapping[str, Any]]) -> list[int] | None:
@@ -208,44 +239,84 @@ def written_ranks(metadatas: Sequence[Mapping[str, Any]]) -> list[int] | None:
     return [metadata[RANK] for metadata in metadatas]
 
 
-_FOREIGN = (RANK, CITATION, EXACT)
-"""Keys of a result that an application may have used for something else."""
+def written_ranks(
+    metadatas: Sequence[Mapping[str, Any]], names: Sequence[str | None] = ()
+) -> list[int] | None:
+    """Return the rank that each result has in its metadata; None where one has none.
+
+    Args:
+        metadatas: Of what was retrieved.
+        names: The document's name of each, see `is_placed`; empty for what the metadata
+            say.
+    """
+    # Mostly the first tells.
+    if not metadatas or RANK not in metadatas[0]:
+        return None
+    if not all(map(is_placed, metadatas, names or repeat(None))):
+        return None
+    return [metadata[RANK] for metadata in metadatas]
 
 
-def put_place(metadata: dict[str, Any], place: Mapping[str, Any]) -> None:
+def written_problem(metadata: Mapping[str, Any], name: str | None = None) -> str | None:
+    """Return the `problem` that oprag wrote; None for none, or one of the user's.
+
+    Ours is the kind of an error that `on_problem="warn"` keeps back. In a result it
+    stands behind the citation, where one of the user's stands before.
+
+    Args:
+        metadata: Of a result, or of a chunk of `order_context`.
+        name: See `is_placed`.
+    """
+    problem = metadata.get(PROBLEM)
+    if not isinstance(problem, str) or not is_kept_back(problem):
+        return None
+    keys = list(metadata)
+    if is_placed(metadata, name) and keys.index(PROBLEM) < keys.index(CITATION):
+        return None
+    return problem
+
+
+def put_place(
+    metadata: dict[str, Any], place: Mapping[str, Any], name: str | None = None
+) -> None:
     """Write where a result stands, behind everything else.
 
     A place that stood there is replaced. What an application kept under `rank`,
-    `citation` or `exact` is kept under `original_<key>`.
+    `citation` or `exact` is kept under `original_<key>`; so are a `problem` where one
+    is written, and characters that are not known to be those of the result.
 
     Args:
         metadata: It is written to.
         place: As `place_metadata` returns it.
+        name: See `is_placed`.
     """
-    again = RANK in metadata and is_placed(metadata)
+    again = RANK in metadata and is_placed(metadata, name)
+    told = again and written_problem(metadata, name) is not None
     for key in (DOC_KEY, *RESULT_KEYS):
-        kept = key in (DOC_KEY, PART_INDEX) and key not in place
-        kept = kept or (key == PROBLEM and not again)
-        if kept or key not in metadata:
+        ours = told if key == PROBLEM else again
+        stays = key in (DOC_KEY, PART_INDEX) or (key == PROBLEM and not ours)
+        if key not in metadata or (stays and key not in place):
             continue
         before = metadata.pop(key)
-        if not again and key in _FOREIGN:
-            metadata.setdefault(ORIGINAL + key, before)
+        if ours or key == CHAR_SPANS or (key == PROBLEM and before == place[key]):
+            continue
+        if key in COMMON_KEYS or key not in place:
+            keep_aside(metadata, key, before)
     metadata.update(place)
 
 
-def single_passage(chunk: Chunk) -> Passage:
-    """A passage of one chunk, as it is."""
-    spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
-    cited = written_citation(chunk.metadata, chunk.span)
-    return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
+def keep_aside(metadata: dict[str, Any], key: str, value: Any) -> None:
+    """Keep a user's value under a name that is free."""
+    while (key := ORIGINAL + key) in metadata:
+        pass
+    metadata[key] = value
 
 
 def written_citation(
-    metadata: Mapping[str, Any], span: tuple[int, int] | None
+    metadata: Mapping[str, Any], span: tuple[int, int] | None, name: str | None = None
 ) -> str | None:
     """Return the citation of a result that stands where it stood; else None."""
-    if CITATION not in metadata or not is_placed(metadata):
+    if CITATION not in metadata or not is_placed(metadata, name):
         return None
     stood = metadata.get(CHAR_START), metadata.get(CHAR_END)
     citation: str = metadata[CITATION]
@@ -270,6 +341,13 @@ def spans_of(whole: Span, metadata: Mapping[str, Any]) -> tuple[Span, ...]:
     places = [place for span in spans for place in span]
     fits = spans and (places[0], places[-1]) == whole and places == sorted(places)
     return spans if fits else (whole,)
+
+
+def single_passage(chunk: Chunk) -> Passage:
+    """A passage of one chunk, as it is."""
+    spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
+    cited = written_citation(chunk.metadata, chunk.span, chunk.name)
+    return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
 
 
 def scores_of(count: int, rescored: bool) -> Sequence[float | None]:  # noqa: FBT001 -- as it is named

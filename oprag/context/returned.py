@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage, Span
-from oprag.context.results import Result, is_placed, single_passage, spans_of
+from oprag.context.results import (
+    Result,
+    is_placed,
+    single_passage,
+    spans_of,
+    written_problem,
+)
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -14,6 +21,7 @@ from oprag.metadata import (
     PART_INDEX,
     PROBLEM,
     RANK,
+    RESULT_KEYS,
 )
 from oprag.positions import as_number, read_chunks, read_documents
 
@@ -30,7 +38,11 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
         One passage per hit, of one chunk that has the hit's object as its `source`.
     """
     documents = read_documents(hits, missing_document="one")
-    strangers = [rank for rank, hit in enumerate(hits) if not is_placed(hit.metadata)]
+    strangers = [
+        rank
+        for rank, (hit, (_, name)) in enumerate(zip(hits, documents, strict=True))
+        if not is_placed(hit.metadata, name)
+    ]
     read = read_chunks(
         [hits[rank] for rank in strangers],
         [documents[rank] for rank in strangers],
@@ -84,7 +96,23 @@ def result_of(passage: Passage, hits: Sequence[Hit] = ()) -> Result:
     ((known, _),) = read_documents([hit], missing_document="one")
     texts = [chunk.text for chunk in passage.chunks]
     whole = not hits or texts == [each.text for each in hits]
-    problem = first.metadata.get(PROBLEM)
+    problem = written_problem(first.metadata, first.name)
     return Result.of_passage(
         passage, whole=whole, named=known != passage.document, problem=problem
     )
+
+
+def without_place(
+    metadata: Mapping[str, Any], name: str | None = None
+) -> dict[str, Any]:
+    """Return a copy without what oprag wrote of where a result stands.
+
+    Args:
+        metadata: Of a result, or of any chunk.
+        name: See `is_placed`.
+    """
+    own = {*RESULT_KEYS} if RANK in metadata and is_placed(metadata, name) else set()
+    own.discard(PROBLEM)
+    if PROBLEM in metadata and written_problem(metadata, name) is not None:
+        own.add(PROBLEM)
+    return {key: value for key, value in metadata.items() if key not in own}

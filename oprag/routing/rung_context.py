@@ -17,9 +17,10 @@ from oprag.context import (
     place_metadata,
     put_place,
     too_small,
+    without_place,
 )
 from oprag.errors import BudgetTooSmallError, OpragError
-from oprag.metadata import DOC_KEY, DOC_URI, OWN_KEYS, RESULT_KEYS
+from oprag.metadata import CHAR_SPANS, DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import SCHEMES
 from oprag.routing.excerpts import Excerpt, FullDocument
@@ -29,7 +30,7 @@ from oprag.tokens import resolve_token_counter
 _OF_A_CHUNK = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", "score", "relevance_score", *RESULT_KEYS),
+    *("loc", "score", "relevance_score", CHAR_SPANS),
 }
 """Metadata that says where a chunk stands, how long or how good it is."""
 
@@ -78,17 +79,19 @@ class RungContext:
             citation = f"{name}, {named_characters(spans)}"
             metadata = {DOC_URI: name, **shared.get(name, {})}
             exact = excerpt.document.exact
-            put_place(metadata, place_metadata(rank, citation, spans, exact=exact))
+            place_of = place_metadata(rank, citation, spans, exact=exact)
+            put_place(metadata, place_of, name)
             yield excerpt, chunks.get(name, []), metadata
 
 
 def _shared_metadata(chunks: Sequence[Chunk]) -> dict[str, Any]:
     """What chunks of one document agree on, but for what is of a chunk alone."""
+    first, *others = [without_place(chunk.metadata, chunk.name) for chunk in chunks]
     return {
         key: value
-        for key, value in chunks[0].metadata.items()
+        for key, value in first.items()
         if key not in _OF_A_CHUNK
-        and all(key in c.metadata and c.metadata[key] == value for c in chunks)
+        and all(key in other and other[key] == value for other in others)
     }
 
 

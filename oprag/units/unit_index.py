@@ -216,26 +216,24 @@ def document_names(found: Sequence[FoundUnit]) -> list[str]:
     return list(dict.fromkeys(name for each in found for name in each.unit.documents))
 
 
-def unit_metadata(
-    found: FoundUnit, read: Callable[[str], str], text: str
-) -> dict[str, Any]:
+def unit_metadata(found: FoundUnit, read: Callable[[str], str]) -> dict[str, Any]:
     """Return the metadata of a unit.
 
     Args:
         found: The unit.
         read: Gives the full text of a document by its name.
-        text: The unit's own text.
 
     Returns:
         `doc_key`, `doc_uri`; `unit_*`, see `UNIT_KEYS`; and its place, as every
         result has it. Of a unit with one document these are those of the document, so
         that parts are chunks of it; one with several is a document by itself, named by
-        the JSON list of their names. Its rank is that of its best chunk, and its
-        citation names each document and the characters of it.
+        the JSON list of their names, and is the slice of no text: without `char_start`.
+        Its rank is that of its best chunk, and its citation names each document and the
+        characters of it.
     """
     unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
-    own = spans[0] if len(spans) == 1 else Span(0, len(text))
+    own = spans if len(spans) == 1 else ()
     metadata: dict[str, Any] = {
         DOC_KEY: document_key(unit.name),
         DOC_URI: unit.name,
@@ -249,7 +247,7 @@ def unit_metadata(
         f"{name}, {named_characters((span,))}"
         for name, span in zip(unit.documents, spans, strict=True)
     ]
-    return metadata | place_metadata(chunk.rank, "; ".join(places), (own,))
+    return metadata | place_metadata(chunk.rank, "; ".join(places), own)
 
 
 def _unusable(unit: object) -> InvalidOptionError:

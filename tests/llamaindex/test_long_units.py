@@ -254,10 +254,7 @@ class TestOutput:
         assert (part.score, pair.score) == (0.5, None)
         assert part.node.metadata["doc_uri"] == "chronicle.md"
         assert pair.node.metadata["rank"] == 1
-        assert (pair.node.start_char_idx, pair.node.end_char_idx) == (
-            0,
-            len(pair.node.text),
-        )
+        assert (pair.node.start_char_idx, pair.node.end_char_idx) == (None, None)
         assert part.node.node_id != pair.node.node_id
 
     def test_order_and_number_of_units(self):

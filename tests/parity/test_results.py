@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 from langchain_core.load import dumpd, load
-from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+from llama_index.core.schema import (
+    MetadataMode,
+    NodeRelationship,
+    NodeWithScore,
+    RelatedNodeInfo,
+    TextNode,
+)
 
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
@@ -24,6 +30,8 @@ from tests.parity.components import COMPONENTS
 
 COUNT = resolve_token_counter("cl100k_base")
 MARKS = ("[…]", "", None, "…")
+ADDED = [key for key in RESULT_KEYS if key != "part_index"]
+"""A `part_index` that was retrieved is kept, and shown as it was."""
 
 
 def documents_of(case: Case) -> list[Document]:
@@ -104,7 +112,7 @@ def test_every_result_has_its_place_and_the_text_that_was_retrieved():
             assert own.get(document.id, document.page_content) == document.page_content
             for mode in (MetadataMode.LLM, MetadataMode.EMBED):
                 shown = node.node.get_content(mode)
-                assert not any(f"{key}: " in shown for key in RESULT_KEYS)
+                assert not any(f"\n{key}: " in f"\n{shown}" for key in ADDED)
 
 
 def assert_placed(metadata: dict[str, Any]) -> None:
@@ -254,7 +262,7 @@ def test_other_documents_are_read_where_they_can_be_and_keep_the_order_given():
         "[1] a.txt, characters 20-26\nsecond\n\n"
         "[2] b.txt\nno place\n\n"
         "[3] a.txt, characters 0-5\nfirst\n\n"
-        "[4] \nno name"
+        "[4]\nno name"
     )
     nodes = [TextNode(text=d.page_content, metadata=d.metadata) for d in found]
     assert in_llamaindex.format_nodes(nodes) == in_langchain.format_documents(found)
@@ -375,3 +383,203 @@ def test_sorted_by_rank_results_stand_as_retrieved(component, selection):
     ranked = sorted(zip(_ranks(found), found.texts, strict=True))
     assert found.texts == ["bad", "worst", "good", "fair", "best"]
     assert ranked == list(enumerate(texts))
+
+
+OWN = {"rank": 3, "citation": "Roe v. Wade", "exact": True, "problem": "leak"}
+
+
+@pytest.mark.parametrize(
+    ("place", "citation"),
+    [
+        ({"start_index": 3}, "a.txt, characters 3-4"),
+        ({"chunk_index": 7}, "a.txt, chunk 7"),
+        ({"page": 0}, "a.txt, page 1"),
+        ({"char_start": 3, "char_end": 4}, "a.txt, characters 3-4"),
+        ({}, "a.txt"),
+    ],
+)
+@pytest.mark.parametrize("own", [OWN, {"rank": 3, "citation": "a.txt, page 9999 f."}])
+def test_what_an_application_keeps_survives_every_component(place, citation, own):
+    metadata = {"source": "a.txt", **place, **own}
+    component = in_langchain.OrderPreservingCompressor()
+
+    (once,) = component([Document("t", metadata=dict(metadata))])
+    (twice,) = component([once])
+    (read,) = in_langchain.as_documents(in_langchain.as_passages([twice]))
+
+    kept = {f"original_{key}": own[key] for key in own if key != "problem"}
+    assert once == twice == read
+    assert [*once.metadata] == [*twice.metadata] == [*read.metadata]
+    assert kept.items() <= once.metadata.items()
+    assert once.metadata["citation"] == citation
+    assert once.metadata["rank"] == 0
+    assert once.metadata.get("problem") == own.get("problem")
+    plain = order_context(["t"], [metadata])
+    assert in_langchain.as_documents(plain)[0].metadata == once.metadata
+
+
+def test_a_place_is_known_again_whatever_names_the_document():
+    nodes = [
+        NodeWithScore(
+            node=TextNode(
+                text=text,
+                relationships={
+                    NodeRelationship.SOURCE: RelatedNodeInfo(node_id=f"{text}.txt")
+                },
+            )
+        )
+        for text in ("one", "two")
+    ]
+    component = in_llamaindex.OrderPreservingPostprocessor()
+
+    once = component.postprocess_nodes(nodes)
+
+    assert [each.node.metadata for each in once] == [
+        {"rank": 0, "citation": "one.txt"},
+        {"rank": 1, "citation": "two.txt"},
+    ]
+    assert component.postprocess_nodes(once) == once
+    assert in_llamaindex.as_nodes(in_llamaindex.as_passages(once)) == once
+
+
+def test_what_was_kept_aside_before_is_not_lost():
+    metadata = {"source": "a", "original_rank": "first", "rank": "second"}
+
+    (made,) = in_langchain.OrderPreservingCompressor()(
+        [Document("t", metadata=metadata)]
+    )
+
+    assert made.metadata["original_rank"] == "first"
+    assert made.metadata["original_original_rank"] == "second"
+    assert made.metadata["rank"] == 0
+
+
+PROBLEMATIC = {"source": "a", "color": "red"}
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+@pytest.mark.parametrize("own", [{}, {"problem": "leak"}])
+def test_a_problem_stands_in_its_place_and_keeps_the_users(own):
+    metadatas = [{**PROBLEMATIC, **own} for _ in "ab"]
+    found = [Document(t, metadata=m) for t, m in zip("ab", metadatas, strict=True)]
+    nodes = [
+        NodeWithScore(node=TextNode(text=d.page_content, metadata=d.metadata))
+        for d in found
+    ]
+    warning = {"on_problem": "warn"}
+    passages = order_context(["a", "b"], metadatas, **warning)
+    component = in_langchain.OrderPreservingCompressor(**warning)
+    lenient = in_langchain.OrderPreservingCompressor(missing_position="rank")
+    kept = {f"original_{key}": value for key, value in own.items()}
+    expected = [
+        {
+            **PROBLEMATIC,
+            **kept,
+            "rank": rank,
+            "citation": "a",
+            "problem": "missing_position",
+        }
+        for rank in range(2)
+    ]
+
+    made = component(found)
+    in_nodes = by_llamaindex(nodes, warning)
+
+    of_each = [
+        [d.metadata for d in made],
+        [d.metadata for d in component(made)],
+        [d.metadata for d in in_langchain.as_documents(passages)],
+        [d.metadata for d in in_langchain.as_documents(in_langchain.as_passages(made))],
+        [n.node.metadata for n in in_nodes],
+    ]
+    for metadatas in of_each:
+        assert metadatas == expected
+        assert [*metadatas[0]] == [*expected[0]]
+    for chunk in (passage.chunks[0] for passage in passages):
+        assert chunk.metadata == {**PROBLEMATIC, **kept, "problem": "missing_position"}
+    # Without the problem, ours goes.
+    assert all("problem" not in d.metadata for d in lenient(made))
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+def test_characters_that_are_doubtful_are_kept_aside():
+    found = [
+        Document(text, metadata={"source": "a", "char_start": start, "char_end": 9})
+        for text, start in (("123456789", 0), ("abcdefg", 2))
+    ]
+
+    made = in_langchain.OrderPreservingCompressor(on_problem="warn")(found)
+
+    assert [d.metadata["original_char_start"] for d in made] == [0, 2]
+    assert not any("char_start" in d.metadata for d in made)
+
+
+SHOWN = {"color": "red", "rank": 9.5, "citation": "Roe", "exact": "yes", "problem": "x"}
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+@pytest.mark.parametrize("place", [{"start_index": 0}, {}])
+@pytest.mark.parametrize("hidden", [[], ["rank"], ["citation", "problem"]])
+def test_a_model_sees_what_it_saw_and_the_budget_counts_it(place, hidden):
+    first = {"doc_key": "k", "char_start": 0, "char_end": 3} if place else {}
+    nodes = [
+        NodeWithScore(
+            node=TextNode(
+                text=text,
+                metadata={"source": "a", **place, **first, **SHOWN},
+                excluded_llm_metadata_keys=[*hidden, "char_start", "char_end"],
+            )
+        )
+        for text in ("one", "two")
+    ]
+    if place:
+        nodes = nodes[:1]
+    options = {"on_problem": "warn"}
+
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        for result in by_llamaindex(nodes, options):
+            seen = [line.split(": ")[0] for line in shown_lines(result, mode)]
+            off = hidden if mode == MetadataMode.LLM else []
+            names = [key for key in SHOWN if key not in off]
+            moved = [key.removeprefix("original_") for key in seen]
+            assert sorted(key for key in moved if key in SHOWN) == sorted(names)
+            assert not {"rank", "citation", "exact"} & {*seen}
+    texts = [
+        n.node.get_content(MetadataMode.LLM) for n in by_llamaindex(nodes, options)
+    ]
+    needed = COUNT("\n\n".join(texts))
+    assert len(by_llamaindex(nodes, {**options, "token_budget": needed})) == len(nodes)
+    assert len(by_llamaindex(nodes, {**options, "token_budget": needed - 1})) < len(
+        nodes
+    )
+
+
+def shown_lines(result: NodeWithScore, mode: MetadataMode) -> list[str]:
+    head, _, _ = result.node.get_content(mode).partition("\n\n")
+    return head.split("\n")
+
+
+def test_rescored_a_score_of_the_users_is_as_visible_as_it_was():
+    for hidden in ([], ["relevance_score"]):
+        node = TextNode(
+            text="one",
+            metadata={"source": "a", "relevance_score": 0.25},
+            excluded_llm_metadata_keys=hidden,
+        )
+
+        (made,) = by_llamaindex(
+            [NodeWithScore(node=node)], {"rescore": "relevance_score"}
+        )
+
+        seen = made.node.get_content(MetadataMode.LLM)
+        assert ("original_relevance_score: 0.25" in seen) == (not hidden)
+        assert "\nrelevance_score" not in seen
+        budget = COUNT(seen)
+        options = {"rescore": "relevance_score", "token_budget": budget}
+        assert by_llamaindex([NodeWithScore(node=node)], options) == [made]
+
+
+def test_a_text_without_a_name_has_no_blank_behind_its_number():
+    passages = order_context(["t"], [{}], missing_document="one")
+
+    assert render(passages, citations=True) == "[1]\nt"
