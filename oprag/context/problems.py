@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from oprag.errors import OpragError, PositionWarning, kind_of, warn_user
+from oprag.errors import OpragError, PositionWarning, kind_of
+from oprag.warning import warn_user
 
 _LOG = logging.getLogger("oprag")
 
