@@ -29,7 +29,7 @@ from langchain_oprag._wrapping import (
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
-from oprag.context import Order, OrderingKeywords, chunks_for_units, documented
+from oprag.context import Order, OrderingKeywords, chunks_for_units, documented, needs
 from oprag.documents import exact_text
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
@@ -159,6 +159,7 @@ class LongUnitRetriever(WrappingRetriever):
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
 
+    @needs("(vectorstore=store, units=group_documents(texts), documents=texts)")
     def __init__(
         self,
         *,

@@ -23,6 +23,7 @@ from oprag.context import (
     Problems,
     check_option,
     list_options,
+    needs,
     refuse_unknown,
     with_texts,
 )
@@ -90,6 +91,7 @@ class OrderPreservingRetriever(WrappingRetriever):
             more could not be asked for.
     """
 
+    @needs("(index.as_retriever(), …)")
     def __init__(
         self,
         base_retriever: BaseRetriever,

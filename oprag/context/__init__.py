@@ -39,6 +39,8 @@ from oprag.context.unknown import (
     COUNT_WORDS,
     GONE,
     knows_its_options,
+    needs,
+    no_attribute,
     refuse_unknown,
 )
 
@@ -76,6 +78,8 @@ __all__ = [
     "knows_its_options",
     "list_options",
     "marked_texts",
+    "needs",
+    "no_attribute",
     "numbering",
     "order_context",
     "place_metadata",
