@@ -96,7 +96,7 @@ def put_in_order(
             [document.metadata for document in documents],
         )
     except (AttributeError, TypeError):
-        check_entries("documents", documents, Document, _from_elsewhere)
+        check_entries("documents", documents, Document, from_elsewhere)
         raise
     arranged = arrange(lambda: hits_of(documents), options, columns=columns)
     made = arranged.results(
@@ -110,8 +110,8 @@ def documents_of(arranged: Arranged) -> list[Document]:
     return arranged.results(_document)
 
 
-def _from_elsewhere(value: Any) -> str:
-    """What to do with a text, or with a node of LlamaIndex."""
+def from_elsewhere(value: Any) -> str:
+    """Say what to do with a text, or with a node of LlamaIndex."""
     if isinstance(value, str):
         return " Write Document(text, metadata={'source': name, …})."
     return " Nodes are ordered by llamaindex_oprag." if hasattr(value, "node") else ""

@@ -44,15 +44,10 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import (
-    InvalidOptionError,
-    UnfilledBudgetWarning,
-    instance_of,
-    named,
-    warn_user,
-)
+from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, instance_of, named
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
+from oprag.warning import warn_user
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)

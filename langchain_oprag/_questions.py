@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.utils import convert_to_messages
 
 from oprag.calls import text_of
-from oprag.errors import InvalidOptionError, invalid_option, named
+from oprag.errors import InvalidOptionError, invalid_option, named_input
 
 _SPEAKERS: tuple[tuple[type[BaseMessage], str], ...] = (
     (HumanMessage, "User"),
@@ -69,15 +69,9 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
         given = _of_messages(given)
     text = given.get("input") if isinstance(given, Mapping) else None
     if not isinstance(text, str):
-        found = (
-            f"a mapping with the keys {', '.join(map(repr, given)) or 'none'}"
-            if isinstance(given, Mapping)
-            else named(given)
-        )
         message = (
-            f'{component} takes a question: a string, a mapping with "input", and '
-            'perhaps "chat_history", or one with "messages", of which one is of the '
-            f"user. It was given {found}.{_instead(given)}"
+            f'{component} takes the question as a string, as {{"input": question}} or '
+            f'as {{"messages": […]}}, and was given {_found(given)}.{_instead(given)}'
         )
         raise InvalidOptionError(message, option="input", value=given)
     if given.get("options"):
@@ -94,9 +88,20 @@ def read_question(given: Any, component: str = "SelfRouteChain") -> Question:
     return Question(text, tuple(history), given, of_messages)
 
 
-def _instead(given: Any) -> str:
-    """What to write, where it can be told, with a space before it."""
+def _found(given: Any) -> str:
     if isinstance(given, Mapping):
+        if "input" in given:
+            return f'{named_input(given["input"])} as "input"'
+        if "messages" in given:
+            return "messages of which none is of the user"
+    return named_input(given)
+
+
+def _instead(given: Any) -> str:
+    """What to write, with a space before it."""
+    if isinstance(given, Mapping):
+        if "input" not in given and "messages" in given:
+            return ' Add the question: {"role": "user", "content": question}.'
         asked = [key for key in ("question", "query") if key in given]
         return f' Write {{"input": {asked[0] if asked else "question"}}}.'
     if isinstance(given, (list, tuple)) and given:

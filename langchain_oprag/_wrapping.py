@@ -23,14 +23,16 @@ from pydantic import ValidationError
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
-from oprag.context import FetchPlan, check_option, refusal, refuse_unknown
+from oprag.context import FetchPlan, check_option, no_attribute, refusal, refuse_unknown
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.errors import InvalidOptionError, instance_of, named, named_input
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
 _SWALLOWED = ("top_n", "similarity_top_k", "top_k")
 """Other words for `k`: vector stores take them without a word, and do nothing."""
+_QUESTIONS = ("input", "question", "query")
+"""Keys that chains have the question under."""
 _ABSENT = object()
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
@@ -339,14 +341,14 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         if isinstance(question, str) or not isinstance(asked, BaseRetriever):
             return
         name = type(self).__name__
-        found, instead = named(question), f"Write {name}(…).invoke(question)."
-        if isinstance(question, Mapping):
-            keys = ", ".join(map(repr, question))
-            found = f"a mapping with the keys {keys}"
-            key = next(iter(question), "input")
+        instead = f"Write {name}(…).invoke(question)."
+        if isinstance(question, Mapping) and question:
+            asked = [key for key in _QUESTIONS if key in question]
+            key = asked[0] if asked else next(iter(question))
             instead = f"In a chain put itemgetter({key!r}) before it."
         message = (
-            f"{name} takes the question as a text, and was given {found}. {instead}"
+            f"{name} takes the question as a text, and was given "
+            f"{named_input(question)}. {instead}"
         )
         raise InvalidOptionError(message, option="input", value=question)
 
@@ -378,6 +380,8 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
                 value = getattr(inner, name, _ABSENT)
                 if value is not _ABSENT:
                     return value
+            message = no_attribute(type(self).__name__, name, "invoke")
+            raise AttributeError(message, name=name, obj=self)
         return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
 
 

@@ -54,6 +54,8 @@ def annotate_positions(
         >>> [d.metadata["char_start"] for d in annotate_positions("One two.", chunks)]
         [0, 4]
     """
+    if not isinstance(source, str):
+        check_entries("source", source, Document)
     check_entries("documents", documents, Document)
     if not documents:
         return []

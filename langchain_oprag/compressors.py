@@ -115,6 +115,11 @@ class OrderPreservingCompressor(
         """Do the same as `compress_documents`, so that LCEL takes the component."""
         return self._warned_of(documents, self._put_in_order(documents, self.top_n))
 
+    @property
+    def __name__(self) -> str:
+        """What LCEL calls its run in traces."""
+        return type(self).__qualname__
+
     def _refuse(self, kwargs: dict[str, Any]) -> None:
         for option, value in kwargs.items():
             message = (

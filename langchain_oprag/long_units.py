@@ -36,6 +36,7 @@ from oprag.context import (
     Order,
     chunks_for_units,
     documented,
+    needs,
     with_texts,
 )
 from oprag.documents import DocumentSource, exact_text
@@ -181,6 +182,7 @@ class LongUnitRetriever(WrappingRetriever):
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
 
+    @needs("(vectorstore=store, units=group_documents(texts), documents=texts)")
     def __init__(
         self,
         *,

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 from langchain_core.documents import Document
 
-from langchain_oprag._convert import document_of, hits_of
+from langchain_oprag._convert import document_of, from_elsewhere, hits_of
 from oprag.chunk import Passage
 from oprag.context import read_passages, render
-from oprag.errors import InvalidOptionError
+from oprag.documents import check_entry, check_listed, check_passages
 from oprag.tokens import TokenizerSpec
 
 ResultLike: TypeAlias = Document | Mapping[str, Any]
@@ -84,7 +84,9 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
     Raises:
         InvalidOptionError: Something in `documents` is no document.
     """
-    return read_passages(hits_of(map(_document, _listed(documents))))
+    check_listed("documents", documents, Document, _instead)
+    found = [_document(place, given) for place, given in enumerate(documents)]
+    return read_passages(hits_of(found))
 
 
 def as_documents(passages: Sequence[Passage]) -> list[Document]:
@@ -95,29 +97,28 @@ def as_documents(passages: Sequence[Passage]) -> list[Document]:
 
     Args:
         passages: Any.
+
+    Raises:
+        InvalidOptionError: Something in `passages` is no passage.
     """
+    check_passages(passages)
     return [document_of(passage) for passage in passages]
 
 
-def _listed(documents: Iterable[ResultLike]) -> Iterable[ResultLike]:
-    if isinstance(documents, (str, Mapping, Document)):
-        message = (
-            f"documents is {documents!r:.60}, not a list of documents. Give what a "
-            "retriever returned: [document, …]."
-        )
-        raise InvalidOptionError(message, option="documents", value=documents)
-    return documents
-
-
-def _document(given: ResultLike) -> Document:
-    if isinstance(given, Document):
-        return given
+def _document(place: int, given: ResultLike) -> Document:
     text = given.get("page_content") if isinstance(given, Mapping) else None
-    if not isinstance(text, str):
-        message = (
-            f"documents holds {given!r:.60}. It takes what a retriever returned, or "
-            'the mappings that a checkpointer made of it, with "page_content" and '
-            '"metadata".'
-        )
-        raise InvalidOptionError(message, option="documents", value=given)
-    return Document(text, id=given.get("id"), metadata=given.get("metadata") or {})
+    if isinstance(given, Mapping) and isinstance(text, str):
+        return Document(text, id=given.get("id"), metadata=given.get("metadata") or {})
+    check_entry(f"documents[{place}]", given, Document, _instead)
+    return given  # type: ignore[return-value]  # or it was refused
+
+
+def _instead(value: Any) -> str:
+    """What to give in the place of what a chain or LlamaIndex gave."""
+    if not isinstance(value, Mapping):
+        return from_elsewhere(value)
+    if "page_content" in value:
+        return " Give a list: [document]."
+    if "context" in value:
+        return ' Give the documents in it: result["context"].'
+    return ' A mapping made of one has "page_content" and "metadata".'

@@ -11,8 +11,7 @@ from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._chunk_stores.postgres import PostgresChunks
 from langchain_oprag._chunk_stores.qdrant import QdrantChunks
-from oprag.documents import ChunkStore
-from oprag.errors import InvalidOptionError
+from oprag.documents import ChunkStore, no_store, unknown_store
 
 _KNOWN = {
     ("langchain_core", "InMemoryVectorStore"): InMemoryChunks,
@@ -47,18 +46,8 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
         if reader is not None:
             made: ChunkStore = reader(vectorstore)
             return made
-    raise _unknown(vectorstore)
-
-
-def _unknown(vectorstore: object) -> InvalidOptionError:
-    known = ", ".join(name for _, name in _KNOWN)
-    message = (
-        f"How the chunks of a {type(vectorstore).__name__} are read is not known: "
-        "LangChain's VectorStore has no call for it, and a search may leave chunks out "
-        f"without a word. Known are {known}. Give the full texts as "
-        "documents= by a function of your own, such as\n"
-        "    def full_text(name):\n"
-        "        return Path(folder, name).read_text(encoding='utf-8')\n"
-        "or say how its chunks are read with an `oprag.documents.ChunkStore`."
-    )
-    return InvalidOptionError(message, option="vectorstore", value=vectorstore)
+    if isinstance(vectorstore, VectorStore):
+        raise unknown_store(vectorstore, [name for _, name in _KNOWN])
+    searched = isinstance(getattr(vectorstore, "vectorstore", None), VectorStore)
+    instead = "retriever.vectorstore" if searched else "the store that is searched"
+    raise no_store(vectorstore, "a vector store of LangChain", instead)

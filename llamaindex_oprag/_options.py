@@ -34,9 +34,10 @@ from oprag.context import (
     unfilled_message,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import UnfilledBudgetWarning, warn_user
+from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
+from oprag.warning import warn_user
 
 _VALUES = itemgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "token_counter")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -17,9 +17,16 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryT
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import characters_of, hit_of
-from oprag.context import ContextOptions, FetchPlan, candidates_for, shown, unnamed
+from oprag.context import (
+    ContextOptions,
+    FetchPlan,
+    candidates_for,
+    no_attribute,
+    shown,
+    unnamed,
+)
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError, named, named_input
 from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
@@ -196,19 +203,12 @@ class WrappingRetriever(BaseRetriever):
         InvalidOptionError: `base_retriever` is no retriever.
     """
 
-    def __new__(cls, *given: Any, **options: Any) -> Self:
-        """Refuse a call without a retriever, before Python does with less to say."""
-        name = cls.__name__
+    def __new__(cls, *given: Any, **_: Any) -> Self:
+        """Refuse options without a name, before Python does with less to say."""
         if len(given) > 1:
             example = f"base_retriever, token_budget={given[1]!r}"
-            raise unnamed(name, given[1], example if type(given[1]) is int else "…")
-        if options and not given and "base_retriever" not in options:
-            message = (
-                f"{name} takes a retriever first, and was given "
-                f"{', '.join(f'{option}=' for option in options)} alone. Write "
-                f"{name}(index.as_retriever(), …)."
-            )
-            raise InvalidOptionError(message, option="base_retriever", value=None)
+            example = example if type(given[1]) is int else "…"
+            raise unnamed(cls.__name__, given[1], example)
         return super().__new__(cls)
 
     def __init__(
@@ -253,7 +253,11 @@ class WrappingRetriever(BaseRetriever):
         if name.startswith("_") or name == "base_retriever":  # while being copied
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
-        return getattr(self.base_retriever, name)
+        try:
+            return getattr(self.base_retriever, name)
+        except AttributeError:
+            message = no_attribute(type(self).__name__, name, "retrieve")
+            raise AttributeError(message, name=name, obj=self) from None
 
     def _fetched(
         self, query: QueryBundle, fetch: Fetch, receive: _Receive[_Received]
@@ -308,12 +312,9 @@ def _bare(method: Any) -> Any:
 def _check_question(component: str, question: Any) -> None:
     if isinstance(question, (str, QueryBundle)):
         return
-    found = named(question)
-    if isinstance(question, Mapping):
-        found = f"a mapping with the keys {', '.join(map(repr, question))}"
     message = (
         f"{component} takes the question as a text or a QueryBundle, and was given "
-        f"{found}. Write retrieve(question)."
+        f"{named_input(question)}. Write retrieve(question)."
     )
     raise InvalidOptionError(message, option="str_or_query_bundle", value=question)
 

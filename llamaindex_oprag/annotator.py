@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
-from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    NodeWithScore,
+    TextNode,
+    TransformComponent,
+)
 
 from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
-from oprag.context import PlainRepr
-from oprag.documents import exact_text
+from oprag.context import PlainRepr, needs
+from oprag.documents import check_entries, exact_text
 from oprag.errors import InvalidOptionError, MissingDocumentError
 from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
@@ -79,6 +85,7 @@ class PositionAnnotator(PlainRepr, TransformComponent):
 
     documents: Any = Field(description="The documents that were parsed.")
 
+    @needs("(documents)")
     def __init__(self, documents: SourceLike) -> None:
         document_source(documents)
         super().__init__(documents=documents)  # type: ignore[call-arg]  # a pydantic field
@@ -165,6 +172,7 @@ class PositionAnnotator(PlainRepr, TransformComponent):
 
 def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
     """Ids of the documents that the nodes were made of, each once."""
+    check_entries("nodes", nodes, BaseNode, _without_score)
     for place, node in enumerate(nodes):
         if node.ref_doc_id in (None, "", "None"):
             keys = tuple(sorted(map(str, node.metadata)))
@@ -175,6 +183,12 @@ def _source_ids(nodes: Sequence[BaseNode]) -> list[str]:
             )
             raise MissingDocumentError(message, rank=place, keys=keys)
     return list(dict.fromkeys(str(node.ref_doc_id) for node in nodes))
+
+
+def _without_score(value: Any) -> str:
+    """What to do with a node that was retrieved."""
+    scored = isinstance(value, NodeWithScore)
+    return " Take the node out of it: [each.node for each in nodes]." if scored else ""
 
 
 def _by_document(nodes: Sequence[BaseNode]) -> dict[str, list[int]]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from llamaindex_oprag._convert import hit_of
 from llamaindex_oprag.documents import SourceLike, source_or_none
+from llamaindex_oprag.results import hits_of
 from llamaindex_oprag.stores import StoreLike, chunk_store
 from oprag.chunk import Hit
 from oprag.diagnosing import Diagnosis
@@ -46,8 +46,8 @@ def diagnose(
             such value.
     """
     chunks: Iterable[StoredChunk | Hit]
-    if isinstance(index_or_store, Sequence):
-        chunks = [hit_of(_scored(node)) for node in index_or_store]
+    if isinstance(index_or_store, Sequence) and not isinstance(index_or_store, str):
+        chunks = hits_of(index_or_store)
     else:
         chunks = chunk_store(index_or_store).scan()
     return diagnose_chunks(
@@ -57,7 +57,3 @@ def diagnose(
         position_keys=position_keys,
         document_key=document_key,
     )
-
-
-def _scored(node: BaseNode | NodeWithScore) -> NodeWithScore:
-    return node if isinstance(node, NodeWithScore) else NodeWithScore(node=node)

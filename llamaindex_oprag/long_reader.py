@@ -16,6 +16,7 @@ from llama_index.core.types import RESPONSE_TEXT_TYPE
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
 from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
+from llamaindex_oprag._llms import default_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue, Ledger
@@ -144,7 +145,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         token_counter: TokenizerSpec = None,
     ) -> None:
         self.options = LongReaderOptions(
-            llm=_checked_llm(Settings.llm if llm is None else llm),
+            llm=_checked_llm(default_llm(type(self).__name__) if llm is None else llm),
             templates={},
             examples=examples,
             one_call_below=one_call_below,

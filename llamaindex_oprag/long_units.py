@@ -29,6 +29,7 @@ from oprag.context import (
     Problems,
     chunks_for_units,
     list_options,
+    needs,
     refuse_unknown,
     with_texts,
 )
@@ -125,6 +126,7 @@ class LongUnitRetriever(WrappingRetriever):
         LongRAG (arXiv 2406.15319), which reads 4 to 8 units.
     """
 
+    @needs("(index.as_retriever(), units=group_documents(texts), documents=texts)")
     def __init__(
         self,
         base_retriever: BaseRetriever,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from llamaindex_oprag._convert import hit_of, node_of
-from oprag.chunk import Passage
+from oprag.chunk import Hit, Passage
 from oprag.context import read_passages, render
-from oprag.errors import InvalidOptionError
+from oprag.documents import check_entry, check_listed, check_passages
 from oprag.tokens import TokenizerSpec
 
 ResultLike: TypeAlias = NodeWithScore | BaseNode
@@ -85,13 +85,18 @@ def as_passages(nodes: Iterable[ResultLike]) -> list[Passage]:
     Raises:
         InvalidOptionError: Something in `nodes` is no node.
     """
-    if isinstance(nodes, (str, BaseNode, NodeWithScore)):
-        message = (
-            f"nodes is {nodes!r:.60}, not a list of nodes. Give what a retriever "
-            "returned: [node, …]."
-        )
-        raise InvalidOptionError(message, option="nodes", value=nodes)
-    return read_passages([hit_of(_scored(node)) for node in nodes])
+    return read_passages(hits_of(nodes))
+
+
+def hits_of(nodes: Iterable[ResultLike]) -> list[Hit]:
+    """Make hits of nodes with or without scores.
+
+    Raises:
+        InvalidOptionError: Something in `nodes` is no node.
+    """
+    check_listed("nodes", nodes, NodeWithScore, _instead)
+    found = [_scored(place, given) for place, given in enumerate(nodes)]
+    return list(map(hit_of, found))
 
 
 def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
@@ -102,14 +107,26 @@ def as_nodes(passages: Sequence[Passage]) -> list[NodeWithScore]:
 
     Args:
         passages: Any.
+
+    Raises:
+        InvalidOptionError: Something in `passages` is no passage.
     """
+    check_passages(passages)
     return [node_of(passage) for passage in passages]
 
 
-def _scored(given: ResultLike) -> NodeWithScore:
-    if isinstance(given, NodeWithScore):
-        return given
+def _scored(place: int, given: ResultLike) -> NodeWithScore:
     if isinstance(given, BaseNode):
         return NodeWithScore(node=given)
-    message = f"nodes holds {given!r:.60}. It takes what a retriever returned."
-    raise InvalidOptionError(message, option="nodes", value=given)
+    check_entry(f"nodes[{place}]", given, NodeWithScore, _instead)
+    return given
+
+
+def _instead(value: Any) -> str:
+    """What to give in the place of what a query engine or LangChain gave."""
+    if isinstance(value, BaseNode):
+        return " Give a list: [node]."
+    if hasattr(value, "source_nodes"):
+        return " Give its nodes: response.source_nodes."
+    of_langchain = hasattr(value, "page_content")
+    return " Documents are ordered by langchain_oprag." if of_langchain else ""

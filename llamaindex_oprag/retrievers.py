@@ -23,6 +23,7 @@ from oprag.context import (
     Problems,
     check_option,
     list_options,
+    needs,
     refuse_unknown,
     with_texts,
 )
@@ -91,6 +92,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             more could not be asked for.
     """
 
+    @needs("(index.as_retriever(), …)")
     def __init__(
         self,
         base_retriever: BaseRetriever,

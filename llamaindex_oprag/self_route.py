@@ -20,10 +20,11 @@ from llama_index.core.settings import Settings
 
 from llamaindex_oprag._best_first import best_first_postprocessor
 from llamaindex_oprag._convert import characters_of
+from llamaindex_oprag._llms import default_llm
 from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOptions
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
-from oprag.context import DESCRIPTIONS, list_options, shown
+from oprag.context import DESCRIPTIONS, list_options, needs, shown
 from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from oprag.diagnosing import Verification
 
 _DESCRIPTIONS = {**DESCRIPTIONS, **ROUTE_DESCRIPTIONS}
+
+
+_CALL = ".from_args(retriever, llm=llm, documents=documents)"
 
 
 class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
@@ -90,6 +94,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         number of steps.
     """
 
+    @needs(_CALL)
     def __init__(
         self,
         retriever: BaseRetriever,
@@ -98,11 +103,8 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if not isinstance(response_synthesizer, SelfRouteSynthesizer):
-            message = (
-                "A SelfRouteQueryEngine is made by SelfRouteQueryEngine.from_args("
-                "retriever=..., llm=..., documents=...), with prompts of your own as "
-                "rag_prompt= and full_prompt=."
-            )
+            name = type(self).__name__
+            message = f"{name} is not called itself. Write {name}{_CALL}."
             raise InvalidOptionError(
                 message, option="response_synthesizer", value=response_synthesizer
             )
@@ -163,7 +165,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
         """
         made = SelfRouteOptions.from_keywords(
             options,
-            llm=llm or Settings.llm,
+            llm=llm or default_llm(cls.__name__),
             rag_prompt=rag_prompt,
             full_prompt=full_prompt,
             max_context_tokens=max_context_tokens,

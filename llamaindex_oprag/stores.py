@@ -13,7 +13,7 @@ from llamaindex_oprag._chunk_stores.chroma import ChromaChunks
 from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks
 from llamaindex_oprag._chunk_stores.postgres import PostgresChunks
 from llamaindex_oprag._chunk_stores.qdrant import QdrantChunks
-from oprag.documents import ChunkStore
+from oprag.documents import ChunkStore, no_store, unknown_store
 from oprag.errors import InvalidOptionError
 
 StoreLike: TypeAlias = (
@@ -81,20 +81,13 @@ def _reader(store: object) -> Callable[[Any], ChunkStore] | None:
 
 
 def _refused(store: object) -> InvalidOptionError:
-    what = type(store).__name__
-    if isinstance(store, BasePydanticVectorStore) and not store.stores_text:
-        message = (
-            f"A {what} holds vectors and no texts; its chunks are in the docstore of "
-            "the index. Give the index, or index.docstore."
-        )
-    else:
-        known = ", ".join(name for _, name in _KNOWN)
-        message = (
-            f"How the chunks of a {what} are read is not known, and a search may leave "
-            f"chunks out without a word. Known are {known}, and every docstore. For "
-            "others, give the full texts by a function:\n"
-            "    def full_text(name): return Path(name).read_text()\n"
-            "    documents=full_text\n"
-            "or write an `oprag.ChunkStore`, a class of two methods."
-        )
+    if not isinstance(store, BasePydanticVectorStore):
+        takes = "an index, a vector store or a docstore of LlamaIndex"
+        return no_store(store, takes, "the index that is searched")
+    if store.stores_text:
+        return unknown_store(store, [*(name for _, name in _KNOWN), "every docstore"])
+    message = (
+        f"A {type(store).__name__} holds vectors and no texts; its chunks are in the "
+        "docstore of the index. Give the index, or index.docstore."
+    )
     return InvalidOptionError(message, option="store", value=store)

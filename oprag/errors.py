@@ -48,14 +48,10 @@ The outer rings have branches of their own: `oprag.evaluation.errors`, and
 from __future__ import annotations
 
 import inspect
-import sys
-import warnings
-from collections.abc import Callable, Collection, Mapping
-from contextvars import ContextVar
-from functools import wraps
+from collections.abc import Collection, Mapping
 from pathlib import PurePath
-from types import FrameType, MethodType
-from typing import Any, TypeVar
+from types import MethodType
+from typing import Any
 
 
 class OpragError(Exception):
@@ -412,6 +408,14 @@ def named(value: Any) -> str:
     return f"{article} {kind.__name__}{of}"
 
 
+def named_input(value: Any) -> str:
+    """Return what was given in the place of a question; of a mapping its keys."""
+    if not isinstance(value, Mapping):
+        return named(value)
+    keys = ", ".join(map(repr, value))
+    return f"a mapping with the key{'s'[: len(value) - 1]} {keys}" if keys else "{}"
+
+
 def instance_of(value: Any) -> str:
     """Return what to do with a class that was given in the place of its instance.
 
@@ -431,77 +435,3 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
 
     near = difflib.get_close_matches(name, known, n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
-
-
-_T = TypeVar("_T")
-
-_PASSED_OVER = frozenset(
-    (
-        *("oprag", "langchain_oprag", "llamaindex_oprag"),
-        *("langchain", "langchain_classic", "langchain_community", "langchain_core"),
-        *("langchain_text_splitters", "langgraph", "langsmith"),
-        *("llama_index", "llama_index_instrumentation", "workflows"),
-        *("anyio", "nest_asyncio", "pydantic", "tenacity", "uvloop", "wrapt"),
-    )
-) | (sys.stdlib_module_names - {"__main__"})
-"""Packages that stand between a user's line and ours; the standard library carries
-calls into threads and event loops."""
-
-_BEFORE: ContextVar[tuple[FrameType, int] | None] = ContextVar(
-    "oprag_user_frame", default=None
-)
-"""The user's frame, and the line in it, that a thread was started from."""
-
-
-def warn_user(message: str | Warning, category: type[Warning]) -> None:
-    """Warn, and name the user's line that led here.
-
-    That is the nearest one on the stack that is neither oprag's, nor a framework's, nor
-    the standard library's. Code that is awaited has the lines on the stack that await
-    it in the same task, and a thread that oprag started remembers where from. In a
-    thread or task that a framework or `asyncio.gather` made, the user's line is not
-    known: then it is the outermost line that is.
-
-    Args:
-        message: What was found and what to do; or the warning itself, of the category.
-        category: Filters go by it, and by the user's module.
-    """
-    frame, line = _user_frame()
-    warnings.warn_explicit(
-        message,
-        category,
-        filename=frame.f_code.co_filename,
-        lineno=line,
-        module=frame.f_globals.get("__name__") or "<unknown>",
-        registry=frame.f_globals.setdefault("__warningregistry__", {}),
-    )
-
-
-def from_user(work: Callable[..., _T]) -> Callable[..., _T]:
-    """Make work that warns the caller of this function, in whatever thread it runs."""
-    here = _user_frame()
-
-    @wraps(work)
-    def run(*args: object) -> _T:
-        before = _BEFORE.set(here)
-        try:
-            return work(*args)
-        finally:
-            _BEFORE.reset(before)
-
-    return run
-
-
-def _user_frame() -> tuple[FrameType, int]:
-    """The nearest frame of the user's, else the outermost, and the line it is at."""
-    outermost = sys._getframe(2)  # noqa: SLF001 -- what `warnings` itself uses
-    frame: FrameType | None = outermost
-    while frame is not None and _package(frame) in _PASSED_OVER:
-        outermost, frame = frame, frame.f_back
-    if frame is not None:
-        return frame, frame.f_lineno
-    return _BEFORE.get() or (outermost, outermost.f_lineno)
-
-
-def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -30,9 +30,11 @@ def require(module: str, *, extra: str, purpose: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
+        missing = isinstance(error, ModuleNotFoundError) and error.name == package
+        fault = "is not installed" if missing else f"cannot be imported ({error})"
         message = (
-            f"{purpose} needs the package {package!r}, which cannot be imported here "
-            f"({error}). Install it, for example with: pip install 'oprag[{extra}]'."
+            f"{purpose} needs the package {package!r}, which {fault}. Install it with: "
+            f'pip install "oprag[{extra}]".'
         )
         raise MissingDependencyError(message, package=package, extra=extra) from error
 
@@ -53,9 +55,8 @@ def require_version(installed: str, needed: str, *, framework: str, extra: str) 
         return
     message = (
         f"{extra}_oprag needs {framework} {needed} or newer, and {installed} is "
-        f'installed. pip install "oprag[{extra}]" upgrades it. Where it has to stay, '
-        "use the core alone, which works beside every version: oprag.order_context "
-        "takes the texts and the metadata of what was retrieved."
+        f'installed. Upgrade it with: pip install "oprag[{extra}]". Where it has to '
+        "stay, call oprag.order_context(texts, metadatas), which needs no framework."
     )
     package = framework.replace("-", "_")
     raise MissingDependencyError(

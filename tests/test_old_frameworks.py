@@ -72,7 +72,6 @@ def test_an_old_framework_is_named_with_the_version_needed_and_the_ways_out(
     assert facts == f"MissingDependencyError {version} {needed} {framework}"
     assert message == (
         f"{framework}_oprag needs {name} {needed} or newer, and {version} is "
-        f'installed. pip install "oprag[{framework}]" upgrades it. Where it has to '
-        "stay, use the core alone, which works beside every version: "
-        "oprag.order_context takes the texts and the metadata of what was retrieved."
+        f'installed. Upgrade it with: pip install "oprag[{framework}]". Where it has '
+        "to stay, call oprag.order_context(texts, metadatas), which needs no framework."
     )

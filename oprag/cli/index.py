@@ -25,7 +25,7 @@ from oprag.cli.chroma_directory import only_collection
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
 from oprag.cli.progress import indexing_bar
 from oprag.cli.telling import note
-from oprag.errors import IndexingError, OpragError, OpragWarning
+from oprag.errors import IndexingError, InvalidOptionError, OpragError, OpragWarning
 from oprag.evaluation.files import FilesRead, FileText
 from oprag.evaluation.safe_files import write_whole
 from oprag.indexing import FailedDocument, IndexingReport, RemoveMissing, SkippedFile
@@ -36,6 +36,15 @@ _FORMAT = 2
 COLLECTION = "oprag"
 _BATCH = 64
 """Chunks embedded and written at once, between two reports of progress."""
+
+_TOLD_OTHERWISE = (r"[\d,]+ failed: ", "The store also holds ", "Not given, and kept")
+"""How warnings begin of which the report is told."""
+_OPTIONS = {
+    'remove_missing="all"': "--remove-missing all",
+    "remove_missing=True": "--remove-missing yes",
+    " report.failed has the error of each.": "",
+}
+"""What messages of `index_documents` say, and what the command line calls it."""
 
 _PROBE = "In the beginning the author put the end at the end."
 """Embedded to tell whether a model of the same name still is the same model."""
@@ -146,7 +155,7 @@ def fill(
     What failed is in the report, and no warning tells of it as well.
     """
     with warnings.catch_warnings():
-        for told_otherwise in (r"[\d,]+ failed: ", "The store also holds "):
+        for told_otherwise in _TOLD_OTHERWISE:
             warnings.filterwarnings("ignore", told_otherwise, OpragWarning)
         return index_documents(
             documents,
@@ -273,7 +282,8 @@ def index_into(
         path: The directory; made where it is missing.
         collection: Made where it is missing; empty for the one that is there, or
             `COLLECTION`.
-        read: The files. What is stored of those that were skipped stays.
+        read: The files. What is stored of those that were skipped stays, unless they
+            are empty now.
         embeddings: The model that everything in it is embedded with.
         scope: Name of where the files come from.
         remove_missing: See `index_documents`.
@@ -288,7 +298,12 @@ def index_into(
         collection = only_collection(path) or COLLECTION
     collection = collection or COLLECTION
     given: list[Any] = as_documents(read.texts)
-    given += [SkippedFile(error.path, error) for error in read.skipped]
+    given += [Document("", metadata={"source": name}) for name in read.empty]
+    given += [
+        SkippedFile(error.path, error)
+        for error in read.skipped
+        if error.path not in read.empty
+    ]
     try:
         store = open_chroma(path, embeddings, collection)
         with indexing_bar(console) as told:
@@ -299,8 +314,17 @@ def index_into(
     except ChromaError as error:
         message = f"Chroma cannot open or write {path}: {error}"
         raise OSError(message) from error
+    except (IndexingError, InvalidOptionError) as error:
+        error.message = _in_options(error.message)
+        raise
     for failed in report.failed:
         note(f"Not indexed: {failed_line(failed)}")
+    if report.kept:
+        note(
+            f"Gone, and kept: {', '.join(report.kept)}. Other files could not be read "
+            "or indexed, and may be the same by a new name. The next run without such "
+            "removes them; --remove-missing all does in any case."
+        )
     if report.foreign:
         listed = ", ".join(report.foreign)
         note(
@@ -308,6 +332,13 @@ def index_into(
             f"which searches find as well: {listed}"
         )
     return Index(store, chunks, report, path, collection)
+
+
+def _in_options(message: str) -> str:
+    """Say what the library says in the options of the command line."""
+    for written, option in _OPTIONS.items():
+        message = message.replace(written, option)
+    return message
 
 
 def as_documents(texts: Sequence[FileText]) -> list[Document]:
@@ -324,5 +355,5 @@ def failed_line(failed: FailedDocument) -> str:
 def failure_of(failed: FailedDocument) -> str:
     """Say why a document failed, without secrets."""
     own = isinstance(failed.error, OpragError)
-    said = str(failed.error) if own else said_by(failed.error)
+    said = _in_options(str(failed.error)) if own else said_by(failed.error)
     return ReplyFilter(secrets_of()).whole(said)

@@ -21,7 +21,10 @@ from oprag.cli.telling import note, told
 from oprag.errors import IndexingError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oprag.cli.index import Index
+    from oprag.errors import UnreadableFileError
     from oprag.evaluation.files import FilesRead
     from oprag.indexing import IndexingReport, RemoveMissing
 
@@ -61,7 +64,7 @@ def index(
         typer.Option(
             help="With --chroma: also delete what an earlier run put there of the "
             "same folders and is gone now; `all`, if that is more than half. Files "
-            "that cannot be read stay."
+            "that cannot be read stay; of one that is empty now nothing does."
         ),
     ] = Missing.NO,
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
@@ -125,14 +128,16 @@ def index(
     if as_json:
         typer.echo(json.dumps(_values(made, read), indent=2))
     else:
-        make_console().print(summary(made.report), soft_wrap=True, markup=False)
+        said = summary(made.report, read.skipped)
+        make_console().print(said, soft_wrap=True, markup=False)
     if made.report.failed:
         raise typer.Exit(1)
 
 
-def summary(report: IndexingReport) -> str:
+def summary(report: IndexingReport, skipped: Sequence[UnreadableFileError]) -> str:
     """Say what was done in one sentence; what failed was told before."""
-    said = str(replace(report, failed=()))
+    left = tuple(error for error in skipped if error.path not in report.empty)
+    said = str(replace(report, failed=(), skipped=left))
     failed = len(report.failed)
     return f"{said[:-1]}, {failed:,} failed." if failed else said
 

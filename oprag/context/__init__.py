@@ -46,6 +46,8 @@ from oprag.context.unknown import (
     COUNT_WORDS,
     GONE,
     knows_its_options,
+    needs,
+    no_attribute,
     refuse_unknown,
 )
 
@@ -87,6 +89,8 @@ __all__ = [
     "knows_its_options",
     "list_options",
     "marked_texts",
+    "needs",
+    "no_attribute",
     "numbering",
     "order_context",
     "place_metadata",

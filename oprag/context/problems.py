@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from oprag.context.results import is_placed, keep_aside, written_problem
-from oprag.errors import OpragError, PositionWarning, kind_of, warn_user
+from oprag.errors import OpragError, PositionWarning, kind_of
 from oprag.metadata import PROBLEM
+from oprag.warning import warn_user
 
 _LOG = logging.getLogger("oprag")
 

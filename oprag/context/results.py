@@ -231,14 +231,6 @@ def is_placed(metadata: Mapping[str, Any], name: str | None = None) -> bool:
     return follows and names_document(citation, name, metadata)
 
 
-def written_ranks(metadatas: Sequence[Mapping[str, Any]]) -> list[int] | None:
-    """Return the rank that each result has in its metadata; None where one has none."""
-    # Mostly the first tells.
-    if not metadatas or RANK not in metadatas[0] or not all(map(is_placed, metadatas)):
-        return None
-    return [metadata[RANK] for metadata in metadatas]
-
-
 def written_ranks(
     metadatas: Sequence[Mapping[str, Any]], names: Sequence[str | None] = ()
 ) -> list[int] | None:

@@ -1,11 +1,11 @@
-"""What is said of an option that does not exist: what to write in its place."""
+"""What is said of options and methods that are not there: what to write instead."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from oprag.errors import InvalidOptionError, did_you_mean
 
@@ -89,6 +89,67 @@ def _instead(option: str, known: Collection[str]) -> str:
     if option in _OF_RENDER:
         return _OF_RENDER[option]
     return f"{did_you_mean(option, known)}Known options: {', '.join(known)}."
+
+
+def needs(write: str) -> Callable[[_Called], _Called]:
+    """Have a constructor say what it lacks, or does not know, and how it is called.
+
+    Args:
+        write: The call, without the class's name where that is called itself.
+
+    Returns:
+        A decorator for `__init__`.
+    """
+
+    def checking(constructor: _Called) -> _Called:
+        parameters = [*inspect.signature(constructor).parameters.values()][1:]
+        listed = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
+        required = [p.name for p in listed if p.default is p.empty]
+        known = [p.name for p in listed] if listed == parameters else None
+
+        @functools.wraps(constructor)
+        def checked(self: Any, *given: Any, **options: Any) -> Any:
+            name = type(self).__name__
+            example = f"Write {name}{write}."
+            missing = [r for r in required[len(given) :] if r not in options]
+            if missing:
+                has = [*(p.name for p in listed[: len(given)]), *options]
+                found = f"{_named(has)} alone" if has else "nothing"
+                message = f"{name} needs {_named(missing)}, and was given {found}."
+                raise InvalidOptionError(
+                    f"{message} {example}", option=missing[0], value=None
+                )
+            if known is not None:
+                refuse_unknown(options, known, dict.fromkeys(options, example))
+            return constructor(self, *given, **options)
+
+        return cast("_Called", checked)
+
+    return checking
+
+
+def _named(options: Sequence[str]) -> str:
+    *first, last = [f"{option}=" for option in options]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+_CALLS = ("invoke", "retrieve", "get_relevant_documents", "query")
+"""Words for asking a retriever; of their async versions each begins with an a."""
+
+
+def no_attribute(component: str, name: str, asked: str) -> str:
+    """Return what is said of an attribute that a retriever does not have.
+
+    Args:
+        component: Its class name.
+        name: What was looked for.
+        asked: The method that asks it.
+    """
+    message = f"{component!r} object has no attribute {name!r}"
+    for a in ("", "a"):
+        if name in [a + call for call in _CALLS]:
+            return f"{message}. Write {a}{asked}(question)."
+    return message
 
 
 def knows_its_options(

@@ -1,7 +1,13 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
 from oprag.documents.copies import Copies, StoredCopies, is_own
-from oprag.documents.entries import as_texts_by_name, check_entries, check_entry
+from oprag.documents.entries import (
+    as_texts_by_name,
+    check_entries,
+    check_entry,
+    check_listed,
+    check_passages,
+)
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.rebuilding import StoreSource, read_versions, rebuild
 from oprag.documents.search_filters import (
@@ -24,8 +30,10 @@ from oprag.documents.sources import (
 from oprag.documents.stored_chunks import (
     ChunkStore,
     StoredChunk,
+    no_store,
     qdrant_place,
     stored_hit,
+    unknown_store,
 )
 
 __all__ = [
@@ -41,6 +49,8 @@ __all__ = [
     "as_texts_by_name",
     "check_entries",
     "check_entry",
+    "check_listed",
+    "check_passages",
     "checked_text",
     "count_files",
     "document_source",
@@ -49,6 +59,7 @@ __all__ = [
     "inner_retrievers",
     "is_own",
     "is_unchanged",
+    "no_store",
     "not_found",
     "one_filter",
     "qdrant_place",
@@ -57,4 +68,5 @@ __all__ = [
     "rebuild",
     "refuse_strangers",
     "stored_hit",
+    "unknown_store",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePath
 from typing import Any
 
+from oprag.chunk import Passage
 from oprag.errors import InvalidOptionError, instance_of, named
 
 
@@ -23,14 +24,42 @@ def check_entries(
     Raises:
         InvalidOptionError: One is of another class; or they are no list.
     """
-    if isinstance(values, (wanted, str)) or not isinstance(values, Iterable):
-        name = "text" if wanted is str else "document"
-        hint = f" Give a list: [{name}]." if isinstance(values, wanted) else ""
+    check_listed(option, values, wanted, instead)
+    for place, value in enumerate(values if isinstance(values, (list, tuple)) else ()):
+        check_entry(f"{option}[{place}]", value, wanted, instead)
+
+
+def check_listed(
+    option: str, values: Any, wanted: type, instead: Callable[[Any], str] = lambda _: ""
+) -> None:
+    """Make sure that values are listed at all; what each is, is not looked at.
+
+    Raises:
+        InvalidOptionError: It is one value alone, a text, a mapping or no list.
+    """
+    one = isinstance(values, wanted)
+    # A model of pydantic can be iterated over, and gives pairs of names and values.
+    single = isinstance(values, (str, Mapping)) or hasattr(type(values), "model_fields")
+    if one or single or not isinstance(values, Iterable):
+        hint = f" Give a list: [{option.removesuffix('s')}]." if one else ""
         message = f"{option} is {named(values)}. {_takes(wanted)}"
         message += hint or instead(values) or instance_of(values)
         raise InvalidOptionError(message, option=option, value=values)
-    for place, value in enumerate(values if isinstance(values, (list, tuple)) else ()):
-        check_entry(f"{option}[{place}]", value, wanted, instead)
+
+
+def check_passages(passages: Any) -> None:
+    """Make sure that what is to be made results is passages.
+
+    Raises:
+        InvalidOptionError: Something else is among them, such as results.
+    """
+    check_entries("passages", passages, Passage, _as_results)
+
+
+def _as_results(value: Any) -> str:
+    if hasattr(value, "metadata"):
+        return " Leave the call out: these are results already."
+    return ""
 
 
 def check_entry(

@@ -8,7 +8,8 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -326,7 +327,8 @@ class _CallableSource(DocumentSource):
         self._find = find
 
     def get(self, document_id: str) -> str:
-        found = self._find(document_id)
+        with self._naming(document_id):
+            found = self._find(document_id)
         if inspect.isawaitable(found):
             if inspect.iscoroutine(found):
                 found.close()
@@ -340,22 +342,41 @@ class _CallableSource(DocumentSource):
     async def aget(self, document_id: str) -> str:
         from asyncio import to_thread  # as above
 
-        if inspect.iscoroutinefunction(self._find):
-            found = await self._find(document_id)
-        else:
-            found = await to_thread(self._find, document_id)
-            if inspect.isawaitable(found):
-                found = await found
+        with self._naming(document_id):
+            if inspect.iscoroutinefunction(self._find):
+                found = await self._find(document_id)
+            else:
+                found = await to_thread(self._find, document_id)
+                if inspect.isawaitable(found):
+                    found = await found
         return checked_text(document_id, found, self._where)
+
+    @contextmanager
+    def _naming(self, document_id: str) -> Iterator[None]:
+        """Say of a KeyError whose it is: it looks like one of ours, and says little."""
+        try:
+            yield
+        except KeyError as error:
+            name = getattr(self._find, "__name__", type(self._find).__name__)
+            message = (
+                f"The function {name!r}, given as documents=, failed when it was asked "
+                f"for {document_id!r} (KeyError: {error}). Let it return the text, or "
+                "None for a document that it does not have."
+            )
+            raise InvalidOptionError(
+                message, option="documents", value=self._find
+            ) from error
 
 
 class _FolderSource(DocumentSource):
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
+            instead = as_texts_by_name(str(folder))
+            if folder.is_file():
+                instead = " Give the folder that the file is in."
             message = (
                 f"documents={str(folder)!r} is no folder. It takes a folder of text "
-                "files, a mapping from names to texts, or a function."
-                f"{' Give the folder that the file is in.' if folder.is_file() else ''}"
+                f"files, a mapping from names to texts, or a function.{instead}"
             )
             raise InvalidOptionError(message, option="documents", value=str(folder))
         self._folder = folder.resolve()

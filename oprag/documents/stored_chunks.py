@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 from oprag.chunk import Hit
+from oprag.errors import InvalidOptionError, named
 from oprag.positions import read_node
 
 
@@ -30,6 +31,31 @@ class StoredChunk(NamedTuple):
     """What the store gives back as its metadata; not to be written to."""
     id: str = ""
     """The store's own id of the chunk; empty where it does not tell."""
+
+
+def no_store(value: Any, takes: str, instead: str) -> InvalidOptionError:
+    """Return the error for what is given as a store, and is none.
+
+    Args:
+        value: What was given.
+        takes: What a framework's stores are.
+        instead: What to give.
+    """
+    message = f"The store is {named(value)}. It takes {takes}. Give {instead}."
+    return InvalidOptionError(message, option="store", value=value)
+
+
+def unknown_store(store: Any, known: Sequence[str]) -> InvalidOptionError:
+    """Return the error for a store whose chunks nobody knows how to read."""
+    message = (
+        f"How the chunks of {named(store)} are read is not known, and a search may "
+        f"leave chunks out without a word. Known are {', '.join(known)}. Give the full "
+        "texts as documents= by a function, such as\n"
+        "    def full_text(name):\n"
+        "        return Path(folder, name).read_text(encoding='utf-8')\n"
+        "or say how its chunks are read with an oprag.ChunkStore."
+    )
+    return InvalidOptionError(message, option="store", value=store)
 
 
 def stored_hit(chunk: StoredChunk) -> Hit:

@@ -23,7 +23,6 @@ from oprag.errors import (
     InvalidOptionError,
     OpragWarning,
     invalid_option,
-    warn_user,
 )
 from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
 from oprag.indexing.reporting import (
@@ -42,6 +41,7 @@ from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot
 from oprag.metadata import document_key
 from oprag.positions import shared_key
+from oprag.warning import warn_user
 
 RemoveMissing: TypeAlias = bool | Literal["all"]
 """Whether documents that are not given are deleted; all of them if need be."""

@@ -281,7 +281,7 @@ def _check_document(place: int, document: object, document_type: type) -> None:
 
 
 def _instead(value: object) -> str:
-    if isinstance(value, (str, PurePath)):
+    if isinstance(value, (str, PurePath, Mapping)):
         return (
             " Files are given by the path of their folder; a text as "
             "Document(…, metadata={'source': name})."

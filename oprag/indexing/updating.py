@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from oprag.calls import hiding_secrets
 from oprag.documents import ChunkStore
-from oprag.errors import OpragWarning, warn_user
+from oprag.errors import OpragWarning
 from oprag.indexing.deciding import Readable, RemoveMissing, Steps, indexing_steps
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.plan import Replace
@@ -24,6 +24,7 @@ from oprag.indexing.reporting import (
 )
 from oprag.indexing.requests import Add, Fetch, Request
 from oprag.indexing.writing import ChunkWriter, in_thread
+from oprag.warning import warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

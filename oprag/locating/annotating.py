@@ -10,7 +10,6 @@ from oprag.errors import (
     AmbiguousPositionError,
     InconsistentChunksError,
     UnlocatedChunksWarning,
-    warn_user,
 )
 from oprag.locating.chunks_in_order import Location, locate
 from oprag.locating.given_order import given_order
@@ -32,6 +31,7 @@ from oprag.metadata import (
     document_version,
     text_stamp,
 )
+from oprag.warning import warn_user
 
 POSITION_KEYS = (
     *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX),

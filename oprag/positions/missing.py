@@ -75,7 +75,10 @@ def not_located(
             f"{len(unproved)} of its {len(chunks)} retrieved chunks have no position "
             f"that can be used, and documents= has no exact text by the name {name!r}"
         )
-        do = f"Give its text under that name. {WAYS_OUT}"
+        do = (
+            "Give its text under that name, or accept another order with "
+            'missing_position="last" or "rank".'
+        )
     else:
         whys = {
             "ambiguous": "stands in its text more than once",

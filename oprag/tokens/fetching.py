@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
+from typing import TypeVar, cast
 
 from oprag.optional import require
+
+_T = TypeVar("_T")
 
 SECONDS = 5.0
 """How long somebody waits for a file, name resolution and all."""
@@ -30,24 +35,53 @@ def fetch(address: str, sha256: str, keep_at: Path | None) -> bytes:
         OSError: It could not be fetched; a `TimeoutError` where it takes too long.
         ValueError: It is not the file that was wanted.
     """
-    outcome: SimpleQueue[bytes | Exception] = SimpleQueue()
+    return _within(SECONDS, address, partial(_fetched, address, sha256, keep_at))
 
-    def work() -> None:
+
+def check_reachable(address: str, seconds: float = SECONDS) -> None:
+    """Make sure that a server answers, before what asks it again and again.
+
+    Args:
+        address: Of the server; proxies are those of the environment.
+        seconds: How long it may take.
+
+    Raises:
+        OSError: It does not answer; a `TimeoutError` where it takes too long.
+    """
+    _within(seconds, address, partial(_asked, address, seconds))
+
+
+def _within(seconds: float, address: str, work: Callable[[], _T]) -> _T:
+    outcome: SimpleQueue[tuple[_T, None] | tuple[None, Exception]] = SimpleQueue()
+
+    def run() -> None:
         try:
-            outcome.put(_fetched(address, sha256, keep_at))
+            outcome.put((work(), None))
         except Exception as error:  # noqa: BLE001 -- raised where somebody waits
-            outcome.put(error)
+            outcome.put((None, error))
 
     # A thread, because no time limit of a connection holds for looking up its host.
-    Thread(target=work, name="oprag-fetch", daemon=True).start()
+    Thread(target=run, name="oprag-fetch", daemon=True).start()
     try:
-        found = outcome.get(timeout=SECONDS)
+        found, failure = outcome.get(timeout=seconds)
     except Empty:
-        message = f"{address} did not come within {SECONDS:g} seconds"
+        message = f"{address} did not answer within {seconds:g} seconds"
         raise TimeoutError(message) from None
-    if isinstance(found, Exception):
-        raise found
-    return found
+    if failure is not None:
+        raise failure
+    return cast("_T", found)
+
+
+def _asked(address: str, seconds: float) -> None:
+    # Here, because it takes long and is hardly ever needed.
+    from urllib.error import HTTPError
+    from urllib.request import Request, urlopen
+
+    try:
+        with urlopen(Request(address, method="HEAD"), timeout=seconds):  # noqa: S310 -- the user's own hub
+            return
+    except HTTPError:  # it answers
+        return
 
 
 def _fetched(address: str, sha256: str, keep_at: Path | None) -> bytes:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from oprag.errors import TokenizerError, did_you_mean
 from oprag.optional import require
+from oprag.tokens.fetching import check_reachable
 from oprag.tokens.tiktoken_files import known_names
 
 if TYPE_CHECKING:
     import tokenizers
 
+_HUB = "https://huggingface.co"
 _AROUND_WHITE_SPACE = re.compile(r"[!-~][ \t\n\r]|[ \t\n\r][!-~]")
 
 
@@ -52,15 +55,19 @@ def load_huggingface(name: str) -> tokenizers.Tokenizer:
                 name, local_files_only=True
             )
         except (OSError, ValueError):  # not here, or not all of it
+            # Out of reach it is asked again and again, for most of a minute.
+            if "HF_HUB_OFFLINE" not in os.environ:
+                check_reachable(os.environ.get("HF_ENDPOINT", _HUB))
             loaded = transformers.AutoTokenizer.from_pretrained(name)
     except (ImportError, OSError, RuntimeError, ValueError) as error:
         meant = did_you_mean(name, [*known_names(), "approximate"])
         reason = f" ({type(error).__name__}: {str(error).partition(chr(10))[0]})"
         message = (
             f"No tokenizer could be loaded by the name {name!r}"
-            f"{'' if meant else reason}. {meant}It takes an encoding or a model that "
-            'tiktoken knows, "approximate", or a Hugging Face tokenizer: a folder, or '
-            "a name that is cached or that the hub can be asked for."
+            f"{'' if meant else reason}. "
+            f"{meant}It takes an encoding or a model that tiktoken knows, a Hugging "
+            "Face tokenizer (a folder, or a name that is cached or that the hub has), "
+            'or, where none is to be had, "approximate".'
         )
         raise TokenizerError(message, tokenizer=name) from error
     return private_copy(loaded, name)

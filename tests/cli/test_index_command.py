@@ -77,6 +77,74 @@ def test_what_is_gone_is_removed_if_asked_and_what_cannot_be_read_stays(run, tmp
     assert json.loads(gone.stdout)["chunks"] == 2
 
 
+def test_a_file_that_is_no_document_or_is_empty_keeps_nothing_that_is_gone(
+    run, tmp_path
+):
+    notes, place = tmp_path / "notes", tmp_path / "chroma"
+    run("index", notes, "--chroma", place)
+    (notes / "a.txt").unlink()
+    (notes / "new.bin").write_bytes(b"\0")
+    (notes / "new.txt").write_text("")
+
+    gone = run("index", notes, "--chroma", place, "--remove-missing", "yes")
+
+    assert gone.exit_code == 0
+    assert "1 removed, 1 empty, 1 skipped." in gone.stdout
+    assert "kept" not in gone.output
+
+
+def test_a_file_that_cannot_be_read_keeps_what_is_gone_in_the_words_of_the_command(
+    run, tmp_path
+):
+    notes, place = tmp_path / "notes", tmp_path / "chroma"
+    run("index", notes, "--chroma", place)
+    (notes / "a.txt").unlink()
+    (notes / "new.txt").write_bytes("ü".encode("latin-1"))
+
+    kept = run("index", notes, "--chroma", place, "--remove-missing", "yes")
+    every = run("index", notes, "--chroma", place, "--remove-missing", "all")
+
+    assert "0 removed, 1 missing but kept, 1 skipped." in kept.stdout
+    assert f"Gone, and kept: {notes / 'a.txt'}." in kept.output
+    assert "report." not in kept.output
+    assert "remove_missing" not in kept.output
+    assert "1 removed, 1 skipped." in every.stdout
+
+
+def test_what_is_stored_of_a_file_that_is_empty_now_goes(run, tmp_path):
+    notes, place = tmp_path / "notes", tmp_path / "chroma"
+    run("index", notes, "--chroma", place)
+    (notes / "a.txt").write_text("")
+
+    found = json.loads(run("index", notes, "--chroma", place, "--json").stdout)
+
+    assert (found["empty"], found["chunks"]) == ([str(notes / "a.txt")], 2)
+
+
+@pytest.mark.parametrize("remove", ["yes", "no"])
+def test_more_than_half_stays_and_the_option_that_removes_it_is_named(
+    run, tmp_path, remove
+):
+    notes, place = tmp_path / "notes", tmp_path / "chroma"
+    run("index", notes, "--chroma", place)
+    (notes / "a.txt").write_text("")
+    (notes / "b.txt").write_text("")
+
+    kept = run("index", notes, "--chroma", place, "--remove-missing", remove)
+
+    assert kept.exit_code == 1
+    assert "--remove-missing all" in kept.output
+    assert "remove_missing" not in kept.output
+    store = Chroma("oprag", persist_directory=str(place))
+    assert len(store.get()["ids"]) == 3
+
+
+def test_what_was_skipped_is_counted_without_a_directory_too(run, tmp_path):
+    (tmp_path / "notes" / "d.bin").write_bytes(b"\0")
+
+    assert "1 skipped." in run("index", tmp_path / "notes").stdout
+
+
 def test_options_that_do_not_go_together_are_a_wrong_call(run, tmp_path):
     assert run("index", tmp_path / "notes", "--collection", "x").exit_code == 2
     both = run("index", tmp_path / "notes", "--chroma", "c", "--directory", "d")

@@ -25,7 +25,7 @@ DECISIONS = (
     ("What each metadata key is called", "oprag/metadata.py"),
     ("Which errors there are, and what they say", "oprag/errors.py"),
     ("What is said if a package is not installed", "oprag/optional.py"),
-    ("Which line of the user's a warning names", "oprag/errors.py"),
+    ("Which line of the user's a warning names", "oprag/warning.py"),
     ("What a token is and how many a text has", "oprag/tokens"),
     ("Which document, part and place metadata name", "oprag/positions"),
     ("What happens when a place is missing or contradicts another", "oprag/positions"),

@@ -105,6 +105,17 @@ def test_a_chain_may_begin_with_it_and_be_drawn():
     assert chain.get_graph().nodes
 
 
+async def test_its_run_in_a_chain_has_its_name():
+    step = RunnableLambda(lambda _: [chunk(1)])
+    chains = (step | OrderPreservingCompressor(), OrderPreservingCompressor() | step)
+
+    for chain in chains:
+        events = chain.astream_events([chunk(0)], version="v2")
+        names = {event["name"] async for event in events}
+
+        assert "OrderPreservingCompressor" in names
+
+
 def test_it_is_the_compressor_of_a_contextual_compression_retriever():
     retriever = ContextualCompressionRetriever(
         base_compressor=OrderPreservingCompressor(top_n=2),

@@ -256,7 +256,7 @@ def test_a_subclass_is_read_as_its_base():
 
 
 def test_a_vector_store_that_cannot_be_read_is_refused_at_once():
-    with pytest.raises(InvalidOptionError, match="chunks of a OtherStore") as caught:
+    with pytest.raises(InvalidOptionError, match="chunks of an OtherStore") as caught:
         document_source(OtherStore())
     assert "def full_text(name):" in str(caught.value)
     assert "ChunkStore" in str(caught.value)

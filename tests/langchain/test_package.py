@@ -40,7 +40,7 @@ def test_without_the_framework_the_error_names_the_extra():
     )
 
     assert said.startswith("langchain_core langchain True")
-    assert "pip install 'oprag[langchain]'" in said
+    assert 'pip install "oprag[langchain]"' in said
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_without_the_splitters_package_all_else_works_and_they_name_the_extra():
     assert len(said) == 3
     for error in said[1:]:
         assert error.startswith("langchain_text_splitters langchain True")
-        assert "pip install 'oprag[langchain]'" in error
+        assert 'pip install "oprag[langchain]"' in error
 
 
 @pytest.mark.slow

@@ -298,7 +298,7 @@ async def test_a_document_that_holds_the_sentinel_decides_nothing(scripted_serve
     "given", [{"question": "?"}, {}, 7, {"input": None}, {"input": ["a"]}]
 )
 async def test_an_input_without_a_question_is_refused(scripted_server, given):
-    with pytest.raises(ValueError, match=r'a mapping with "input"'):
+    with pytest.raises(ValueError, match=r'Write {"input": question}'):
         await ask(chain_of(scripted_server([])), given)
 
 

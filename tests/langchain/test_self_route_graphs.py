@@ -365,7 +365,7 @@ class TestMessages:
 
     @pytest.mark.parametrize("messages", [[], [AIMessage("Hello.")]])
     def test_messages_without_a_user_are_refused(self, messages):
-        with pytest.raises(ValueError, match="of which one is of the user"):
+        with pytest.raises(ValueError, match="of which none is of the user"):
             chain_over(ANSWER).invoke({"messages": messages})
 
     async def test_a_thread_goes_on_where_it_was(self):

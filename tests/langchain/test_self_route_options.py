@@ -56,7 +56,7 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"documents": None}, "needs documents="),
         ({"documents": 7}, "gives no full texts"),
         ({"documents": "no/such/folder"}, "no folder"),
-        ({"documents": OtherStore()}, "chunks of a OtherStore"),
+        ({"documents": OtherStore()}, "chunks of an OtherStore"),
         ({"rungs": []}, "a list of one or more"),
         ({"rungs": "full"}, "rungs="),
         ({"rungs": ["full", "retrieved"]}, "nothing|no more"),

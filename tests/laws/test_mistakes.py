@@ -150,6 +150,35 @@ def test_a_mistake_is_told_with_what_to_change(mistake, names, monkeypatch):
     assert isinstance(caught.value, getattr(builtins, mistake.builtin))
 
 
+@pytest.mark.parametrize(
+    ("retriever", "asked", "instead"),
+    [
+        ("langchain", "retrieve", "invoke"),
+        ("langchain", "aretrieve", "ainvoke"),
+        ("llamaindex", "invoke", "retrieve"),
+        ("llamaindex", "get_relevant_documents", "retrieve"),
+        ("llamaindex", "ainvoke", "aretrieve"),
+    ],
+)
+def test_a_method_of_the_other_framework_is_told_with_the_one_to_call(
+    retriever, asked, instead, names
+):
+    known = names[retriever]
+    made = (
+        known["OrderPreservingRetriever"](vectorstore=known["store"])
+        if retriever == "langchain"
+        else known["OrderPreservingRetriever"](known["retriever"])
+    )
+
+    with pytest.raises(AttributeError) as caught:
+        getattr(made, asked)
+
+    assert str(caught.value) == (
+        f"'OrderPreservingRetriever' object has no attribute {asked!r}. "
+        f"Write {instead}(question)."
+    )
+
+
 def test_there_are_many_in_every_table():
     tables = [mistake.table for mistake in mistakes()]
 

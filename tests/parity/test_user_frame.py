@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as LlamaIndexDocument
 from llama_index.core import VectorStoreIndex
@@ -136,12 +137,46 @@ async def test_an_awaited_warning_names_the_users_file(name):
     assert files(caught) == {__file__}
 
 
-def test_where_the_user_is_not_on_the_stack_a_warning_comes_all_the_same():
-    async def both():
-        return await asyncio.gather(AWAITED["langchain retriever"]())
+def awaiting(call: Any, *given: Any) -> Any:
+    async def both() -> Any:
+        return await asyncio.gather(call(*given))
 
-    with pytest.warns(OpragWarning):
-        asyncio.run(both())
+    return asyncio.run(both())
+
+
+THREADS = {
+    "batch": lambda: langchain_retriever().batch(["q", "r"]),
+    "RunnableParallel": lambda: RunnableParallel(
+        one=langchain_retriever(), two=RunnableLambda(len)
+    ).invoke("q"),
+    "langchain to_thread": lambda: awaiting(
+        asyncio.to_thread, langchain_retriever().invoke, "q"
+    ),
+    "llamaindex to_thread": lambda: awaiting(
+        asyncio.to_thread, llamaindex_retriever().retrieve, "q"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", THREADS)
+def test_in_a_thread_without_a_line_of_the_users_a_warning_names_the_component(name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        THREADS[name]()
+
+    (file,) = files(caught)
+    assert Path(file).parent.name in {"langchain_oprag", "llamaindex_oprag"}
+    assert Path(file).stem == "_wrapping"
+
+
+def test_in_a_thread_a_line_of_the_users_is_found():
+    retriever = langchain_retriever()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        awaiting(asyncio.to_thread, lambda: retriever.invoke("q"))
+
+    assert files(caught) == {__file__}
 
 
 def test_a_hello_world_is_not_warned():

@@ -9,11 +9,14 @@ import ssl
 import subprocess
 import threading
 from contextlib import contextmanager
+from time import monotonic
 
 import pytest
 
 from oprag.optional import bundled_folder
+from oprag.tokens.fetching import check_reachable
 from tests.fresh_interpreter import run
+from tests.support.openai_server import ScriptedServer
 
 pytest.importorskip("tiktoken", reason="its file is fetched")
 
@@ -269,3 +272,17 @@ print(len(split_sentences("One. Two.", tokenizer="approximate", chunk_size=2)))
     assert [line.split()[0] for line in errors] == [kind] * 4
     assert all(way in line for line in errors)
     assert pieces == "2"
+
+
+def test_a_server_that_does_not_answer_is_given_up_in_time():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = monotonic()
+        with pytest.raises(TimeoutError):
+            check_reachable(f"http://127.0.0.1:{silent.getsockname()[1]}", 0.2)
+
+    assert monotonic() - began < 3
+
+
+def test_a_server_that_answers_anything_is_within_reach():
+    with ScriptedServer([]) as server:
+        check_reachable(server.base_url)

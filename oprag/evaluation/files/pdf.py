@@ -7,7 +7,7 @@ import logging
 import zlib
 from typing import NamedTuple
 
-from oprag.evaluation.files.text import NoTextError
+from oprag.evaluation.files.text import NotADocumentError, NoTextError
 from oprag.optional import require
 from oprag.tokens import encodable
 
@@ -63,7 +63,9 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
         if text.strip()
     ]
     if not pages:
-        raise NoTextError("is a PDF without text; scanned pages need text recognition")
+        raise NotADocumentError(
+            "is a PDF without text; scanned pages need text recognition"
+        )
     return pages
 
 

@@ -10,7 +10,12 @@ from typing import Any, NamedTuple
 from oprag.errors import MissingDependencyError, UnreadableFileError
 from oprag.evaluation.files.html import html_text
 from oprag.evaluation.files.pdf import pdf_pages
-from oprag.evaluation.files.text import NoTextError, decode
+from oprag.evaluation.files.text import (
+    EmptyFileError,
+    NotADocumentError,
+    NoTextError,
+    decode,
+)
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _PDF_MAGIC = b"%PDF-"
@@ -43,12 +48,19 @@ class FilesRead(NamedTuple):
     texts: tuple[FileText, ...]
     """In reading order."""
     skipped: tuple[UnreadableFileError, ...]
-    """Files inside folders that hold no text, in the order they were come upon."""
+    """Files inside folders that hold no text, in the order they were come upon. Only
+    the error of one that could not be read has a `__cause__`."""
 
     @property
     def names(self) -> list[str]:
         """Names of the files that were read, in reading order."""
         return list(dict.fromkeys(each.source for each in self.texts))
+
+    @property
+    def empty(self) -> list[str]:
+        """Names of the skipped files that have nothing in them."""
+        nothing = (e for e in self.skipped if isinstance(e.__context__, EmptyFileError))
+        return [error.path for error in nothing]
 
     @property
     def whole(self) -> dict[str, str]:
@@ -135,6 +147,8 @@ def read_file(path: Path) -> list[FileText]:
         return _texts(path, path.read_bytes())
     except OSError as error:
         raise unreadable(path, _said(error)) from error
+    except (EmptyFileError, NotADocumentError) as error:
+        raise unreadable(path, str(error)) from None  # nothing failed
     except NoTextError as error:
         raise unreadable(path, str(error)) from error
     except MissingDependencyError as error:
@@ -144,13 +158,13 @@ def read_file(path: Path) -> list[FileText]:
 def _texts(path: Path, data: bytes) -> list[FileText]:
     name = _name(path)
     if not data.strip():
-        raise NoTextError("is empty")
+        raise EmptyFileError("is empty")
     if path.suffix.lower() == ".pdf" or data.startswith(_PDF_MAGIC):
         return [FileText(name, *page) for page in pdf_pages(data)]
     is_html = path.suffix.lower() in HTML_ENDINGS
     text = html_text(data) if is_html else decode(data)
     if not text.strip():
-        raise NoTextError("holds no text")
+        raise EmptyFileError("holds no text")
     return [FileText(name, text)]
 
 

@@ -15,6 +15,14 @@ class NoTextError(ValueError):
     """Why bytes are no text; the message follows the name of the file."""
 
 
+class NotADocumentError(NoTextError):
+    """There is no text in them for anybody: they are binary, or pictures."""
+
+
+class EmptyFileError(NoTextError):
+    """There is nothing in them."""
+
+
 def decode(data: bytes, declared: str | None = None) -> str:
     """Read bytes as text, every character and line break as it is.
 
@@ -28,13 +36,13 @@ def decode(data: bytes, declared: str | None = None) -> str:
     if data.startswith(_UTF_16):
         raise NoTextError("is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
-        raise NoTextError("is binary, not text")
+        raise NotADocumentError("is binary, not text")
     try:
         codec = _codec(declared)
         return data.decode(codec)
     except UnicodeDecodeError as error:
         if declared is None and _NEVER_IN_TEXT.search(data):
-            raise NoTextError("is binary, not text") from error
+            raise NotADocumentError("is binary, not text") from error
         name = declared or "UTF-8"
         message = (
             f"is not {name} text (byte 0x{data[error.start]:02x} at {error.start}); "
