@@ -275,7 +275,7 @@ def order(documents, given_options):
             return None
 
 
-@settings(max_examples=cases(500))
+@settings(max_examples=cases(150))
 @given(retrievals(), styles, options)
 def test_running_on_its_own_result_changes_nothing(retrieval, style, given_options):
     once = order(documents_of(retrieval, style), given_options)
@@ -283,7 +283,7 @@ def test_running_on_its_own_result_changes_nothing(retrieval, style, given_optio
     assert once is None or order(once, given_options) == once
 
 
-@settings(max_examples=cases(500))
+@settings(max_examples=cases(150))
 @given(retrievals(), styles, options)
 def test_nothing_that_was_given_is_written_to(retrieval, style, given_options):
     documents = documents_of(retrieval, style)
@@ -295,7 +295,7 @@ def test_nothing_that_was_given_is_written_to(retrieval, style, given_options):
 
 
 @pytest.mark.slow
-@settings(max_examples=cases(500))
+@settings(max_examples=cases(150))
 @given(retrievals(), styles)
 def test_unmerged_the_results_are_copies_of_what_was_given(retrieval, style):
     documents = documents_of(retrieval, style)
@@ -310,7 +310,7 @@ def test_unmerged_the_results_are_copies_of_what_was_given(retrieval, style):
     assert len(result) == len(distinct)
 
 
-@settings(max_examples=cases(500))
+@settings(max_examples=cases(150))
 @given(retrievals(), st.sampled_from(["own", "langchain"]))
 def test_the_spans_of_a_result_are_slices_of_the_source(retrieval, style):
     options = {"merge": True, "documents": retrieval.sources}

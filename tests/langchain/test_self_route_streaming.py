@@ -80,10 +80,10 @@ WAYS = {"invoke": 0, "stream": 1, "astream": 6}
 async def test_no_refusal_is_shown_and_no_answer_lost(rules, way, largest):
     """Replies of many tones, whole, by character and in random pieces.
 
-    Each way is given every third of them: how they are judged, however they are cut,
-    is tested of all in `tests/routing`.
+    Each way is given every twelfth of them, none the same: how they are judged, however
+    they are cut, is tested of all in `tests/routing`.
     """
-    share = REPLIES[list(WAYS).index(way) :: len(WAYS)]
+    share = REPLIES[list(WAYS).index(way) :: 4 * len(WAYS)]
     for reply in share if rules is None else LENIENT_REFUSALS:
         model = CutChatModel(replies=[reply, "In 1912."], seed=7, largest=largest)
         chain = SelfRouteChain(

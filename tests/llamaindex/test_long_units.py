@@ -69,9 +69,6 @@ class MiniLM(BaseEmbedding):
     def _get_text_embedding(self, text):
         return minilm().embed_documents([text])[0]
 
-    def _get_text_embeddings(self, texts):
-        return minilm().embed_documents(texts)
-
     def _get_query_embedding(self, query):
         return minilm().embed_query(query)
 
@@ -81,6 +78,16 @@ class MiniLM(BaseEmbedding):
 
 def documents(names=tuple(TEXTS)) -> list[Document]:
     return [Document(text=TEXTS[name], id_=name) for name in names]
+
+
+@functools.lru_cache(maxsize=1)
+def nodes() -> list[TextNode]:
+    """Split and embedded once for all stores."""
+    made = OffsetTokenNodeParser(chunk_size=12)(documents())
+    texts = [each.get_content(MetadataMode.EMBED) for each in made]
+    for each, vector in zip(made, minilm().embed_documents(texts), strict=True):
+        each.embedding = vector
+    return made
 
 
 @pytest.fixture(scope="module", params=["in memory", "chroma"])
@@ -93,9 +100,8 @@ def village(request) -> VectorStoreIndex:
         collection = client.get_or_create_collection("long_units")
         store = ChromaVectorStore(chroma_collection=collection)
         storage = StorageContext.from_defaults(vector_store=store)
-    return VectorStoreIndex.from_documents(
-        documents(),
-        transformations=[OffsetTokenNodeParser(chunk_size=12)],
+    return VectorStoreIndex(
+        [each.model_copy() for each in nodes()],
         embed_model=MiniLM(),
         storage_context=storage,
     )

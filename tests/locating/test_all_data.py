@@ -10,7 +10,7 @@ from tests.locating.llamaindex_settings import LLAMAINDEX
 from tests.locating.texts import DATA, documents
 
 SETS = ("chunking_eval", "covidqa", "fairytaleqa", "nocha_sample", "qmsum", "squality")
-SIZE = 25_000
+SIZE = 10_000
 
 pytestmark = [
     pytest.mark.slow,

@@ -25,7 +25,7 @@ from tests.evaluation.small import Replies, bench_of, set_of_one
 from tests.fresh_interpreter import run as run_fresh
 from tests.support.openai_server import ScriptedServer
 
-REAL = topics["class"] + topics["typesseq"] + topics["try"]
+REAL = topics["class"] + topics["try"]
 
 
 @pytest.mark.parametrize("texts", [1, 2, 3])
@@ -159,7 +159,7 @@ def test_trees_and_pages_of_a_real_document_are_made_once(tmp_path):
 
     raptor, _, readagent = map(json.loads, first.splitlines())
     assert raptor["calls"]["index"] >= 3
-    assert raptor["usage"]["index"]["input_tokens"] > 2000
+    assert raptor["usage"]["index"]["input_tokens"] > 1500
     assert any(note == "summary" for *_, note in raptor["pieces"])
     assert raptor["context_tokens"] <= 400
     assert readagent["calls"]["index"] >= 4
