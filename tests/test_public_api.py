@@ -112,6 +112,7 @@ PROMISED = {
         "token_share",
     },
     "oprag.evaluation.reports": {"ArmSummary", "Figure", "Summary", "write_reports"},
+    "oprag.testing": {"SplitterSuite", "StoreSuite", "StoreUnderTest", "failures"},
 }
 """What the version promise covers; a change here is a change for everybody."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 from oprag.chunk import Hit
 from oprag.errors import InvalidOptionError, named
-from oprag.positions import read_node
+from oprag.metadata import CHUNK_INDEX
+from oprag.positions import as_number, read_node
 
 
 class StoredChunk(NamedTuple):
@@ -130,6 +131,24 @@ class ChunkStore(ABC):
 
         return await to_thread(self.fetch, doc_key)
 
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Return the chunks of one document that have these numbers.
+
+        Args:
+            doc_key: As `fetch` takes it.
+            indexes: Values of `chunk_index`.
+
+        Returns:
+            Those of `fetch`, in any order.
+        """
+        return _numbered(self.fetch(doc_key), indexes)
+
+    async def afetch_chunks(
+        self, doc_key: str, indexes: Collection[int]
+    ) -> list[StoredChunk]:
+        """Async version of `fetch_chunks`."""
+        return _numbered(await self.afetch(doc_key), indexes)
+
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
@@ -164,6 +183,11 @@ class ChunkStore(ABC):
         restricted = copy.copy(self)
         restricted.filters = (*self.filters, where)
         return restricted
+
+
+def _numbered(chunks: list[StoredChunk], indexes: Collection[int]) -> list[StoredChunk]:
+    wanted = set(indexes)
+    return [c for c in chunks if as_number(c.metadata.get(CHUNK_INDEX)) in wanted]
 
 
 def qdrant_place(client: Any, collection: str) -> str:

@@ -12,7 +12,7 @@ from oprag.context import Columns, ContextOptions, arrange, columns
 def result(start, rank, source="a", **more):
     """A text of one word, and its metadata as every result has them."""
     place = {
-        "citation": f"{source} {start}",
+        "citation": f"{source}, characters {start}-{start + 3}",
         "char_start": start,
         "char_end": start + 3,
     }

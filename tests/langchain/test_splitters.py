@@ -22,6 +22,8 @@ from langchain_oprag import (
 )
 from oprag.errors import InvalidOptionError, MissingDocumentError, UnscopedPositionError
 from oprag.metadata import OWN_KEYS, chunk_id
+from oprag.testing import SplitterSuite
+from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
 from tests.effort import cases
 from tests.langchain.compat import ParentDocumentRetriever
@@ -61,6 +63,23 @@ def page(number: int, text: str, source: str = "a.pdf", **metadata) -> Document:
 
 
 # Splitting
+
+
+class TestTokens(SplitterSuite):
+    chunk_size = 32
+    splitter = OffsetTokenSplitter(chunk_size=32, chunk_overlap=8)
+    count = staticmethod(resolve_token_counter("cl100k_base"))
+
+    def split(self, text):
+        chunks = self.splitter.create_documents([text], [{"source": "a"}])
+        places = metadata_of(chunks, "char_start", "char_end")
+        return [
+            (c.page_content, *place) for c, place in zip(chunks, places, strict=True)
+        ]
+
+
+class TestSentences(TestTokens):
+    splitter = OffsetSentenceSplitter(chunk_size=32)
 
 
 def test_they_are_text_splitters(make):

@@ -36,6 +36,7 @@ from oprag.errors import (
 )
 from oprag.metadata import OWN_KEYS, document_key, short_hash
 from oprag.splitting import split_sentences, split_tokens
+from oprag.testing import SplitterSuite
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
 from tests.handed_out import told
@@ -77,6 +78,20 @@ def in_document_order(nodes: list[BaseNode], seed: int = 0) -> list[BaseNode]:
     random.Random(seed).shuffle(shuffled)  # noqa: S311 -- a test's shuffle
     ordered = OrderPreservingPostprocessor().postprocess_nodes(shuffled)
     return [node.node for node in ordered]
+
+
+class TestTokens(SplitterSuite):
+    chunk_size = 32
+    parser = OffsetTokenNodeParser(chunk_size=32, chunk_overlap=8)
+    count = staticmethod(resolve_token_counter("cl100k_base"))
+
+    def split(self, text):
+        nodes = self.parser.get_nodes_from_documents([Document(text=text)])
+        return [(n.text, n.start_char_idx, n.end_char_idx) for n in nodes]
+
+
+class TestSentences(TestTokens):
+    parser = OffsetSentenceNodeParser(chunk_size=32)
 
 
 class TestOffsets:

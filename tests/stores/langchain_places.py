@@ -213,6 +213,35 @@ def add(store: VectorStore, chunks: list[Document]) -> None:
         store.add_documents(batch, ids=[chunk.id or "" for chunk in batch])
 
 
+def _of_tenant_a(document: Any) -> bool:
+    return document.metadata["tenant"] == "a"
+
+
+def _of_qdrant() -> tuple[Any, ...]:
+    from qdrant_client import models
+
+    def condition(key: str) -> Any:
+        return models.FieldCondition(key=key, match=models.MatchValue(value="a"))
+
+    wanted = [condition("metadata.tenant")]
+    other = models.MatchValue(value="b")
+    denied = [models.FieldCondition(key="metadata.tenant", match=other)]
+    return models.Filter(must=wanted), models.Filter(must_not=denied)
+
+
+def filters_of(place_id: str) -> tuple[Any, ...]:
+    """Filters that admit tenant a and not b, as the store takes them."""
+    if "memory" in place_id:
+        return (_of_tenant_a,)
+    if "qdrant" in place_id:
+        return _of_qdrant()
+    plain, listed = {"tenant": "a"}, {"tenant": {"$in": ["a", "c"]}}
+    if "faiss" in place_id:
+        return plain, listed, lambda metadata: metadata["tenant"] == "a"
+    either = {"$or": [plain, {"tenant": "c"}]}
+    return plain, listed, either, {"$and": [listed, plain]}
+
+
 AWKWARD_NAMES = (
     "Käse 日本 \"quoted\" o'brien's.txt",
     "https://example.org/a b?q='x'&r=%22#part",

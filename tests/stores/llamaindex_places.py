@@ -118,6 +118,26 @@ def _postgres(request: pytest.FixtureRequest, **options: Any) -> Any:
     return store
 
 
+def metadata_filters() -> tuple[Any, ...]:
+    """Filters that admit tenant a and not b."""
+    from llama_index.core.vector_stores import (
+        FilterCondition,
+        FilterOperator,
+        MetadataFilter,
+        MetadataFilters,
+    )
+
+    def own(value: Any, operator: FilterOperator = FilterOperator.EQ) -> MetadataFilter:
+        return MetadataFilter(key="tenant", value=value, operator=operator)
+
+    return (
+        MetadataFilters(filters=[own("a")]),
+        MetadataFilters(filters=[own("b", FilterOperator.NE)]),
+        MetadataFilters(filters=[own(["a", "c"], FilterOperator.IN)]),
+        MetadataFilters(filters=[own("a"), own("c")], condition=FilterCondition.OR),
+    )
+
+
 LLAMAINDEX_STORES = (
     Place(
         "llamaindex-simple",
@@ -139,7 +159,7 @@ LLAMAINDEX_STORES = (
         "llamaindex-chroma",
         "`ChromaVectorStore`, in a folder",
         "Lists and dictionaries are no metadata. Filter by `filters=`: `doc_ids=` is "
-        "ignored.",
+        "ignored. A node that is added again stays as it was.",
         chroma,
     ),
     Place(

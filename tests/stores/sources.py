@@ -14,15 +14,6 @@ from tests.evaluation.files.mixed_files import pdf
 UNICODE = 'Verträge/Käse 日本 "neu" – d\'été 🧀.txt'
 URL = "https://example.org/a%20b/§?q='x'&n=1#part-2"
 
-HOSTILE = (
-    "nope' OR 'x'='x",
-    "'; DROP TABLE data_llamaindex; --",
-    "C:\\Daten\\neu\\",
-    "o'brien",
-    '"quoted" {"$ne": 1} %s :name ?',
-)
-"""Names that are SQL, or that break out of a quotation, where they are put in one."""
-
 
 class SourceDocument(NamedTuple):
     """A document as its reader gives it."""

@@ -17,6 +17,7 @@ from langchain_oprag import (
 )
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import IndexingError, InvalidOptionError
+from oprag.testing import StoreSuite, StoreUnderTest, failures
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.sources import pinecone_metadata, three_documents
 
@@ -124,3 +125,22 @@ def test_metadata_that_it_would_refuse_is_named_before_anything_is_written(parts
 def test_without_a_way_to_read_it_it_is_refused_at_once():
     with pytest.raises(InvalidOptionError, match="PineconeRulesStore"):
         document_source(PineconeRulesStore())
+
+
+class SuiteOfPinecone(StoreSuite):
+    def new_store(self):
+        store = PineconeRulesStore()
+
+        def add(chunks):
+            documents = [Document(c.text, metadata=dict(c.metadata)) for c in chunks]
+            store.add_documents(documents, ids=[chunk.id for chunk in chunks])
+
+        def search(query, k, where):
+            found = store.similarity_search(query, k=k)
+            return [StoredChunk(d.page_content, d.metadata) for d in found]
+
+        return StoreUnderTest(Chunks(store), add, search, store.delete, add)
+
+
+def test_whole_numbers_are_all_that_its_rules_change():
+    assert list(failures(SuiteOfPinecone)) == ["test_whole_numbers_stay_whole_numbers"]

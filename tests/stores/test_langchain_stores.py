@@ -1,12 +1,9 @@
-"""Whole documents out of every LangChain store, and the order of what is retrieved."""
+"""The order of what is retrieved from LangChain stores, and what they leave out."""
 
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -20,10 +17,9 @@ from langchain_oprag import (
     document_source,
 )
 from langchain_oprag.stores import chunk_store
-from oprag.documents import ChunkStore, StoredChunk, StoreSource
+from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.evaluation.files import read_files
-from oprag.metadata import document_key, text_stamp
 from tests.evaluation.files.mixed_files import pdf
 from tests.stores.langchain_places import (
     AWKWARD_NAMES,
@@ -96,61 +92,11 @@ def filled(
         yield Filled(place, store, library)
 
 
-@pytest.fixture(params=PLACES, ids=lambda place: place.id)
-def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VectorStore]:
-    """Each store in turn, empty."""
-    with request.param.make(tmp_path, request.getfixturevalue) as store:
-        yield store
-
-
 def slices(document: Document) -> list[tuple[int, int]]:
     spans = document.metadata.get("char_spans")
     if spans is None:
         return [(document.metadata["char_start"], document.metadata["char_end"])]
     return [(start, end) for start, end in spans]
-
-
-async def test_every_document_comes_back_identical(filled):
-    source = document_source(filled.store)
-
-    for name, text in filled.library.texts.items():
-        assert source.get(name) == text
-        assert await source.aget(name) == text
-
-
-def test_the_pages_of_a_document_come_back_one_by_one(filled):
-    source = StoreSource(chunk_store(filled.store))
-
-    for name, pages in filled.library.pages.items():
-        found = source.read(name)
-        assert found.parts == tuple(pages)
-        assert found.exact
-
-
-async def test_a_document_that_is_not_there_is_not_made_up(filled):
-    source = document_source(filled.store)
-
-    for name in ("", "' OR ''='", document_key(AWKWARD_NAMES[0])):
-        with pytest.raises(DocumentNotFoundError):
-            source.get(name)
-        with pytest.raises(DocumentNotFoundError):
-            await source.aget(name)
-
-
-def test_a_fetch_holds_no_foreign_chunk_and_a_scan_every_chunk_once(filled):
-    chunks = chunk_store(filled.store)
-    everything = sorted(
-        (c.page_content, c.metadata["chunk_index"], c.id) for c in filled.library.chunks
-    )
-
-    scanned = list(chunks.scan())
-    assert sorted((c.text, c.metadata["chunk_index"], c.id) for c in scanned) == (
-        everything
-    )
-    for name in filled.library.texts:
-        key = document_key(name)
-        assert {c.metadata["doc_key"] for c in chunks.fetch(key)} == {key}
-    assert len(list(chunks.scan())) == len(scanned)
 
 
 @pytest.mark.parametrize("k", [1, 50, 2_000])
@@ -189,80 +135,6 @@ def test_merged_passages_are_slices_of_their_documents(filled, k):
         page = sorted(numbers).index(passage.metadata.get("part_index", 0))
         spans = slices(passage)
         assert passage.page_content == "\n".join(pages[page][a:b] for a, b in spans)
-
-
-def test_16_threads_read_at_once(filled):
-    source = document_source(filled.store)
-    names = (list(filled.library.texts) * 16)[:32]
-    with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(source.get, names))
-
-    assert found == [filled.library.texts[name] for name in names]
-
-
-async def test_a_chunk_that_is_gone_is_missed(empty, library):
-    names = AWKWARD_NAMES[2:]
-    chunks = [c for c in library.chunks if c.metadata["doc_uri"] in names]
-    add(empty, chunks)
-    source = document_source(empty)
-    for name in names:
-        assert source.get(name) == await source.aget(name) == library.texts[name]
-
-    gone = next(c for c in chunks if c.metadata["chunk_index"] == 1)
-    empty.delete([gone.id])
-
-    with pytest.raises(IncompleteDocumentError) as caught:
-        source.get(names[0])
-    assert caught.value.missing == (range(1, 2),)
-    for name in names[1:]:
-        assert source.get(name) == library.texts[name]
-
-
-@pytest.mark.parametrize(
-    "place",
-    [
-        place
-        for place in PLACES
-        if place.id
-        in {
-            "langchain-memory",
-            "langchain-chroma",
-            "langchain-faiss",
-            "langchain-qdrant",
-            "langchain-postgres",
-        }
-    ],
-    ids=lambda place: place.id,
-)
-def test_a_document_of_20_000_chunks(place, request, tmp_path):
-    text = "".join(f"Sentence {number} of the book. " for number in range(20_000))
-    starts = [0, *(i + 2 for i in range(len(text)) if text.startswith(". ", i))]
-    assert len(starts) == 20_001
-    key = document_key("book")
-    chunks = [
-        Document(
-            text[start:end],
-            id=f"00000000-0000-0000-0000-{number:012}",
-            metadata={
-                "doc_key": key,
-                "doc_uri": "book",
-                "chunk_index": number,
-                "n_chunks": 20_000,
-                "char_start": start,
-                "char_end": end,
-                **({} if number else text_stamp(text)),
-            },
-        )
-        for number, (start, end) in enumerate(itertools.pairwise(starts))
-    ]
-    with place.make(tmp_path, request.getfixturevalue) as store:
-        add(store, chunks)
-
-        begun = time.monotonic()
-        assert document_source(store).get("book") == text
-        assert time.monotonic() - begun < 30
-        scanned = [chunk.id for chunk in chunk_store(store).scan()]
-        assert sorted(scanned) == [chunk.id for chunk in chunks]
 
 
 # What stores do without a word, if they are asked as their pages show it.

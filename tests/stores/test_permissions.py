@@ -9,23 +9,16 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from llama_index.core import StorageContext, VectorStoreIndex
-from llama_index.core.vector_stores import (
-    FilterCondition,
-    FilterOperator,
-    MetadataFilter,
-    MetadataFilters,
-)
 
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import SearchFilter
 from oprag.errors import FilteredDocumentError
-from oprag.metadata import document_key
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM
-from tests.stores.langchain_places import PLACES, add
+from tests.stores.langchain_places import PLACES, add, filters_of
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.stores.llamaindex_places import LLAMAINDEX_STORES
+from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
 from tests.support.tenants import OPEN, SHARED, Tenants, told, words
 
 TENANTS = Tenants("abaab")
@@ -34,49 +27,6 @@ HIDDEN = sorted(TENANTS.words_of("b"))
 REPLIES = ("unanswerable", "An answer.")
 JOINED: dict[str, Any] = {"merge": True, "max_gap": 1_000, "token_counter": words}
 ROUTED: dict[str, Any] = {"max_context_tokens": 100_000, "token_counter": words}
-
-
-def in_memory(document: Any) -> bool:
-    return document.metadata["tenant"] == "a"
-
-
-def of_qdrant() -> tuple[Any, ...]:
-    from qdrant_client import models
-
-    def condition(key: str) -> Any:
-        return models.FieldCondition(key=key, match=models.MatchValue(value="a"))
-
-    wanted = [condition("metadata.tenant")]
-    other = models.MatchValue(value="b")
-    denied = [models.FieldCondition(key="metadata.tenant", match=other)]
-    return models.Filter(must=wanted), models.Filter(must_not=denied)
-
-
-def langchain_filters(place_id: str) -> tuple[Any, ...]:
-    """Filters of tenant a, as the store takes them."""
-    if "memory" in place_id:
-        return (in_memory,)
-    if "qdrant" in place_id:
-        return of_qdrant()
-    plain, listed = {"tenant": "a"}, {"tenant": {"$in": ["a", "c"]}}
-    if "faiss" in place_id:
-        return plain, listed, lambda metadata: metadata["tenant"] == "a"
-    either = {"$or": [plain, {"tenant": "c"}]}
-    return plain, listed, either, {"$and": [listed, plain]}
-
-
-def metadata_filters() -> tuple[MetadataFilters, ...]:
-    """Filters of tenant a."""
-
-    def own(value: Any, operator: FilterOperator = FilterOperator.EQ) -> MetadataFilter:
-        return MetadataFilter(key="tenant", value=value, operator=operator)
-
-    return (
-        MetadataFilters(filters=[own("a")]),
-        MetadataFilters(filters=[own("b", FilterOperator.NE)]),
-        MetadataFilters(filters=[own(["a", "c"], FilterOperator.IN)]),
-        MetadataFilters(filters=[own("a"), own("c")], condition=FilterCondition.OR),
-    )
 
 
 def of_chroma() -> dict[str, Any]:
@@ -103,7 +53,7 @@ def langchain_place(
     folder: Path = tmp_path_factory.mktemp("store")
     with request.param.make(folder, request.getfixturevalue) as store:
         add(store, TENANTS.documents())
-        yield store, langchain_filters(request.param.id)
+        yield store, filters_of(request.param.id)
 
 
 @pytest.fixture(
@@ -149,24 +99,9 @@ def assert_nothing_hidden(shown: object) -> None:
     assert [word for word in HIDDEN if word in everything] == []
 
 
-async def assert_reads_through(store: Any, where: Any) -> None:
-    """What comes from the store itself: chunks of tenant a, all and no others."""
-    within = store.within(where)
-    for name in (SHARED, OPEN):
-        found = within.fetch(document_key(name))
-        assert len(found) == TENANTS.owners(name).count("a")
-        assert await within.afetch(document_key(name)) == found
-        assert {chunk.metadata["tenant"] for chunk in found} == {"a"}
-    assert {chunk.metadata["tenant"] for chunk in within.scan()} == {"a"}
-    assert len(list(store.scan())) == len(TENANTS.shared) + TENANTS.open
-    twice = within.within(where)
-    assert len(twice.fetch(document_key(OPEN))) == TENANTS.open
-
-
-async def test_langchain_reads_chunks_through_the_filter(langchain_place):
+async def test_langchain_gives_whole_documents_through_the_filter(langchain_place):
     store, filters = langchain_place
     for where in filters:
-        await assert_reads_through(langchain_oprag.chunk_store(store), where)
         source = langchain_oprag.document_source(store)
         await assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
     assert source.get(SHARED) == TENANTS.texts[SHARED]
@@ -194,11 +129,10 @@ async def test_langchain_shows_nothing_that_is_hidden(langchain_place):
         assert len(shown[0]) == len(TENANTS.texts)
 
 
-async def test_llamaindex_reads_chunks_through_the_filter(llamaindex_place):
+async def test_llamaindex_gives_whole_documents_through_the_filter(llamaindex_place):
     index, _ = llamaindex_place
     source = llamaindex_oprag.document_source(index)
     for where in metadata_filters():
-        await assert_reads_through(llamaindex_oprag.chunk_store(index), where)
         await assert_only_the_open_one_is_whole(source.within(SearchFilter(where)))
     assert source.get(SHARED) == TENANTS.texts[SHARED]
 

@@ -12,7 +12,10 @@ from langchain_oprag import (
     OrderPreservingCompressor,
     OrderPreservingRetriever,
     SelfRouteChain,
+    chunk_store,
 )
+from oprag import StoredChunk
+from oprag.testing import StoreSuite, StoreUnderTest
 from oprag.units import LongUnit
 
 
@@ -68,3 +71,19 @@ def refused_of_models(model: BaseChatModel, r: BaseRetriever) -> None:
     SelfRouteChain(llm=model, retriever=r, documets={})  # type: ignore[call-arg]
     LongReader(llm=model, retriver=r)  # type: ignore[call-arg]
     OffsetTokenSplitter(chunk_sise=128)  # type: ignore[call-arg]
+
+
+class TestTheirs(StoreSuite):
+    store: VectorStore
+
+    def new_store(self) -> StoreUnderTest:
+        def search(query: str, k: int, where: object) -> list[StoredChunk]:
+            found = self.store.similarity_search(query, k=k, filter=where)
+            return [StoredChunk(d.page_content, d.metadata) for d in found]
+
+        return StoreUnderTest(
+            chunks=chunk_store(self.store),
+            add=lambda chunks: self.store.add_texts([chunk.text for chunk in chunks]),
+            search=search,
+            delete=self.store.delete,
+        )

@@ -1,0 +1,392 @@
+"""What a vector store, and the `ChunkStore` that reads it, must do for oprag."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+from unittest import SkipTest
+
+from oprag.context import order_context
+from oprag.documents import StoredChunk, StoreSource
+from oprag.errors import IncompleteDocumentError, PositionError
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, OWN_KEYS, document_key
+from oprag.testing.running import expect, expect_none
+from oprag.testing.samples import (
+    CHUNKS,
+    OWN,
+    SAMPLES,
+    TENANT,
+    Sample,
+    numbered_lines,
+    sample,
+)
+from oprag.testing.under_test import (
+    StoreUnderTest,
+    add,
+    delete,
+    filled,
+    filters_of,
+    read,
+    scan,
+    search,
+)
+
+_THREADS = 16
+
+
+class StoreSuite(ABC):
+    """Tests for a vector store: subclass it, and say how an empty one is made.
+
+    pytest runs the subclass if its name begins with `Test`, unittest if it is a
+    `TestCase` as well, and `oprag.testing.failures` without either. Each test asks for
+    one store. Override a test that a store cannot pass, and say why.
+    """
+
+    @abstractmethod
+    def new_store(self) -> StoreUnderTest:
+        """Return an empty store."""
+
+    # What is put in comes back.
+
+    def test_texts_come_back_character_for_character(self) -> None:
+        """Nothing is stripped, cut, normalised or escaped."""
+        given = _texts(CHUNKS)
+        for way, chunks in read(filled(self.new_store())):
+            expect_none(
+                [chunk.text for chunk in chunks if chunk.text not in given],
+                f"{way} gave a text that was not added",
+                "Keep texts as they are: do not strip, cut, normalise or escape them.",
+            )
+
+    def test_each_text_stays_with_its_place(self) -> None:
+        """The text and the metadata of a row belong together."""
+        given = {chunk.text: _place(chunk) for chunk in CHUNKS}
+        places = set(given.values())
+        for way, chunks in read(filled(self.new_store())):
+            expect_none(
+                [
+                    (chunk.text, _place(chunk))
+                    for chunk in chunks
+                    if given.get(chunk.text, _place(chunk)) != _place(chunk)
+                    and _place(chunk) in places
+                ],
+                f"{way} gave a text with the document and number of another",
+                "Join texts, metadata and ids by id, not by the order of a reply.",
+            )
+
+    def test_metadata_comes_back(self) -> None:
+        """All keys with their values: oprag's, and those of the author."""
+        given = [_kept(chunk.metadata) for chunk in CHUNKS]
+        for way, chunks in read(filled(self.new_store())):
+            expect_none(
+                [c.metadata for c in chunks if _kept(c.metadata) not in given],
+                f"{way} gave metadata that was not added",
+                f"Keep every key and value; oprag's are {', '.join(OWN_KEYS)}.",
+            )
+
+    def test_whole_numbers_stay_whole_numbers(self) -> None:
+        """An int does not become a float or a text."""
+        whole = {k for c in CHUNKS for k, v in c.metadata.items() if type(v) is int}
+        for way, chunks in read(filled(self.new_store())):
+            expect_none(
+                [
+                    f"{key}={chunk.metadata[key]!r}"
+                    for chunk in chunks
+                    for key in sorted(whole & set(chunk.metadata))
+                    if type(chunk.metadata[key]) is not int
+                ],
+                f"{way} gave something else for a whole number",
+                "Store integers as integers.",
+            )
+
+    def test_ids_come_back(self) -> None:
+        """Chunks are deleted by the ids under which they were added."""
+        store = filled(self.new_store())
+        given = {chunk.id for chunk in CHUNKS}
+        fetched = [c for each in SAMPLES for c in store.chunks.fetch(each.key)]
+        expect_none(
+            [c.id for c in (*fetched, *scan(store)) if c.id not in given],
+            "fetch or scan gave an id that was not added",
+            "Return the id that `add` was given as StoredChunk.id.",
+        )
+
+    # Reading gives all that is there, once, and nothing else.
+
+    def test_no_chunk_is_missing(self) -> None:
+        """A fetch gives all chunks of a document, a scan all of the store."""
+        store = filled(self.new_store())
+        for each in SAMPLES:
+            fetched = store.chunks.fetch(each.key)
+            _expect_all("fetch", _texts(fetched), len(each.chunks))
+        _expect_all("scan", _texts(scan(store)), len(CHUNKS))
+
+    def test_nothing_is_cut_off_at_a_limit(self) -> None:
+        """Of a document of very many chunks, all come."""
+        store = self.new_store()
+        long = numbered_lines(store.many)
+        add(store, long.chunks)
+        _expect_all("fetch", _texts(store.chunks.fetch(long.key)), store.many)
+        _expect_all("scan", _texts(scan(store)), store.many)
+
+    def test_no_chunk_comes_twice(self) -> None:
+        """Neither from a fetch, nor from a scan, nor from a search."""
+        for way, chunks in read(filled(self.new_store())):
+            counted = Counter(chunk.text for chunk in chunks)
+            expect_none(
+                [text for text, number in counted.items() if number > 1],
+                f"{way} gave a chunk more than once",
+                "Keep one row for each id, and let pages not overlap.",
+            )
+
+    def test_a_fetch_gives_one_document_alone(self) -> None:
+        """It is filtered by `doc_key`, whatever the document is called."""
+        store = filled(self.new_store())
+        keys = {each.key for each in SAMPLES}
+        for key in (*keys, document_key("of no document")):
+            found = store.chunks.fetch(key)
+            expect_none(
+                [_place(chunk) for chunk in found if _place(chunk)[0] in keys - {key}],
+                f"fetch({key!r}) gave a chunk of another document",
+                f"Filter by {DOC_KEY!r}, in the store.",
+            )
+
+    def test_chunks_are_fetched_by_their_numbers(self) -> None:
+        """`fetch_chunks` gives those numbers of that document, and no others."""
+        store = filled(self.new_store())
+        for each in SAMPLES:
+            number = len(each.chunks)
+            for indexes in ([1, 2], [number - 1, 0], [number], []):
+                found = store.chunks.fetch_chunks(each.key, indexes)
+                wanted = [(each.key, i) for i in sorted(indexes) if i < number]
+                expect(
+                    sorted(map(_place, found), key=str) == wanted,
+                    f"fetch_chunks({each.key!r}, {indexes}) gave "
+                    f"{[_place(chunk) for chunk in found]}. Give the chunks of this "
+                    f"{DOC_KEY!r} whose {CHUNK_INDEX!r} is among these.",
+                )
+
+    def test_some_chunks_are_as_many_as_asked_for(self) -> None:
+        """`some` reads a few chunks, not the store."""
+        asked = 3
+        found = filled(self.new_store()).chunks.some(asked)
+        expect(
+            len(found) == asked,
+            f"some({asked}) gave {len(found)} chunks of {len(CHUNKS)}. Give as many "
+            "as it is asked for.",
+        )
+
+    def test_awaited_it_gives_the_same(self) -> None:
+        """`afetch` and `afetch_chunks`, on an event loop of its own each time."""
+        chunks, key = filled(self.new_store()).chunks, SAMPLES[0].key
+        awaited = asyncio.run(chunks.afetch(key))
+        _expect_same("fetch", chunks.fetch(key), awaited)
+        awaited = asyncio.run(chunks.afetch_chunks(key, [0, 2]))
+        _expect_same("fetch_chunks", chunks.fetch_chunks(key, [0, 2]), awaited)
+
+    def test_threads_read_at_once(self) -> None:
+        """16 of them get what one gets."""
+        chunks = filled(self.new_store()).chunks
+        keys = [each.key for each in SAMPLES]
+        alone = [_by_id(chunks.fetch(key)) for key in keys] * _THREADS
+        with ThreadPoolExecutor(_THREADS) as pool:
+            found = [_by_id(f) for f in pool.map(chunks.fetch, keys * _THREADS)]
+        expect(
+            found == alone,
+            "fetch gave something else while other threads were reading. Share no "
+            "cursor and no buffer between calls.",
+        )
+
+    # What is searched.
+
+    def test_a_search_finds_as_many_as_asked_for(self) -> None:
+        """`k` of them, or all that are there."""
+        store = filled(self.new_store())
+        for k in (3, len(CHUNKS)):
+            found = search(store, k)
+            expect(
+                len(found) == k,
+                f"A search for {k} of {len(CHUNKS)} chunks gave {len(found)}. Hand k "
+                "on to the store, and look for a limit of its own.",
+            )
+
+    def test_a_search_keeps_to_its_filter(self) -> None:
+        """It finds what the filter admits, and nothing that it keeps out."""
+        store = filled(self.new_store())
+        for where in filters_of(store):
+            _expect_own("A search", search(store, where=where), CHUNKS)
+
+    def test_chunks_are_read_through_the_filter_of_a_search(self) -> None:
+        """What may not be found may not be read either."""
+        store = filled(self.new_store())
+        for where in filters_of(store):
+            within = store.chunks.within(where)
+            for each in SAMPLES:
+                key, numbers = each.key, range(len(each.chunks))
+                fetched = within.fetch_chunks(key, numbers)
+                _expect_own("fetch", within.fetch(key), each.chunks)
+                _expect_own("afetch", asyncio.run(within.afetch(key)), each.chunks)
+                _expect_own("fetch_chunks", fetched, each.chunks)
+            _expect_own("scan", list(within.scan()), CHUNKS)
+            _expect_own("scan", list(within.within(where).scan()), CHUNKS)
+        _expect_all("After that, scan", scan(store), len(CHUNKS))
+
+    def test_what_is_found_stands_in_order_however_it_was_added(self) -> None:
+        """Chunks are added in no order, and found in that of a search."""
+        found = search(filled(self.new_store()))
+        passages = order_context([c.text for c in found], [c.metadata for c in found])
+        for each in SAMPLES:
+            shown = "".join(p.text for p in passages if p.name == each.name)
+            expect_none(
+                [] if shown == "".join(each.parts) else [shown],
+                f"The chunks found of {each.name!r} do not read as the document does",
+                f"Give them back with their texts, {DOC_KEY!r} and {CHUNK_INDEX!r}.",
+            )
+
+    # What is written, deleted and replaced.
+
+    def test_documents_come_back_as_they_were_split(self) -> None:
+        """Whole, with all their parts, by the length and the hash of the texts."""
+        source = StoreSource(filled(self.new_store()).chunks)
+        for each in SAMPLES:
+            found = source.read(each.name)
+            expect_none(
+                [] if found.exact and found.parts == each.parts else [found.text],
+                f"Document {each.name!r} came back as another text",
+                "Keep texts, metadata and ids as they are.",
+            )
+
+    def test_an_altered_text_is_noticed(self) -> None:
+        """By the hash of the whole text, which the first chunk carries."""
+        store = self.new_store()
+        whole = sample("altered.txt", "The rent is 900 a month, and is due on the 3rd.")
+        first, *others = whole.chunks
+        add(store, [first._replace(text=first.text.replace("9", "6")), *others])
+        _expect_refused(whole, store, "A chunk of it was altered")
+
+    def test_a_missing_chunk_is_noticed(self) -> None:
+        """Also if the document was read while it was whole."""
+        store = filled(self.new_store())
+        for each in SAMPLES:
+            store.chunks.fetch(each.key)
+            delete(store, each.chunks[1:2])
+            _expect_refused(each, store, "Its chunk 1 was deleted")
+
+    def test_deleted_chunks_are_gone(self) -> None:
+        """From every way of reading, and no others with them."""
+        store = filled(self.new_store())
+        gone = [each.chunks[1] for each in SAMPLES]
+        ids = {chunk.id for chunk in gone}
+        kept = {
+            way: sum(c.id not in ids and c.text not in _texts(gone) for c in chunks)
+            for way, chunks in read(store)
+        }
+        delete(store, gone)
+        for way, chunks in read(store):
+            expect_none(
+                sorted(_texts(chunks) & _texts(gone)),
+                f"{way} gave a chunk that was deleted",
+                "Delete by id wherever the store keeps it, or a copy of it.",
+            )
+            _expect_all(f"After a deletion, {way}", chunks, kept[way])
+
+    def test_a_replaced_document_leaves_nothing_stale(self) -> None:
+        """A new version is added and the old one deleted, as indexing does."""
+        store = filled(self.new_store())
+        before = {way: len(chunks) for way, chunks in read(store)}
+        add(store, _REWRITTEN.chunks)
+        delete(store, _REPLACED.chunks)
+        _expect_replaced(store, before)
+
+    def test_a_replaced_chunk_leaves_nothing_stale(self) -> None:
+        """Of two chunks that are added with one id, the later one is there."""
+        store = filled(self.new_store())
+        if store.replace is None:
+            raise SkipTest("the store does not replace chunks")
+        before = {way: len(chunks) for way, chunks in read(store)}
+        pairs = zip(_REWRITTEN.chunks, _REPLACED.chunks, strict=True)
+        store.replace([new._replace(id=old.id) for new, old in pairs])
+        _expect_replaced(store, before)
+
+
+_REPLACED = SAMPLES[-1]
+_REWRITTEN = sample(_REPLACED.name, *(part.upper() for part in _REPLACED.parts))
+
+
+def _expect_replaced(store: StoreUnderTest, before: Mapping[str, int]) -> None:
+    """As many are there as before, and none of what one document was."""
+    for way, chunks in read(store):
+        expect_none(
+            sorted(_texts(chunks) & _texts(_REPLACED.chunks)),
+            f"{way} gave the old text of what was replaced",
+            "Replace it wherever the store keeps it, or a copy of it.",
+        )
+        _expect_all(f"After a replacement, {way}", chunks, before[way])
+
+
+def _expect_refused(whole: Sample, store: StoreUnderTest, why: str) -> None:
+    found = []
+    with suppress(PositionError, IncompleteDocumentError):
+        found.append(StoreSource(store.chunks).get(whole.name))
+    expect_none(
+        found,
+        f"{why}, and yet document {whole.name!r} came back",
+        "Give the chunks that are there, as they are.",
+    )
+
+
+def _expect_same(
+    way: str, found: Sequence[StoredChunk], awaited: Sequence[StoredChunk]
+) -> None:
+    expect(
+        _by_id(found) == _by_id(awaited),
+        f"{way} gave {len(found)} chunks and a{way} {len(awaited)}, or others. Read "
+        "the same in both.",
+    )
+
+
+def _expect_all(way: str, chunks: Sized, number: int) -> None:
+    expect(
+        len(chunks) >= number,
+        f"{way} gave {len(chunks):,} of {number:,} chunks. Set no limit, and read page "
+        "after page until one is empty.",
+    )
+
+
+def _expect_own(
+    way: str, found: Sequence[StoredChunk], chunks: Sequence[StoredChunk]
+) -> None:
+    """What a filter admits is there, and nothing else."""
+    expect_none(
+        [chunk.metadata for chunk in found if chunk.metadata.get(TENANT) != OWN],
+        f"{way} gave a chunk that the filter keeps out",
+        "Apply the filter in the store, and those in `ChunkStore.filters` whenever "
+        "chunks are read.",
+    )
+    wanted = [chunk for chunk in chunks if chunk.metadata[TENANT] == OWN]
+    expect(
+        len(found) >= len(wanted),
+        f"{way} gave {len(found)} of {len(wanted)} chunks that the filter admits. "
+        "Apply the filter before any limit.",
+    )
+
+
+def _place(chunk: StoredChunk) -> tuple[Any, Any]:
+    return chunk.metadata.get(DOC_KEY), chunk.metadata.get(CHUNK_INDEX)
+
+
+def _kept(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What oprag and the author wrote: a store may add keys of its own."""
+    return {key: metadata[key] for key in (*OWN_KEYS, TENANT) if key in metadata}
+
+
+def _texts(chunks: Iterable[StoredChunk]) -> set[str]:
+    return {chunk.text for chunk in chunks}
+
+
+def _by_id(chunks: Iterable[StoredChunk]) -> list[tuple[str, str]]:
+    return sorted((chunk.id, chunk.text) for chunk in chunks)
