@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from oprag.chunk import Hit, Span
 from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.proving import ProvedDocument
-from oprag.documents import StoredChunk, rebuild
+from oprag.documents import POSITION_KEYS, StoredChunk, rebuild, replaced
 from oprag.errors import OpragError
-from oprag.locating import POSITION_KEYS, replaced
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,

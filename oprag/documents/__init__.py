@@ -1,5 +1,11 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
+from oprag.documents.annotating import (
+    POSITION_KEYS,
+    SourcePart,
+    annotate_chunks,
+    replaced,
+)
 from oprag.documents.copies import Copies, StoredCopies, is_own
 from oprag.documents.entries import as_texts_by_name, check_entries, check_entry
 from oprag.documents.folders import count_files, read_folder
@@ -28,14 +34,17 @@ from oprag.documents.stored_chunks import (
 )
 
 __all__ = [
+    "POSITION_KEYS",
     "ChunkStore",
     "Copies",
     "DocumentSource",
     "SearchFilter",
     "SourceLike",
+    "SourcePart",
     "StoreSource",
     "StoredChunk",
     "StoredCopies",
+    "annotate_chunks",
     "as_texts_by_name",
     "check_entries",
     "check_entry",
@@ -54,5 +63,6 @@ __all__ = [
     "read_versions",
     "rebuild",
     "refuse_strangers",
+    "replaced",
     "stored_hit",
 ]

@@ -13,7 +13,15 @@ from pathlib import Path, PurePath
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from oprag.calls import redacted, secrets_of
-from oprag.documents import check_entries, check_entry, count_files, read_folder
+from oprag.documents import (
+    SourcePart,
+    annotate_chunks,
+    check_entries,
+    check_entry,
+    count_files,
+    read_folder,
+    replaced,
+)
 from oprag.errors import (
     DuplicateDocumentError,
     MissingDocumentError,
@@ -27,7 +35,6 @@ from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
 from oprag.indexing.plan import WantedChunk, WantedDocument
 from oprag.indexing.progress import Counted
 from oprag.indexing.reporting import REFUSALS, FailedDocument, SkippedFile
-from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,

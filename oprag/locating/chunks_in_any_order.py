@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.given_order import WITNESSES, given_order
 from oprag.locating.likeness import exchangeable
+from oprag.locating.proved_order import WITNESSES, given_order
 from oprag.locating.squeezing import squeeze
 from oprag.locating.text_index import TextIndex
 

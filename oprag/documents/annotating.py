@@ -12,10 +12,7 @@ from oprag.errors import (
     UnlocatedChunksWarning,
     warn_user,
 )
-from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.given_order import given_order
-from oprag.locating.likeness import exchangeable
-from oprag.locating.squeezing import squeeze
+from oprag.locating import Location, exchangeable, given_order, locate, squeeze
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
