@@ -6,14 +6,13 @@ from oprag.tokens.counters import (
     NamedTokenCounter,
     TokenCounter,
     TokenizerSpec,
-    added_by_joining,
     encodable,
-    joint_counter,
     load_counter,
     resolve_token_counter,
     splitting_counter,
 )
 from oprag.tokens.ends import SPACE_JOINT, last_joint
+from oprag.tokens.joining import added_by_joining, joint_counter
 from oprag.tokens.kept_counts import Kept
 from oprag.tokens.long_work import in_thread_if_long
 
