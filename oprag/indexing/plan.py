@@ -62,6 +62,20 @@ class IndexingPlan(NamedTuple):
     unchanged: int
     """Chunks that stay as they are."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.add or self.rewrite or self.delete)
+
+    def outcome(self, document: WantedDocument) -> str:
+        """Name the list of the report for the document whose plan it is."""
+        if not document.chunks:
+            return "empty"
+        if self.is_empty:
+            return "unchanged"
+        changes = self.delete or self.rewrite or self.unchanged
+        return "updated" if changes else "added"
+
 
 def plan(
     doc_key: str,
@@ -89,12 +103,6 @@ def plan(
 
     Returns:
         The plan. Carried out, and made anew, it is empty.
-
-    Raises:
-        DuplicateDocumentError: Another document in the store has the same key, or one
-            from another folder or source has the same name.
-        InvalidOptionError: A chunk has to be deleted, and the store does not tell
-            its id.
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if wanted:
