@@ -372,14 +372,14 @@ class _Run:
         """How many other chunks are left, by document."""
         if self._options.replace == "all":
             return {}
-        counts = {name: len(ids) for name, ids in self._before.foreign().items()}
+        counts = {name: len(ids) for name, ids in self._before.foreign.items()}
         for name, others in self._before.renamed(self._given.values()).items():
-            sizes = sum(map(self._before.size, others))
+            sizes = sum(map(self._before.sizes.__getitem__, others))
             counts[name] = counts.get(name, 0) + sizes
         return counts
 
     def _replace_copies(self) -> Requests:
-        for name, ids in self._before.foreign().items():
+        for name, ids in self._before.foreign.items():
             self._require_delete()
             try:
                 yield from self._writing.write([IndexingPlan((), (), tuple(ids), 0)])

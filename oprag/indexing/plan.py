@@ -6,7 +6,7 @@ could say something else after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.documents import StoredChunk
@@ -139,14 +139,13 @@ def plan(
     present_parts = {chunk.metadata.get(PART_INDEX) for chunk in own}
     add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
     # Without its scope, what an interrupted run leaves would be nobody's.
-    delete = sorted(by_id, key=lambda id_: _last(by_id[id_][0].metadata, parts))
+    going = {id_: rows[0].metadata for id_, rows in by_id.items()}
+    last = {
+        id_: (m.get(PART_INDEX) in parts, DOC_SCOPE in m) for id_, m in going.items()
+    }
+    delete = sorted(last, key=last.__getitem__)
     unchanged = len(wanted) - len(add) - len(rewrite)
     return IndexingPlan(tuple(add), rewrite, tuple(delete), unchanged)
-
-
-def _last(metadata: Mapping[str, Any], parts: Collection[Any]) -> tuple[bool, bool]:
-    """What sorts chunks in the order in which they are deleted."""
-    return metadata.get(PART_INDEX) in parts, DOC_SCOPE in metadata
 
 
 def _refuse_other_scope(

@@ -108,9 +108,9 @@ class IndexingReport:
 
         Of an error that is not oprag's only the kind: it may repeat a key.
         """
-        added = _documents(len(self.added))
+        documents = "document" if len(self.added) == 1 else "documents"
         said = [
-            f"{added} added ({self.chunks_added:,} chunks)",
+            f"{len(self.added):,} {documents} added ({self.chunks_added:,} chunks)",
             f"{len(self.updated):,} updated",
             f"{len(self.unchanged):,} unchanged",
             f"{len(self.removed):,} removed",
@@ -128,10 +128,6 @@ class IndexingReport:
     def __repr__(self) -> str:
         """The same sentence, and whose it is."""
         return f"<IndexingReport: {self}>"
-
-
-def _documents(count: int) -> str:
-    return f"{count:,} document" if count == 1 else f"{count:,} documents"
 
 
 def _why(failed: FailedDocument) -> str:

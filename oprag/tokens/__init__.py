@@ -11,8 +11,12 @@ from oprag.tokens.counters import (
     resolve_token_counter,
     splitting_counter,
 )
-from oprag.tokens.ends import SPACE_JOINT, last_joint
-from oprag.tokens.joining import added_by_joining, joint_counter
+from oprag.tokens.joining import (
+    SPACE_JOINT,
+    added_by_joining,
+    joint_counter,
+    last_joint,
+)
 from oprag.tokens.kept_counts import Kept
 from oprag.tokens.long_work import in_thread_if_long
 

@@ -7,11 +7,17 @@ counted; `NamedTokenCounter.additive_at` tells how far that reaches.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from oprag.tokens.counters import NamedTokenCounter
-from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
+
+_PLAIN_END = r"[0-9A-Za-z][ \n!-/:-@\[-`{-~‘’“”…–—]{0,5}\Z"
+_PLAIN_START = r"[ \n]{0,3}[^\s/]"  # o200k takes "/" to lines before it
+
+SPACE_JOINT = re.compile("[!-~] ")
+"""The two characters of a joint for every counter with `additive_at_spaces`."""
 
 _KEPT_KINDS = 4096
 """Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
@@ -83,17 +89,17 @@ class JointCounter:
         # follows the next blanks, a joint that begins and ends with a line break takes
         # the same tokens whatever is there: no pattern goes on behind line breaks but
         # with more of them, and those of o200k with "/".
-        ends = list(map(marks_at_end, [left[-2:] for left in lefts]))
-        starts = list(map(space_at_start, [right[:2] for right in rights]))
+        ends = list(map(_marks_at_end, [left[-2:] for left in lefts]))
+        starts = list(map(_space_at_start, [right[:2] for right in rights]))
         # Two characters mostly are enough, and there are fewer different ones.
         if None in ends:
             ends = [
-                marks_at_end(left[-6:]) if end is None else end
+                _marks_at_end(left[-6:]) if end is None else end
                 for left, end in zip(lefts, ends, strict=True)
             ]
         if None in starts:
             starts = [
-                space_at_start(right[:4]) if start is None else start
+                _space_at_start(right[:4]) if start is None else start
                 for right, start in zip(rights, starts, strict=True)
             ]
         kinds = list(zip(ends, starts, strict=False))
@@ -137,9 +143,9 @@ def added_by_joining(
             total += _more(group, joined, count)
             group = []
         if not group:
-            joined = text_end(texts[place])
+            joined = _text_end(texts[place])
             group = [joined]
-        head = text_start(right)
+        head = _text_start(right)
         group.append(head)
         joined += joints[place].joint + head
         last = place
@@ -151,3 +157,43 @@ def added_by_joining(
 
 def _more(group: Sequence[str], joined: str, count: NamedTokenCounter) -> int:
     return count(joined) - sum(map(count, group))
+
+
+@lru_cache(maxsize=4096)
+def _marks_at_end(end: str) -> str | None:
+    """What stands behind the last letter or digit; None where others do."""
+    found = re.search(_PLAIN_END, end)
+    return found and end[found.start() + 1 :]
+
+
+@lru_cache(maxsize=4096)
+def _space_at_start(start: str) -> str | None:
+    """The blanks before the first character; None where there are others, or more."""
+    found = re.match(_PLAIN_START, start)
+    return found and found.group()[:-1]
+
+
+def _text_end(text: str) -> str:
+    """The end of a text that is tokenised on its own."""
+    return text[last_joint(text, 0, len(text)) :]
+
+
+def _text_start(text: str) -> str:
+    """The beginning of a text that is tokenised on its own; all of it: the text."""
+    place = SPACE_JOINT.search(text)
+    return text[: place.start() + 1] if place else text
+
+
+def last_joint(text: str, start: int, end: int) -> int:
+    """Find the last place between two others where the counts of both sides add up.
+
+    That is before a space that follows a printable ASCII character, for counters
+    with `additive_at_spaces`.
+
+    Returns:
+        The place, `start < place < end`, or `start` when there is none.
+    """
+    space = text.rfind(" ", start + 1, end)
+    while space > start and not "!" <= text[space - 1] <= "~":
+        space = text.rfind(" ", start + 1, space)
+    return max(space, start)
