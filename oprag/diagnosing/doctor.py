@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.diagnosing.checks import Examined, check_group, examine, group_chunks
+from oprag.diagnosing.checks import check_group, examine, group_chunks
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change, changes_of
@@ -90,7 +90,7 @@ def diagnose(
     if sample is not None and sample < 1:
         raise invalid_option("sample", sample, "It takes 1 or more, or None for all.")
     read = iter(chunks)
-    examined = [examine(chunk) for chunk in islice(read, sample)]
+    examined = list(islice(read, sample))
     sampled = sample is not None and next(read, None) is not None
     return _Examination(
         examined, documents, position_keys, document_key, sampled=sampled
@@ -127,19 +127,15 @@ def plan_repair(
         InvalidOptionError: `documents` holds no texts.
     """
     stored = list(chunks)
-    first = _Examination(
-        list(map(examine, stored)), documents, position_keys, document_key
-    )
+    first = _Examination(stored, documents, position_keys, document_key)
 
     def planned(now: Sequence[StoredChunk]) -> list[Planned]:
         if now is stored:
             return first.planned()
-        examined = list(map(examine, now))
-        return _Examination(examined, documents, position_keys, document_key).planned()
+        return _Examination(now, documents, position_keys, document_key).planned()
 
     def is_damaged(now: Sequence[StoredChunk]) -> bool:
-        examined = list(map(examine, now))
-        found = _Examination(examined, None, position_keys, document_key).diagnosis()
+        found = _Examination(now, None, position_keys, document_key).diagnosis()
         return found.verdict == "damaged"
 
     settled = settle(stored, planned, is_damaged)
@@ -156,26 +152,18 @@ def plan_repair(
 
 
 class _Examination:
-    """One index under examination.
-
-    Args:
-        chunks: The chunks.
-        documents: The full texts; None to prove nothing.
-        position_keys: As retrieval takes it.
-        document_key: The same.
-        sampled: Whether the index has more chunks than these.
-    """
+    """One index under examination."""
 
     def __init__(
         self,
-        chunks: Sequence[Examined],
+        stored: Sequence[StoredChunk | Hit],
         documents: SourceLike | None,
         position_keys: PositionKeys | None,
         document_key: DocumentKey | None,
         *,
         sampled: bool = False,
     ) -> None:
-        self._chunks = chunks
+        self._chunks = chunks = list(map(examine, stored))
         self._ids = [chunk.id or str(i) for i, chunk in enumerate(chunks)]
         self._keys = position_keys
         self._document_key = document_key
@@ -288,19 +276,15 @@ class _Examination:
 
     def _compare(self, findings: Findings) -> None:
         for i in self._without_source:
-            findings.add("no_source", i, "", self._sought(i))
+            hit = self._chunks[i].hit
+            sought = self._sources and self._sources.sought(hit, self._document_key)
+            findings.add("no_source", i, "", sought or "")
         for document in self.proved:
             if document.foreign:
                 for i in document.members:
                     findings.add("other_source", i, document.name)
             else:
                 _compare_document(document, findings)
-
-    def _sought(self, index: int) -> str:
-        """What names a chunk's source was looked for by, and what names there are."""
-        if self._sources is None:
-            return ""
-        return self._sources.sought(self._chunks[index].hit, self._document_key)
 
     def _verdict(self, *, ordered: bool) -> tuple[Verdict, Options]:
         given = self._keys is not None or self._document_key is not None

@@ -64,9 +64,6 @@ class Verification:
     def run(self) -> Diagnosis:
         """Examine the store.
 
-        Returns:
-            All that was found of its chunks.
-
         Raises:
             UnfitIndexError: Questions would fail.
 
@@ -139,14 +136,16 @@ class Verification:
         """What would fail, one sentence or more for each kind."""
         if not chunks:
             return ["It holds no chunk that the search may find: index documents first"]
-        located = self.options.missing_position == "locate"
+        policy = self.options.missing_position
+        refused = _POSITIONS if policy == "error" else frozenset()
+        if self.options.missing_document == "error":
+            refused |= {"missing_document"}
         faults = [
             self._described(problem, diagnosis)
             for problem in diagnosis.problems
-            if (problem.kind == "missing_document" and self._needs_names)
-            or (problem.kind in _POSITIONS and self.options.missing_position == "error")
+            if problem.kind in refused
         ]
-        if located:
+        if policy == "locate":
             faults += self._not_located(chunks, texts)
         unread = [
             error.message
@@ -158,10 +157,6 @@ class Verification:
             what = "documents cannot be read in full"
             faults.append(_counted(unread, len(texts), what))
         return faults
-
-    @property
-    def _needs_names(self) -> bool:
-        return self.options.missing_document == "error"
 
     def _not_located(
         self, chunks: Sequence[StoredChunk], texts: dict[str, FullText | OpragError]
@@ -237,13 +232,7 @@ class Verification:
 def unseen_store(
     component: str, retriever: object, diagnose_with: str
 ) -> InvalidOptionError:
-    """What a retriever searches cannot be seen, so that it cannot be verified.
-
-    Args:
-        component: Class name of what was to be verified.
-        retriever: What it asks.
-        diagnose_with: How the store can be examined by itself, and what else to give.
-    """
+    """What a retriever searches cannot be seen, so that it cannot be verified."""
     name = type(retriever).__name__
     message = (
         f"{component}.verify() reads the chunks of the store, and those that a {name} "

@@ -9,7 +9,13 @@ from oprag.documents.annotating import (
 from oprag.documents.copies import Copies, StoredCopies, is_own
 from oprag.documents.entries import as_texts_by_name, check_entries, check_entry
 from oprag.documents.folders import count_files, read_folder
-from oprag.documents.rebuilding import StoreSource, read_versions, rebuild
+from oprag.documents.rebuilding import (
+    StoreSource,
+    are_all_there,
+    by_version,
+    read_versions,
+    rebuild,
+)
 from oprag.documents.search_filters import (
     SearchFilter,
     inner_retrievers,
@@ -29,6 +35,7 @@ from oprag.documents.sources import (
 from oprag.documents.stored_chunks import (
     ChunkStore,
     StoredChunk,
+    chroma_rows,
     qdrant_place,
     stored_hit,
 )
@@ -45,10 +52,13 @@ __all__ = [
     "StoredChunk",
     "StoredCopies",
     "annotate_chunks",
+    "are_all_there",
     "as_texts_by_name",
+    "by_version",
     "check_entries",
     "check_entry",
     "checked_text",
+    "chroma_rows",
     "count_files",
     "document_source",
     "exact_text",

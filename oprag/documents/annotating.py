@@ -74,14 +74,6 @@ def annotate_chunks(
 
     Returns:
         Metadata to write, nested like the chunks.
-
-    Raises:
-        InconsistentChunksError: The chunks are not in the order of their text.
-        AmbiguousPositionError: The text repeats itself, so that its chunks fit it in
-            more than one order.
-
-    Warns:
-        UnlocatedChunksWarning: Some chunks' places could not be proved.
     """
     orders = [
         list(range(len(part.chunks))) if just_split else _order(name, part)
