@@ -20,6 +20,7 @@ from oprag.positions.keys import (
     MissingPosition,
     PositionKeys,
     Scheme,
+    as_list,
     as_number,
     look_up,
 )
@@ -242,8 +243,7 @@ def _named_places(
     *,
     lenient: bool = False,
 ) -> Sequence[_Place | None]:
-    single = isinstance(position_keys, str) or callable(position_keys)
-    keys: Sequence[Any] = [position_keys] if single else list(position_keys)  # type: ignore[arg-type]  # narrowed by `single`
+    keys = as_list(position_keys)
     places: list[_Place | None] = []
     for hit in hits:
         values = [look_up(hit.metadata, hit.subject, key) for key in keys]
