@@ -6,17 +6,14 @@ from oprag.tokens.counters import (
     NamedTokenCounter,
     TokenCounter,
     TokenizerSpec,
+    added_by_joining,
     encodable,
+    joint_counter,
     load_counter,
     resolve_token_counter,
     splitting_counter,
 )
-from oprag.tokens.joining import (
-    SPACE_JOINT,
-    added_by_joining,
-    joint_counter,
-    last_joint,
-)
+from oprag.tokens.ends import SPACE_JOINT, last_joint
 from oprag.tokens.kept_counts import Kept
 from oprag.tokens.long_work import in_thread_if_long
 

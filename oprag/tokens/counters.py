@@ -1,13 +1,16 @@
-"""Token counters: how many tokens a text has, by whatever counts them."""
+"""Token counters: how many tokens a text has, and what joining texts adds to them.
+
+Tokens do not add up: tiktoken reads `"end."` and two line breaks as one piece, which
+may take more or fewer tokens joined than apart. Only what stands around each joint is
+counted; `NamedTokenCounter.additive_at` tells how far that reaches.
+"""
 
 from __future__ import annotations
 
-import inspect
-import operator
 import re
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -19,7 +22,9 @@ from oprag.errors import (
     named,
     warn_user,
 )
+from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
+from oprag.tokens.own_functions import checked_count, refuse_messages
 
 if TYPE_CHECKING:
     import tiktoken
@@ -32,6 +37,8 @@ _APPROXIMATE = "approximate"
 _DEFAULT = "cl100k_base"
 _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"
+_KEPT_KINDS = 4096
+"""Ends and beginnings of which is kept what a joint adds; prose has some dozens."""
 _KEPT_COUNTERS = 32
 _DECIDING = RLock()
 """Held by who finds out what the default is; others wait instead of trying too."""
@@ -264,8 +271,8 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
     if is_tokenizer(spec):
         return _huggingface_counter(private_copy(spec, ""), "")
     if callable(spec):
-        _refuse_messages(spec)
-        return NamedTokenCounter(partial(_checked_count, spec))
+        refuse_messages(spec)
+        return NamedTokenCounter(partial(checked_count, spec))
     message = (
         f"What counts tokens here is {named(spec)}. It takes None, a name, a "
         "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
@@ -331,53 +338,137 @@ def _huggingface_count(tokenizer: tokenizers.Tokenizer, text: str) -> int:
     return len(encode([text], add_special_tokens=False)[0])
 
 
-def _checked_count(counter: Callable[[str], Any], text: str) -> int:
-    counted = counter(text)
-    try:
-        number = operator.index(counted)
-    except TypeError:
-        number = -1
-    if number < 0:
-        name = getattr(counter, "__name__", type(counter).__name__)
-        if inspect.iscoroutine(counted):
-            counted.close()
-        message = (
-            f"The token counter {name!r} gave {_shown(counted)} for a text of "
-            f"{len(text)} characters, not a number of tokens. {_instead(counted)}"
-        )
-        raise TokenizerError(message, tokenizer=name)
-    return number
+def joint_counter(counter: NamedTokenCounter, joint: str) -> JointCounter:
+    """Return a `JointCounter`, kept where the counter is known by name."""
+    return _kept(counter, joint) if counter.by_name else JointCounter(counter, joint)
 
 
-def _shown(counted: Any) -> str:
-    return "a coroutine" if inspect.iscoroutine(counted) else f"{counted!r:.60}"
+class JointCounter:
+    """What one and the same joint adds to the tokens of the texts around it.
+
+    Args:
+        counter: One that is `subadditive` or `additive_at_spaces`.
+        joint: What is put between the texts.
+    """
+
+    def __init__(self, counter: NamedTokenCounter, joint: str) -> None:
+        spaced = joint[:1].isspace() and joint[-1:].isspace()
+        bounded = counter.subadditive and (spaced or counter.additive_at is None)
+        self.counter = counter
+        self.joint = joint
+        self._always = counter(joint) if bounded else None
+        self._additive = None if joint else counter.additive_at
+        # How the patterns of tiktoken read line breaks; others may look further.
+        breaks = joint.startswith("\n") and joint.endswith("\n")
+        self._plain = breaks and counter.tokenizer is not None
+        self._seen: dict[tuple[str | None, str | None], int] = {}
+
+    @cached_property
+    def tokens(self) -> int:
+        """Tokens of the joint by itself."""
+        return self.counter(self.joint)
+
+    def __call__(self, left: str, right: str) -> int:
+        """Return the tokens of `left + joint + right` less those of each text.
+
+        For a `subadditive` counter at least that. It may be negative.
+        """
+        return self.between([left, right])
+
+    def between(self, texts: Sequence[str]) -> int:
+        """Return the tokens of all texts joined less those of each; likewise."""
+        known = self.known(texts, texts[1:])
+        if None not in known:
+            return sum(known)  # type: ignore[arg-type]
+        return added_by_joining(texts, [self] * len(known), known)
+
+    def known(self, lefts: Sequence[str], rights: Sequence[str]) -> list[int | None]:
+        """Return what joining adds where a text's end and the next one's start show it.
+
+        Args:
+            lefts: What stands on the left of each joint.
+            rights: What stands on the right of it; as many, or one less.
+
+        Returns:
+            One number per text of `rights`; None where the texts have to be counted.
+        """
+        if self._always is not None:
+            return [self._always] * len(rights)
+        if self._additive:
+            match = self._additive.match
+            pairs = zip(lefts, rights, strict=False)
+            return [0 if match(a[-1:] + b[:1]) else None for a, b in pairs]
+        if not self._plain:
+            return [None] * len(rights)
+        # Between a letter or digit, perhaps with marks and blanks after it, and what
+        # follows the next blanks, a joint that begins and ends with a line break takes
+        # the same tokens whatever is there: no pattern goes on behind line breaks but
+        # with more of them, and those of o200k with "/".
+        ends = list(map(marks_at_end, [left[-2:] for left in lefts]))
+        starts = list(map(space_at_start, [right[:2] for right in rights]))
+        # Two characters mostly are enough, and there are fewer different ones.
+        if None in ends:
+            ends = [
+                marks_at_end(left[-6:]) if end is None else end
+                for left, end in zip(lefts, ends, strict=True)
+            ]
+        if None in starts:
+            starts = [
+                space_at_start(right[:4]) if start is None else start
+                for right, start in zip(rights, starts, strict=True)
+            ]
+        kinds = list(zip(ends, starts, strict=False))
+        if len(self._seen) > _KEPT_KINDS:
+            self._seen.clear()
+        for kind in set(kinds).difference(self._seen):
+            self._learn(*kind)
+        return list(map(self._seen.get, kinds))
+
+    def _learn(self, marks: str | None, space: str | None) -> None:
+        if marks is not None and space is not None:
+            left, right = f"a{marks}", f"{space}b"
+            joined = self.counter(left + self.joint + right)
+            added = joined - self.counter(left) - self.counter(right)
+            self._seen[marks, space] = added
 
 
-def _instead(counted: Any) -> str:
-    """What a counter is to give in the place of what it gave."""
-    if isinstance(counted, float):
-        return "Round it up: lambda text: math.ceil(count(text))."
-    if inspect.iscoroutine(counted):
-        return "Give a plain function; async ones are not awaited here."
-    if isinstance(counted, Sized):
-        return (
-            "A tokenizer function that gives a list is passed as lambda text: "
-            "len(tokenize(text))."
-        )
-    return "Let it return a whole number from 0 on."
+_kept = lru_cache(maxsize=64)(JointCounter)
 
 
-def _refuse_messages(counter: Callable[..., Any]) -> None:
-    """Refuse what counts the tokens of messages: of a text it counts each character."""
-    try:
-        given = [*inspect.signature(counter).parameters]
-    except (TypeError, ValueError):  # some that are written in C do not tell
-        return
-    if given[:1] == ["messages"]:
-        name = getattr(counter, "__name__", type(counter).__name__)
-        message = (
-            f"The token counter {name!r} counts messages, and would take each "
-            "character of a text for one. Give it the text as one message: "
-            f"token_counter=lambda text: {name}([text])."
-        )
-        raise TokenizerError(message, tokenizer=name)
+def added_by_joining(
+    texts: Sequence[str], joints: Sequence[JointCounter], known: Sequence[int | None]
+) -> int:
+    """Return the tokens of all texts joined less those of each.
+
+    Args:
+        texts: In order.
+        joints: What stands between them: one less, with the same counter.
+        known: What `JointCounter.known` says of each of them.
+    """
+    total = sum([added for added in known if added is not None])
+    # What is counted together: the end of a text, the beginning of one after it, and
+    # whole texts between them, where these are too short to tell their ends apart.
+    group: list[str] = []
+    joined, last = "", -1
+    for place, added in enumerate(known):
+        if added is not None:
+            continue
+        count, right = joints[place].counter, texts[place + 1]
+        if group and place != last + 1:
+            total += _more(group, joined, count)
+            group = []
+        if not group:
+            joined = text_end(texts[place])
+            group = [joined]
+        head = text_start(right)
+        group.append(head)
+        joined += joints[place].joint + head
+        last = place
+        if head is not right:
+            total += _more(group, joined, count)
+            group = []
+    return total + _more(group, joined, joints[last].counter) if group else total
+
+
+def _more(group: Sequence[str], joined: str, count: NamedTokenCounter) -> int:
+    return count(joined) - sum(map(count, group))
