@@ -8,9 +8,8 @@ from typing import Any
 from langchain_core.documents import Document
 
 from oprag.chunk import Hit
-from oprag.documents import check_entries
+from oprag.documents import SourcePart, annotate_chunks, check_entries, replaced
 from oprag.errors import InvalidOptionError
-from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -22,6 +22,7 @@ from oprag.documents import (
     given_documents,
     not_found,
 )
+from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.errors import InvalidOptionError
 
@@ -34,17 +35,12 @@ class Docstore(Protocol):
 
 
 SourceLike: TypeAlias = (
-    DocumentSource
-    | Mapping[str, str]
-    | Callable[[str], str | None]
-    | Callable[[str], Awaitable[str | None]]
+    CoreSourceLike
     | BaseStore[str, Any]
     | Docstore
     | VectorStore
     | ChunkStore
     | Sequence[Document]
-    | str
-    | Path
 )
 """What `document_source` takes."""
 

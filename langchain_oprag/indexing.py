@@ -10,7 +10,6 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag._chunk_stores.chroma import ChromaChunks
 from langchain_oprag._chunk_stores.faiss import FaissChunks
-from langchain_oprag._chunk_stores.in_memory import InMemoryChunks
 from langchain_oprag._convert import source_of
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
@@ -213,9 +212,8 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
         )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     store = chunk_store(vectorstore) if chunks is None else chunks
-    # These look at all their chunks for those of one document.
-    scanned = isinstance(store, (FaissChunks, InMemoryChunks))
-    return Snapshot(store) if scanned else store
+    # Some look at all their chunks for those of one document.
+    return Snapshot(store) if type(store).fetch is ChunkStore.fetch else store
 
 
 def _framework(splitter: BaseDocumentTransformer | None) -> _LangChain:

@@ -195,22 +195,19 @@ class OffsetSplitter(TextSplitter):
             )
             for part, row, written in zip(parts, spans, stamps, strict=True):
                 inherited = _inherited(part.source.metadata)
+                for _, entry in written if self._add_start_index else ():
+                    entry[_START_INDEX] = entry[CHAR_START]
                 rows[part.place] = [
                     Document(
                         part.source.text[start:end],
                         id=own_id,
-                        metadata={**inherited(), **self._complete(entry)},
+                        metadata={**inherited(), **entry},
                     )
                     for (start, end, _), (own_id, entry) in zip(
                         row, written, strict=True
                     )
                 ]
         return [chunk for row in rows for chunk in row]
-
-    def _complete(self, written: dict[str, str | int]) -> dict[str, str | int]:
-        if self._add_start_index:
-            written[_START_INDEX] = written[CHAR_START]
-        return written
 
 
 class OffsetTokenSplitter(OffsetSplitter):

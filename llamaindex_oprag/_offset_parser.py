@@ -41,6 +41,7 @@ from oprag.tokens import (
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_NEXT, _PREVIOUS = NodeRelationship.NEXT, NodeRelationship.PREVIOUS
 _CALLABLE = "callable "
 """In `to_dict`, before the name of a tokenizer that is only a function."""
 
@@ -175,7 +176,8 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
         if self.include_prev_next_rel:
             for before, after in itertools.pairwise(nodes):
                 if before.ref_doc_id == after.ref_doc_id:
-                    _link(before, after)
+                    before.relationships[_NEXT] = after.as_related_node_info()
+                    after.relationships[_PREVIOUS] = before.as_related_node_info()
         return nodes
 
     @field_serializer("tokenizer")
@@ -216,11 +218,6 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
         state: dict[str, Any] = super().__getstate__()
         refuse_lost_state(self, state)
         return state
-
-
-def _link(before: BaseNode, after: BaseNode) -> None:
-    before.relationships[NodeRelationship.NEXT] = after.as_related_node_info()
-    after.relationships[NodeRelationship.PREVIOUS] = before.as_related_node_info()
 
 
 def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:

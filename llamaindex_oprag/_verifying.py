@@ -25,9 +25,6 @@ def searched_stores(component: str, retriever: Any) -> list[ChunkStore]:
         component: Class name of what is verified.
         retriever: What it asks. Of a store that cannot be read through the filter all
             chunks are looked at.
-
-    Raises:
-        InvalidOptionError: They cannot be seen, or their chunks cannot be read.
     """
     if inner := searched_with(retriever):
         return [store for each in inner for store in searched_stores(component, each)]

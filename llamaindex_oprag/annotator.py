@@ -20,9 +20,14 @@ from llamaindex_oprag._convert import text_of
 from llamaindex_oprag._offset_parser import hidden_keys
 from llamaindex_oprag.documents import SourceLike, document_source
 from oprag.context import PlainRepr, needs
-from oprag.documents import check_entries, exact_text
+from oprag.documents import (
+    SourcePart,
+    annotate_chunks,
+    check_entries,
+    exact_text,
+    replaced,
+)
 from oprag.errors import InvalidOptionError, MissingDocumentError
-from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread_if_long

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from llama_index.core.indices.base import BaseIndex
@@ -22,6 +21,7 @@ from oprag.documents import (
     StoreSource,
     given_documents,
 )
+from oprag.documents import SourceLike as CoreSourceLike
 from oprag.documents import document_source as core_source
 from oprag.errors import DocumentNotFoundError
 from oprag.positions import document_name
@@ -34,17 +34,12 @@ _WAYS_OUT = (
 )
 
 SourceLike: TypeAlias = (
-    DocumentSource
-    | Mapping[str, str]
-    | Callable[[str], str | None]
-    | Callable[[str], Awaitable[str | None]]
+    CoreSourceLike
     | BaseDocumentStore
     | BaseIndex[Any]
     | BasePydanticVectorStore
     | ChunkStore
     | Sequence[Document]
-    | str
-    | Path
 )
 """What `document_source` takes."""
 

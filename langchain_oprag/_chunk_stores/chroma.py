@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, chroma_rows
 from oprag.metadata import DOC_KEY
-
-_COLUMNS = ["documents", "metadatas"]
-_PAGE = 5_000
-"""Chunks per call of a scan: some MB at most."""
 
 
 class ChromaChunks(ChunkStore):
-    """Reads a collection: a document at once, all of it page by page."""
+    """Reads a collection: page by page."""
 
     def __init__(self, store: Any) -> None:
         collection = getattr(getattr(store, "_collection", None), "name", "")
@@ -25,42 +21,19 @@ class ChromaChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
-        where = _all_of({DOC_KEY: doc_key}, *self.filters)
-        return list(_chunks(self._store.get(where=where, include=_COLUMNS)))
+        return list(self._chunks({DOC_KEY: doc_key}))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
-        offset = 0
-        # Until a page is empty: a server may give fewer than it is asked for.
-        while True:
-            page = self._store.get(
-                where=_all_of(*self.filters),
-                limit=_PAGE,
-                offset=offset,
-                include=_COLUMNS,
-            )
-            if not page["ids"]:
-                return
-            yield from _chunks(page)
-            offset += len(page["ids"])
+        return self._chunks()
 
     def takes_filter(self, where: Any) -> bool:
         """A dictionary, as Chroma has them."""
         return isinstance(where, dict)
 
-
-def _all_of(*conditions: Any) -> Any:
-    """Chroma wants at least two under `$and`."""
-    return (
-        {"$and": list(conditions)}
-        if len(conditions) > 1
-        else next(iter(conditions), None)
-    )
-
-
-def _chunks(found: Mapping[str, Any]) -> Iterator[StoredChunk]:
-    for text, metadata, chunk_id in zip(
-        found["documents"], found["metadatas"], found["ids"], strict=True
-    ):
-        # Either may be None: Chroma also takes vectors alone.
-        yield StoredChunk(text or "", metadata or {}, chunk_id)
+    def _chunks(self, *conditions: Any) -> Iterator[StoredChunk]:
+        rows = chroma_rows(self._store.get, [*conditions, *self.filters])
+        return (
+            StoredChunk(text or "", metadata or {}, chunk_id)
+            for text, metadata, chunk_id in rows
+        )

@@ -8,7 +8,6 @@ from typing import Any
 from langchain_core.documents import Document
 
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.metadata import DOC_KEY
 
 
 class FaissChunks(ChunkStore):
@@ -21,10 +20,6 @@ class FaissChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self._store = store
-
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        """Chunks of one document, in the order in which they were added."""
-        return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, as they were when the first was asked for."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.documents import Document
 
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.metadata import DOC_KEY
 
 if TYPE_CHECKING:  # importing it imports numpy
     from langchain_core.vectorstores import InMemoryVectorStore
@@ -20,10 +19,6 @@ class InMemoryChunks(ChunkStore):
     def __init__(self, store: InMemoryVectorStore) -> None:
         self.name = type(store).__name__
         self._store = store
-
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        """Chunks of one document, in the order in which they were added."""
-        return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, as they were when the first was asked for."""

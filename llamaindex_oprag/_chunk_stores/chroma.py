@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from itertools import starmap
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, StoredChunk, chroma_rows
 from oprag.metadata import DOC_KEY
 
 _WRAPPER = "llama_index.vector_stores.chroma.base"
-_PAGE = 5_000
-"""Chunks per call: some MB, and few enough calls to cost little."""
 
 
 class ChromaChunks(ChunkStore):
@@ -27,35 +26,19 @@ class ChromaChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
-        return list(self._pages({DOC_KEY: doc_key}))
+        return list(self._chunks({DOC_KEY: doc_key}))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
-        return self._pages()
+        return self._chunks()
 
     def takes_filter(self, where: Any) -> bool:
         """`MetadataFilters`, or a dictionary of Chroma's own."""
         return isinstance(where, (MetadataFilters, dict))
 
-    def _pages(self, *conditions: Any) -> Iterator[StoredChunk]:
-        offset = 0
+    def _chunks(self, *conditions: Any) -> Iterator[StoredChunk]:
         every = [*conditions, *map(self._as_where, self.filters)]
-        # Chroma wants at least two under `$and`.
-        where = {"$and": every} if len(every) > 1 else next(iter(every), None)
-        while True:
-            page = self._collection.get(
-                where=where,
-                limit=_PAGE,
-                offset=offset,
-                include=["documents", "metadatas"],
-            )
-            for text, metadata, chunk_id in zip(
-                page["documents"], page["metadatas"], page["ids"], strict=True
-            ):
-                yield chunk_of_row(text, metadata, chunk_id)
-            if len(page["ids"]) < _PAGE:
-                return
-            offset += _PAGE
+        return starmap(chunk_of_row, chroma_rows(self._collection.get, every))
 
     def _as_where(self, filters: Any) -> Any:
         """What the store itself makes of a filter in a search."""

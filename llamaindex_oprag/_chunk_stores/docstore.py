@@ -12,7 +12,6 @@ from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_node
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.metadata import DOC_KEY
 
 
 class DocstoreChunks(ChunkStore):
@@ -21,10 +20,6 @@ class DocstoreChunks(ChunkStore):
     def __init__(self, docstore: BaseDocumentStore) -> None:
         self.name = type(docstore).__name__
         self._docstore = docstore
-
-    def fetch(self, doc_key: str) -> list[StoredChunk]:
-        """Chunks of one document, in the docstore's order; it reads all of them."""
-        return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the docstore's order."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.errors import ContextWindowError, invalid_option
-from oprag.tokens import TokenCounter
 
 WindowOverflow: TypeAlias = Literal["order_preserving", "truncate_middle", "error"]
 
@@ -156,7 +155,7 @@ class MiddleCut(NamedTuple):
 
 
 def truncate_middle(
-    text: str, limit: int, token_counter: TokenCounter, *, gap_mark: str = ""
+    text: str, limit: int, token_counter: Callable[[str], int], *, gap_mark: str = ""
 ) -> MiddleCut:
     """Keep the beginning and the end of a text, each half of a token limit.
 
@@ -203,7 +202,10 @@ def truncate_middle(
 
 
 def _largest(
-    piece: Callable[[int], str], most: int, room: int, token_counter: TokenCounter
+    piece: Callable[[int], str],
+    most: int,
+    room: int,
+    token_counter: Callable[[str], int],
 ) -> int:
     """Find how many characters, up to `most`, take at most `room` tokens.
 

@@ -28,6 +28,7 @@ from oprag.metadata import (
 )
 from oprag.positions import (
     DocumentKey,
+    MissingPosition,
     PositionKeys,
     as_number,
     check_positions,
@@ -93,13 +94,27 @@ def group_chunks(
     return list(groups.values())
 
 
+def read_places(
+    hits: Sequence[Hit],
+    name: str,
+    position_keys: PositionKeys | None,
+    missing_position: MissingPosition = "last",
+) -> list[Chunk]:
+    """Read the places of one document as retrieval does."""
+    return read_chunks(
+        hits,
+        [(name, name)] * len(hits),
+        position_keys=position_keys,
+        missing_position=missing_position,
+    )
+
+
 def read_group(
     hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
 ) -> list[Chunk] | PositionError:
-    """Read the places of one document as retrieval does, or the error it raises."""
-    documents = [(name, name)] * len(hits)
+    """Read the places and check them, as retrieval does; or the error it raises."""
     try:
-        chunks = read_chunks(hits, documents, position_keys=position_keys)
+        chunks = read_places(hits, name, position_keys, "error")
         texts: dict[str, list[Chunk]] = {}
         for chunk in chunks:  # retrieval stays within one text
             version = version_text(chunk.metadata.get(DOC_VERSION))
@@ -122,14 +137,7 @@ def check_group(
 ) -> list[Chunk] | None:
     """Note what is wrong with the positions of one document.
 
-    Args:
-        chunks: All chunks.
-        group: Those of the document.
-        findings: Where it is noted.
-        position_keys: As retrieval takes it.
-        held: Numbers of the chunks whose recorded span holds the text in the source,
-            up to white space.
-        sampled: Whether there are more chunks than these.
+    Of the chunks in `held` the recorded span holds the text in the source.
 
     Returns:
         Its chunks as retrieval reads them, in the order of the store; None where it
@@ -157,12 +165,7 @@ def _concerned(
 ) -> list[int]:
     """Numbers of the chunks that an error is about; all where it names none."""
     if isinstance(error, MissingPositionError):
-        lenient = read_chunks(
-            hits,
-            [(name, name)] * len(hits),
-            position_keys=position_keys,
-            missing_position="last",
-        )
+        lenient = read_places(hits, name, position_keys)
         without = [i for i, chunk in enumerate(lenient) if chunk.position is None]
         return without or [error.rank]
     if isinstance(error, AmbiguousPositionError):

@@ -15,13 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.diagnosing.checks import (
-    Examined,
-    check_group,
-    examine,
-    group_chunks,
-    read_group,
-)
+from oprag.diagnosing.checks import check_group, examine, group_chunks, read_group
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change, changes_of
@@ -147,15 +141,13 @@ def plan_repair(
         InvalidOptionError: `documents` holds no texts.
     """
     stored = list(chunks)
-    first = _Examination(
-        list(map(examine, stored)), documents, position_keys, document_key
-    )
+    asked = documents, position_keys, document_key
+    first = _Examination(list(map(examine, stored)), *asked)
 
     def planned(now: Sequence[StoredChunk]) -> list[Planned]:
         if now is stored:
             return first.planned()
-        examined = list(map(examine, now))
-        return _Examination(examined, documents, position_keys, document_key).planned()
+        return _Examination(list(map(examine, now)), *asked).planned()
 
     def is_damaged(now: Sequence[StoredChunk]) -> bool:
         examined = list(map(examine, now))
@@ -176,15 +168,7 @@ def plan_repair(
 
 
 class _Examination:
-    """One index under examination.
-
-    Args:
-        chunks: The chunks.
-        documents: The full texts; None to prove nothing.
-        position_keys: As retrieval takes it.
-        document_key: The same.
-        sampled: Whether the index has more chunks than these.
-    """
+    """One index under examination."""
 
     def __init__(
         self,
@@ -308,19 +292,15 @@ class _Examination:
 
     def _compare(self, findings: Findings) -> None:
         for i in self._without_source:
-            findings.add("no_source", i, "", self._sought(i))
+            hit = self._chunks[i].hit
+            sought = self._sources and self._sources.sought(hit, self._document_key)
+            findings.add("no_source", i, "", sought or "")
         for document in self.proved:
             if document.foreign:
                 for i in document.members:
                     findings.add("other_source", i, document.name)
             else:
                 _compare_document(document, findings)
-
-    def _sought(self, index: int) -> str:
-        """What names a chunk's source was looked for by, and what names there are."""
-        if self._sources is None:
-            return ""
-        return self._sources.sought(self._chunks[index].hit, self._document_key)
 
     def _verdict(self, *, ordered: bool) -> tuple[Verdict, Options]:
         given = self._keys is not None or self._document_key is not None

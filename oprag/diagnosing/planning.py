@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from oprag.chunk import Hit, Span
 from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.proving import ProvedDocument
-from oprag.documents import StoredChunk, rebuild
+from oprag.documents import POSITION_KEYS, StoredChunk, rebuild, replaced
 from oprag.errors import OpragError
-from oprag.locating import POSITION_KEYS, replaced
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -174,9 +173,6 @@ def _stamp_alone(
 
     `doc_version` holds a hash of the texts, so they are known where the chunks give
     them, whatever stood between the pages.
-
-    Returns:
-        None if something else is wrong, or nothing is.
     """
     metadatas = [chunk.hit.metadata for chunk in group]
     versions = {version_text(metadata.get(DOC_VERSION)) for metadata in metadatas}
@@ -241,13 +237,13 @@ def _update(
         text = rewritten(content, node, offsets)
         if json.loads(text) != json.loads(content):
             stored[NODE_CONTENT] = text
-    changed = {
-        key: value
-        for key, value in stored.items()
-        if key not in chunk.stored or chunk.stored[key] != value
-    }
-    removed = [key for key in chunk.stored if key not in stored]
-    return {**changed, **dict.fromkeys(removed)}
+    return difference(chunk.stored, stored)
+
+
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what to set, and None for what to remove, to make the one the other."""
+    changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
+    return {**changed, **dict.fromkeys(key for key in old if key not in new)}
 
 
 def _renewed(

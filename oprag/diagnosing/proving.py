@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from oprag.chunk import Chunk, Hit, Span
-from oprag.diagnosing.checks import Examined
+from oprag.chunk import Chunk, Span
+from oprag.diagnosing.checks import Examined, read_places
 from oprag.diagnosing.naming import Sources
+from oprag.documents import by_version
 from oprag.locating import Location, Order, Placement, cover_by_place, place, squeeze
-from oprag.metadata import CHUNK_INDEX, DOC_VERSION, N_CHUNKS
-from oprag.positions import DocumentKey, PositionKeys, as_number, read_chunks
+from oprag.metadata import CHUNK_INDEX, N_CHUNKS
+from oprag.positions import DocumentKey, PositionKeys, as_number
 
 _ORDINALS = (CHUNK_INDEX, "split_id")
 
@@ -56,10 +57,14 @@ def prove(
     """
     groups, without = sources.group(chunks, document_key)
     documents = []
-    versions = [(name, own) for name, all_ in groups for own in _versions(chunks, all_)]
+    versions = [
+        (name, [all_[at] for at in places])  # each version covers the source alone
+        for name, all_ in groups
+        for places in by_version(chunks[i].hit.metadata for i in all_).values()
+    ]
     for name, members in versions:
         group = [chunks[i] for i in members]
-        recorded = _recorded([chunk.hit for chunk in group], name, position_keys)
+        recorded = read_places([chunk.hit for chunk in group], name, position_keys)
         orders = list(_orders(group))
         read = [
             _proved(name, members, source, recorded, orders)
@@ -67,15 +72,6 @@ def prove(
         ]
         documents.append(max(read, key=_fit))  # the first of equals
     return documents, without
-
-
-def _versions(chunks: Sequence[Examined], members: Sequence[int]) -> list[list[int]]:
-    """The chunks of each version by themselves, as each covers the source alone."""
-    versions: dict[str, list[int]] = {}
-    for i in members:
-        version = str(chunks[i].hit.metadata.get(DOC_VERSION) or "")
-        versions.setdefault(version, []).append(i)
-    return list(versions.values())
 
 
 def _proved(
@@ -167,17 +163,6 @@ def _linked(group: Sequence[Examined]) -> list[int] | None:
             return None  # the links go round
         order.append(after)
     return order if len(order) == len(group) else None
-
-
-def _recorded(
-    hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
-) -> list[Chunk]:
-    return read_chunks(
-        hits,
-        [(name, name)] * len(hits),
-        position_keys=position_keys,
-        missing_position="last",
-    )
 
 
 def _compared(

@@ -227,14 +227,7 @@ class Findings:
         self._found: dict[str, list[_Found]] = {}
 
     def add(self, kind: str, index: int, document: str, detail: str = "") -> None:
-        """Note that a chunk has a problem.
-
-        Args:
-            kind: A key of `MESSAGES`.
-            index: Number of the chunk.
-            document: Name of its document; empty where it is not known.
-            detail: What is wrong with this chunk.
-        """
+        """Note that a chunk has a problem of a kind of `MESSAGES`, by its number."""
         self._found.setdefault(kind, []).append(_Found(index, document, detail))
 
     def numbers(self, kinds: Iterable[str]) -> set[int]:

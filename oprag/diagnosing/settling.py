@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from oprag.diagnosing.planning import Change
+from oprag.diagnosing.planning import Change, difference
 from oprag.diagnosing.wholeness import own_documents, readability
 from oprag.documents import StoredChunk, is_own, read_versions, stored_hit
 from oprag.errors import OpragError
@@ -75,9 +75,10 @@ def settle(chunks: Sequence[StoredChunk], plan: Plan, is_damaged: Judge) -> Sett
         planned = plan([after[chunk.id] for chunk in chunks if chunk.id in ids])
     ranks = {name: rank for rank, name in enumerate(dict.fromkeys(documents.values()))}
     settled = [
-        _change(before[id_], after[id_], name) for id_, name in documents.items()
+        Change(id_, name, old, update)
+        for id_, name in documents.items()
+        if (update := difference(old := before[id_].metadata, after[id_].metadata))
     ]
-    settled = [change for change in settled if change.update]
     settled.sort(key=lambda change: ranks[change.document])
     names = {change.document for change in settled}
     hiding = {
@@ -95,17 +96,10 @@ def settle(chunks: Sequence[StoredChunk], plan: Plan, is_damaged: Judge) -> Sett
 
 
 def _written(chunk: StoredChunk, change: Change) -> StoredChunk:
-    metadata = {**chunk.metadata, **change.update}
     removed = {key for key, value in change.update.items() if value is None}
+    metadata = {**chunk.metadata, **change.update}
     kept = {key: value for key, value in metadata.items() if key not in removed}
     return chunk._replace(metadata=kept)
-
-
-def _change(before: StoredChunk, after: StoredChunk, document: str) -> Change:
-    old, new = before.metadata, after.metadata
-    changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
-    removed = dict.fromkeys(key for key in old if key not in new)
-    return Change(before.id, document, old, {**changed, **removed})
 
 
 def _by_name(

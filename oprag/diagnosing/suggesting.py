@@ -39,17 +39,7 @@ def suggest(
     document_key: DocumentKey | None,
     position_keys: PositionKeys | None,
 ) -> Options | None:
-    """Look for options that order all documents.
-
-    Args:
-        chunks: The chunks.
-        spans: Where sources prove that they stand; None where they do not.
-        document_key: The user's own; None to look for one where it is needed.
-        position_keys: The user's own; None to look for them.
-
-    Returns:
-        The first that do, or None.
-    """
+    """Return the first options that order all documents, and as `spans` prove it."""
     if not chunks:
         return None
     names = [document_key] if document_key else [None, *_name_keys(chunks)]

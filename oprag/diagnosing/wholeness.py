@@ -8,10 +8,16 @@ from typing import Any, NamedTuple
 
 from oprag.diagnosing.checks import Examined
 from oprag.diagnosing.report import DAMAGE, Findings
-from oprag.documents import StoredChunk, StoredCopies, is_own, read_versions
+from oprag.documents import (
+    StoredChunk,
+    StoredCopies,
+    are_all_there,
+    by_version,
+    is_own,
+    read_versions,
+)
 from oprag.errors import AmbiguousPositionError, IncompleteDocumentError, OpragError
 from oprag.metadata import (
-    CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
     DOC_VERSION,
@@ -43,12 +49,6 @@ def check_documents(
 
     The judge of a text is the one that reads it later (`oprag.documents`), over the
     same chunks: those that have the key of the document's name, as the store keeps it.
-
-    Args:
-        chunks: All chunks.
-        findings: Where it is noted.
-        sampled: Whether there are more chunks than these, so that no document need be
-            whole.
 
     Returns:
         Numbers of the chunks of all documents that can be read, even if chunks of
@@ -126,20 +126,12 @@ def _check_texts(
 ) -> bool:
     """Note what keeps a document, or a version of it, from being read whole.
 
-    Args:
-        name: The document's name.
-        members: Numbers of its chunks.
-        own: The chunks.
-        findings: Where it is noted.
-        told: Numbers of the chunks whose damage is noted already.
+    Not again of the chunks in `told`.
 
     Returns:
         Whether it can be read, at least with `exact=False`.
     """
-    versions: dict[str, list[int]] = {}
-    for at, chunk in enumerate(own):
-        version = str(chunk.metadata.get(DOC_VERSION) or "")
-        versions.setdefault(version, []).append(at)
+    versions = by_version(chunk.metadata for chunk in own)
     known = not told.isdisjoint(members)
     for places in versions.values():
         judged = _judged(name, [own[at] for at in places])
@@ -195,8 +187,9 @@ def _judged(name: str, chunks: Sequence[StoredChunk]) -> _Judgement:
 def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
     """What is wrong where no text at all can be put together."""
     lacking = isinstance(error, IncompleteDocumentError)
+    numbered = any(as_number(c.metadata.get(N_CHUNKS)) is not None for c in chunks)
     if (
-        not _are_all_there(chunks)
+        (numbered and not are_all_there(chunks))
         or (isinstance(error, IncompleteDocumentError) and error.missing)
         or isinstance(error, AmbiguousPositionError)
     ):
@@ -207,15 +200,6 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
         return "unstamped"
     # Another splitter may have dropped more than white space.
     return "unproved_text" if lacking else "altered_text"
-
-
-def _are_all_there(chunks: Sequence[StoredChunk]) -> bool:
-    """Whether each number that `n_chunks` says is there, or there are no numbers."""
-    totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
-    numbers = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
-    if totals == {None}:
-        return True
-    return numbers == set(range(len(numbers))) and totals == {len(numbers)}
 
 
 def _are_ours(chunks: Sequence[StoredChunk]) -> bool:

@@ -1,5 +1,11 @@
 """Whole documents: from where an application keeps them, or out of a store's chunks."""
 
+from oprag.documents.annotating import (
+    POSITION_KEYS,
+    SourcePart,
+    annotate_chunks,
+    replaced,
+)
 from oprag.documents.copies import Copies, StoredCopies, is_own
 from oprag.documents.entries import (
     as_texts_by_name,
@@ -9,7 +15,13 @@ from oprag.documents.entries import (
     check_passages,
 )
 from oprag.documents.folders import count_files, read_folder
-from oprag.documents.rebuilding import StoreSource, read_versions, rebuild
+from oprag.documents.rebuilding import (
+    StoreSource,
+    are_all_there,
+    by_version,
+    read_versions,
+    rebuild,
+)
 from oprag.documents.search_filters import (
     SearchFilter,
     inner_retrievers,
@@ -30,6 +42,7 @@ from oprag.documents.sources import (
 from oprag.documents.stored_chunks import (
     ChunkStore,
     StoredChunk,
+    chroma_rows,
     no_store,
     qdrant_place,
     stored_hit,
@@ -37,21 +50,27 @@ from oprag.documents.stored_chunks import (
 )
 
 __all__ = [
+    "POSITION_KEYS",
     "ChunkStore",
     "Copies",
     "DocumentSource",
     "ReadTexts",
     "SearchFilter",
     "SourceLike",
+    "SourcePart",
     "StoreSource",
     "StoredChunk",
     "StoredCopies",
+    "annotate_chunks",
+    "are_all_there",
     "as_texts_by_name",
+    "by_version",
     "check_entries",
     "check_entry",
     "check_listed",
     "check_passages",
     "checked_text",
+    "chroma_rows",
     "count_files",
     "document_source",
     "exact_text",
@@ -67,6 +86,7 @@ __all__ = [
     "read_versions",
     "rebuild",
     "refuse_strangers",
+    "replaced",
     "stored_hit",
     "unknown_store",
 ]

@@ -65,17 +65,7 @@ def _as_results(value: Any) -> str:
 def check_entry(
     entry: str, value: Any, wanted: type, instead: Callable[[Any], str] = lambda _: ""
 ) -> None:
-    """Make sure that one value of a list is what is wanted.
-
-    Args:
-        entry: What the error calls it, such as `documents[3]`.
-        value: What was given.
-        wanted: The class that it has to have.
-        instead: As `check_entries` takes it.
-
-    Raises:
-        InvalidOptionError: It is of another class.
-    """
+    """Make sure that one value of a list is what is wanted."""
     if not isinstance(value, wanted):
         hint = _first_of_pair(value, wanted) or instead(value)
         message = f"{entry} is {named(value)}. {_takes(wanted)}{hint}"

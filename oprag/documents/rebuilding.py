@@ -13,6 +13,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, pairwise
 from operator import attrgetter, itemgetter
+from typing import Any
 
 from oprag.chunk import FullText
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
@@ -122,9 +123,14 @@ def read_versions(
         The whole document, and of how many versions with different texts it is one:
         1 where all that are read have the same text.
     """
-    versions = _by_version(document_key(name), chunks)
-    if not versions:
+    key = document_key(name)
+    own = [chunk for chunk in chunks if chunk.metadata.get(DOC_KEY) == key]
+    if not own:
         raise no_chunks(name, where)
+    versions = {
+        version: [own[i] for i in members]
+        for version, members in by_version(chunk.metadata for chunk in own).items()
+    }
     if len(versions) > 1:
         where += f", with chunks of {len(versions)} versions of it (doc_version),"
     found: dict[str, FullText] = {}
@@ -141,14 +147,12 @@ def read_versions(
     return max(found.values(), key=attrgetter("exact")), several  # the first of equals
 
 
-def _by_version(
-    key: str, chunks: Iterable[StoredChunk]
-) -> dict[str, list[StoredChunk]]:
-    versions: dict[str, list[StoredChunk]] = {}
-    for chunk in chunks:
-        if chunk.metadata.get(DOC_KEY) == key:
-            version = str(chunk.metadata.get(DOC_VERSION) or "")
-            versions.setdefault(version, []).append(chunk)
+def by_version(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Return the numbers of the chunks of each version, by its `doc_version`."""
+    versions: dict[str, list[int]] = {}
+    for number, metadata in enumerate(metadatas):
+        version = str(metadata.get(DOC_VERSION) or "")
+        versions.setdefault(version, []).append(number)
     return versions
 
 
@@ -164,7 +168,7 @@ def _whole_versions(
     if len(versions) == 1:
         return [*versions]
     ordered = sorted(versions, key=lambda version: (len(versions[version]), version))
-    whole = [version for version in ordered if _is_complete(versions[version])]
+    whole = [version for version in ordered if are_all_there(versions[version])]
     parts = {v: {c.metadata.get(PART_INDEX) for c in versions[v]} for v in versions}
     # A version that replaces another one may have more pages, or fewer.
     eligible = [v for v in whole if all(parts[v] & other for other in parts.values())]
@@ -175,7 +179,8 @@ def _whole_versions(
     return eligible or ordered[-1:]
 
 
-def _is_complete(chunks: Sequence[StoredChunk]) -> bool:
+def are_all_there(chunks: Sequence[StoredChunk]) -> bool:
+    """Whether they are as many as `n_chunks` says, with all the numbers of these."""
     totals = {as_number(chunk.metadata.get(N_CHUNKS)) for chunk in chunks}
     indexes = {as_number(chunk.metadata.get(CHUNK_INDEX)) for chunk in chunks}
     return totals == {len(indexes)} and indexes == set(range(len(indexes)))

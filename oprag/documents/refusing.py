@@ -41,14 +41,7 @@ def no_chunks(name: str, where: str) -> DocumentNotFoundError:
 def missing_chunks(
     name: str, indexes: Sequence[int], total: int, where: str
 ) -> IncompleteDocumentError:
-    """Some chunks are not there.
-
-    Args:
-        name: The document's name.
-        indexes: Those that are there, ascending.
-        total: How many there should be.
-        where: What they come from.
-    """
+    """Some chunks are not there."""
     missing = [
         range(before + 1, after)
         for before, after in zip([-1, *indexes], [*indexes, total], strict=True)

@@ -29,12 +29,6 @@ def join_part(
 ) -> tuple[str, bool]:
     """Join the pieces of one part, and prove the text.
 
-    Args:
-        name: The document's name.
-        pieces: All of one part, in reading order. Not empty.
-        stamp: Of the text of the part; None where none was written.
-        exact: See `oprag.documents.rebuild`, as for the errors.
-
     Returns:
         The text of the part, and whether it is proved to be that.
     """

@@ -31,9 +31,6 @@ class SearchFilter(NamedTuple):
 def one_filter(filters: Iterable[SearchFilter]) -> SearchFilter:
     """Tell what a search is filtered by that consists of several.
 
-    Args:
-        filters: Those of each.
-
     Returns:
         The only one that there is, or none. Where one search has a filter and another
         has not, it holds for what both find.

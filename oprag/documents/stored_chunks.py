@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 from oprag.chunk import Hit
 from oprag.errors import InvalidOptionError, named
-from oprag.metadata import CHUNK_INDEX
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 from oprag.positions import as_number, read_node
+
+_PAGE = 5_000
+"""Chunks of Chroma per call: some MB, and few enough calls to cost little."""
 
 
 class StoredChunk(NamedTuple):
@@ -112,9 +115,8 @@ class ChunkStore(ABC):
     """What tells the store from all others that processes of this machine write to,
     the same in each of them; empty where that is not known, or there is one process."""
 
-    @abstractmethod
     def fetch(self, doc_key: str) -> list[StoredChunk]:
-        """Return the chunks of one document.
+        """Return the chunks of one document; of all chunks, unless the store filters.
 
         Args:
             doc_key: `oprag.metadata.document_key` of the document's name: the only
@@ -124,6 +126,7 @@ class ChunkStore(ABC):
             What the store gives for it, in any order; empty when it has none. May
             lack chunks, repeat them, or hold some of other documents.
         """
+        return [c for c in self.scan() if c.metadata.get(DOC_KEY) == doc_key]
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `fetch`: in a thread unless the store has its own."""
@@ -188,6 +191,29 @@ class ChunkStore(ABC):
 def _numbered(chunks: list[StoredChunk], indexes: Collection[int]) -> list[StoredChunk]:
     wanted = set(indexes)
     return [c for c in chunks if as_number(c.metadata.get(CHUNK_INDEX)) in wanted]
+
+
+def chroma_rows(
+    get: Callable[..., Any], conditions: Sequence[Any]
+) -> Iterator[tuple[str | None, Any, str]]:
+    """Yield text, metadata and id of a Chroma collection's chunks, page by page.
+
+    In the order in which they were added. Chroma also takes vectors alone: text and
+    metadata may be None.
+
+    Args:
+        get: The collection's, or that of a wrapper.
+        conditions: Chroma's own, all of which hold.
+    """
+    every = list(conditions)  # of which Chroma wants at least two under `$and`
+    where = {"$and": every} if len(every) > 1 else next(iter(every), None)
+    include = ["documents", "metadatas"]
+    offset = 0
+    page: Any = {"ids": [""]}
+    while page["ids"]:  # a server may give fewer than it is asked for
+        page = get(where=where, limit=_PAGE, offset=offset, include=include)
+        yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)
+        offset += len(page["ids"])
 
 
 def qdrant_place(client: Any, collection: str) -> str:

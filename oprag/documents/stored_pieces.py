@@ -29,20 +29,10 @@ _NAMES = (CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END)
 
 
 def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
-    """Read the positions of one document's chunks.
-
-    Args:
-        name: The document's name.
-        chunks: All of it, in any order. Not empty.
+    """Read the positions of one document's chunks, at least one, in any order.
 
     Returns:
-        One piece per `chunk_index`, ascending.
-
-    Raises:
-        MissingPositionError: A chunk lacks a position, or it is no number. Only
-            blank chunks need no place.
-        AmbiguousPositionError: Two chunks have the same index and differ.
-        InconsistentChunksError: As well in how many there are.
+        One piece per `chunk_index`, ascending. Only blank chunks need no place.
     """
     pieces: list[Any] = [
         (
@@ -66,11 +56,7 @@ def read_pieces(name: str, chunks: Iterable[StoredChunk]) -> list[Piece]:
 
 
 def read_stamps(name: str, chunks: Iterable[StoredChunk]) -> dict[int, PartStamp]:
-    """Return what chunks say of the whole text of their part, by `chunk_index`.
-
-    Raises:
-        InconsistentChunksError: A chunk is there twice, and says two things.
-    """
+    """Return what chunks say of the whole text of their part, by `chunk_index`."""
     stamps: dict[int, PartStamp] = {}
     for metadata in [c.metadata for c in chunks if TEXT_LENGTH in c.metadata]:
         text_hash, nonspace = stamped_hash(metadata), metadata.get(NONSPACE_HASH)

@@ -9,22 +9,16 @@ the rest. A generator decides what is to be done; `oprag.indexing.updating` does
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.calls import redacted, secrets_of
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.errors import (
-    DuplicateDocumentError,
-    IndexingError,
-    InvalidOptionError,
-    OpragWarning,
-    invalid_option,
-)
-from oprag.indexing.plan import IndexingPlan, Replace, WantedChunk, WantedDocument, plan
+from oprag.errors import IndexingError, InvalidOptionError, OpragWarning
+from oprag.indexing.plan import IndexingPlan, WantedDocument, plan
 from oprag.indexing.reporting import (
     REFUSALS,
     FailedDocument,
@@ -33,18 +27,17 @@ from oprag.indexing.reporting import (
     UndeletedDocument,
     emptied,
     failures,
+    named_twice,
     nothing_given,
     too_many,
 )
 from oprag.indexing.requests import Fetch, NotDeletedError, Request, Requests, Writing
+from oprag.indexing.run_options import RunOptions
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot
 from oprag.metadata import document_key
 from oprag.positions import shared_key
 from oprag.warning import warn_user
-
-RemoveMissing: TypeAlias = bool | Literal["all"]
-"""Whether documents that are not given are deleted; all of them if need be."""
 
 _IN_A_ROW = 5
 """Documents that may fail one after the other, of the same kind of error: what fails
@@ -67,34 +60,13 @@ def indexing_steps(
     store: ChunkStore,
     writer: ChunkWriter,
     told: Callable[[int, int], None],
-    *,
-    scope: str = "",
-    remove_missing: RemoveMissing = False,
-    replace: Replace = "document",
-    batch_size: int = 256,
+    options: RunOptions,
 ) -> Steps:
     """`Fetch` is answered with the stored chunks, the others with None.
 
     A request that fails is answered by its exception.
     """
-    if type(batch_size) is not int or batch_size < 1:
-        takes = "It takes a whole number of chunks from 1 on."
-        raise invalid_option("batch_size", batch_size, takes)
-    if replace not in {"document", "same_settings", "all"}:
-        takes = "It takes 'document', 'same_settings' or 'all'."
-        raise invalid_option("replace", replace, takes)
-    if remove_missing not in {True, False, "all"}:
-        takes = "It takes True, False or 'all'."
-        raise invalid_option("remove_missing", remove_missing, takes)
-    run = _Run(
-        store,
-        writer,
-        told,
-        scope=scope,
-        remove_missing=remove_missing,
-        replace=replace,
-        batch_size=batch_size,
-    )
+    run = _Run(store, writer, told, options)
     for document in documents:
         yield from run.take(document)
         run.tell()
@@ -121,24 +93,17 @@ class _Run:
         store: ChunkStore,
         writer: ChunkWriter,
         told: Callable[[int, int], None],
-        *,
-        scope: str,
-        remove_missing: RemoveMissing,
-        replace: Replace,
-        batch_size: int,
+        options: RunOptions,
     ) -> None:
         self._told = told
         self._store = store
         self._writer = writer
-        self._scope = scope
-        self._remove_missing = remove_missing
-        self._replace: Replace = replace
-        self._batch_size = batch_size
+        self._options = options
         self._writing = Writing(
-            batch_size=batch_size, replaces=writer.replaces, tell=self.tell
+            batch_size=options.batch_size, replaces=writer.replaces, tell=self.tell
         )
-        whole = bool(remove_missing) or replace == "all"
-        self._before = StoredBefore(store, scope, whole=whole)
+        whole = bool(options.remove_missing) or options.replace == "all"
+        self._before = StoredBefore(store, options.scope, whole=whole)
         self._names: dict[str, list[str]] = {
             key: []
             for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
@@ -166,9 +131,9 @@ class _Run:
     def _take_document(self, document: WantedDocument, outcome: str = "") -> Requests:
         try:
             pending = yield from self._compared(document, outcome)
-        except (*_FOR_ALL, *REFUSALS) as error:
-            if isinstance(error, _FOR_ALL):
-                raise
+        except _FOR_ALL:
+            raise
+        except REFUSALS as error:
             self._fail(document.name, error)
             return
         except Exception:  # noqa: BLE001 -- any store's; it is asked once more
@@ -178,12 +143,12 @@ class _Run:
         todo = pending.todo
         if self._waits(pending, outcome):
             return
-        if not (todo.add or todo.rewrite or todo.delete):
+        if todo.is_empty:
             self._done(pending)
             return
         self._pending.append(pending)
         self._pending_size += max(len(todo.add) + len(todo.rewrite), len(todo.delete))
-        if self._pending_size >= self._batch_size:
+        if self._pending_size >= self._options.batch_size:
             yield from self.flush()
 
     def flush(self) -> Requests:
@@ -212,10 +177,10 @@ class _Run:
         """Delete what is empty now; what is missing or there twice, if asked."""
         if not self._emptied:
             self._refuse_if_all_failed()
-        if self._remove_missing or self._emptied:
+        if self._options.remove_missing or self._emptied:
             yield from self._remove()
             self._refuse_if_all_failed()
-        if self._replace == "all":
+        if self._options.replace == "all":
             yield from self._replace_copies()
 
     def _refuse_if_all_failed(self) -> None:
@@ -252,7 +217,7 @@ class _Run:
         key = document_key(name)
         if key in self._given:
             other = self._given[key]
-            raise _duplicate(name) if other == name else shared_key(key, other, name)
+            raise named_twice(name) if other == name else shared_key(key, other, name)
         self._given[key] = name
 
     def _compared(
@@ -261,11 +226,15 @@ class _Run:
         key = document_key(document.name)
         present: list[StoredChunk] = yield Fetch(key)
         todo = plan(
-            key, document.chunks, present, replace=self._replace, scope=self._scope
+            key,
+            document.chunks,
+            present,
+            replace=self._options.replace,
+            scope=self._options.scope,
         )
         if todo.delete or todo.rewrite:
             self._require_delete()
-        return _Pending(document, todo, outcome or _outcome(todo, document.chunks))
+        return _Pending(document, todo, outcome or todo.outcome(document))
 
     def _waits(self, pending: _Pending, outcome: str) -> bool:
         """Whether it waits for the end, as a document does that is empty now."""
@@ -346,15 +315,15 @@ class _Run:
         More than half of what was indexed from here goes only if all may: the
         documents may be out of reach, or being written.
         """
-        everything = self._remove_missing == "all"
-        if self._remove_missing and not (self._given or everything):
+        everything = self._options.remove_missing == "all"
+        if self._options.remove_missing and not (self._given or everything):
             raise nothing_given()
         before = self._stored_before()
         going = dict(self._emptied)
-        if self._remove_missing:
+        if self._options.remove_missing:
             going |= self._missing(before)
         if 2 * len(going) > len(before) and not everything:
-            if self._remove_missing:
+            if self._options.remove_missing:
                 if self._failed:  # there will be no report
                     warn_user(self._failures(), OpragWarning)
                 raise too_many(sorted(going.values()), len(before))
@@ -392,7 +361,7 @@ class _Run:
         All of the store is only looked through where it makes a difference.
         """
         stayed = [*self._names["unchanged"], *self._names["updated"]]
-        if self._remove_missing:  # all of the store was read
+        if self._options.remove_missing:  # all of the store was read
             stayed = []
         known = {**self._emptied, **{document_key(name): name for name in stayed}}
         if 2 * len(self._emptied) > len({**self._before.documents(), **known}):
@@ -402,16 +371,16 @@ class _Run:
 
     def _foreign(self) -> dict[str, int]:
         """How many other chunks are left, by document."""
-        if self._replace == "all":
+        if self._options.replace == "all":
             return {}
-        counts = {name: len(ids) for name, ids in self._before.foreign().items()}
+        counts = {name: len(ids) for name, ids in self._before.foreign.items()}
         for name, others in self._before.renamed(self._given.values()).items():
-            sizes = sum(map(self._before.size, others))
+            sizes = sum(map(self._before.sizes.__getitem__, others))
             counts[name] = counts.get(name, 0) + sizes
         return counts
 
     def _replace_copies(self) -> Requests:
-        for name, ids in self._before.foreign().items():
+        for name, ids in self._before.foreign.items():
             self._require_delete()
             try:
                 yield from self._writing.write([IndexingPlan((), (), tuple(ids), 0)])
@@ -426,20 +395,3 @@ class _Run:
 
 def _folders(name: str) -> Iterable[str]:
     return map(str, PurePosixPath(name).parents)
-
-
-def _outcome(todo: IndexingPlan, chunks: Sequence[WantedChunk]) -> str:
-    if not chunks:
-        return "empty"
-    if not (todo.add or todo.rewrite or todo.delete):
-        return "unchanged"
-    return "updated" if todo.delete or todo.rewrite or todo.unchanged else "added"
-
-
-def _duplicate(name: str) -> DuplicateDocumentError:
-    message = (
-        f"The document {name!r} comes twice in one run. Pages and other parts of a "
-        "document have to follow one another without other documents between them; "
-        "two different documents need two names."
-    )
-    return DuplicateDocumentError(message, document=name)

@@ -42,9 +42,6 @@ def flat_metadata(
         unsupported_metadata: `"error"`, or `"drop"`: all other entries are left out.
         reserved: Keys that a framework or a store writes itself, whatever stands
             there; they count as unsupported.
-
-    Raises:
-        UnsupportedMetadataError: An entry is unsupported, and they are not dropped.
     """
     flat: dict[str, str | int | float] = {}
     for key, value in metadata.items():

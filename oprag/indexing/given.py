@@ -1,16 +1,11 @@
-"""What is to be indexed: documents named, grouped by parts, split, with oprag's keys.
-
-Decided here for both frameworks; an adapter only says how its documents are read and
-made (`Framework`).
-"""
+"""What is to be indexed: a folder or documents, named and grouped by parts."""
 
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from oprag.calls import redacted, secrets_of
 from oprag.documents import check_entries, check_entry, count_files, read_folder
@@ -22,12 +17,12 @@ from oprag.errors import (
     UnscopedPositionError,
     invalid_option,
 )
+from oprag.indexing.chunking import Framework, chunks_of
 from oprag.indexing.deciding import Readable
-from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
-from oprag.indexing.plan import WantedChunk, WantedDocument
+from oprag.indexing.flat import UnsupportedMetadata, unstorable
+from oprag.indexing.plan import WantedDocument
 from oprag.indexing.progress import Counted
 from oprag.indexing.reporting import REFUSALS, FailedDocument, SkippedFile
-from oprag.locating import SourcePart, annotate_chunks, replaced
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -36,25 +31,13 @@ from oprag.metadata import (
     DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
-    OWN_KEYS,
-    PART_INDEX,
     STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
-    chunk_id,
     document_key,
-    document_version,
-    named_id,
     short_hash,
 )
-from oprag.positions import (
-    Part,
-    SourceText,
-    group_parts,
-    source_name,
-    splitter_settings,
-    texts_in_chunks,
-)
+from oprag.positions import SourceText, source_name
 
 D = TypeVar("D")
 """A framework's class of documents."""
@@ -64,51 +47,6 @@ Documents: TypeAlias = str | Path | Iterable[D]
 _STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS, DOC_SCOPE)
 """Own keys that say something about an earlier index only."""
 _SCOPE_DIGITS = 9
-
-
-class Piece(NamedTuple):
-    """A chunk as a splitter made it."""
-
-    text: str
-    metadata: Mapping[str, Any]
-    source: Any = None
-    """The framework's object, for `Framework.finished`."""
-
-
-class Framework(ABC, Generic[D]):
-    """How a framework's documents are read, made and split."""
-
-    document_type: type[D]
-    reserved: Collection[str]
-    """Metadata keys that the framework writes itself, whatever stands there."""
-    splitter: object
-    exact: bool
-    """Whether the splitter is oprag's and writes the positions itself."""
-
-    @abstractmethod
-    def read(self, document: D) -> SourceText:
-        """Return what the core needs of a document. Random ids are none."""
-
-    @abstractmethod
-    def make(
-        self, text: str, own_id: str, metadata: dict[str, Any], like: D | None
-    ) -> D:
-        """Make a document; a copy of another one where `like` gives it.
-
-        Args:
-            text: Its text.
-            own_id: Its id, unless `like` has one that stays the same.
-            metadata: Its metadata, oprag's keys among it.
-            like: The document as the user gave it; None for a file.
-        """
-
-    @abstractmethod
-    def split(self, documents: Sequence[D]) -> list[Piece]:
-        """Split parts of one document, all of them if the splitter is oprag's."""
-
-    def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
-        """Return the chunks of one document with what the store is handed for each."""
-        return chunks
 
 
 def source_scope(documents: Documents[D], scope: str | None) -> str:
@@ -121,9 +59,6 @@ def source_scope(documents: Documents[D], scope: str | None) -> str:
     Returns:
         That name; without one, a folder's own name and a hash of its whole path, the
         same from wherever it is called; for documents without a name an empty string.
-
-    Raises:
-        InvalidOptionError: The name is empty, or no store could hold it.
     """
     if scope is not None:
         if not isinstance(scope, str) or not scope.strip("/ ") or unstorable(scope):
@@ -156,17 +91,6 @@ def wanted_documents(
         Each document with all its chunks; or, with its name, the reason why a file is
         no text, a document cannot be stored or was not split. Read one at a time;
         how many there will be is known for a folder and a list.
-
-    Raises:
-        InvalidOptionError: An option has no such value, at once; later, that
-            something else than a document is among them.
-        MissingDocumentError: A document has no name that stays the same.
-        DuplicateDocumentError: A document comes twice in a row.
-        UnscopedPositionError: A document already is a chunk.
-
-    Warns:
-        UnlocatedChunksWarning: Chunks of another splitter were not found in their
-            document.
     """
     _check_documents(documents, framework.document_type)
     if unsupported_metadata not in ("error", "drop"):
@@ -202,7 +126,7 @@ def _wanted(
         name, parts = given
         readable: Readable
         try:
-            chunks = _chunks_of(name, parts, framework, unsupported_metadata, mark)
+            chunks = chunks_of(name, parts, framework, unsupported_metadata, mark)
             readable = WantedDocument(name, chunks)
         except REFUSALS as error:
             readable = FailedDocument(name, error)
@@ -212,59 +136,6 @@ def _wanted(
             shown = redacted(error, secrets_of(framework.splitter))
             readable = FailedDocument(name, shown)
         yield readable
-
-
-def _chunks_of(
-    name: str,
-    parts: Sequence[D],
-    framework: Framework[D],
-    unsupported_metadata: UnsupportedMetadata,
-    mark: str,
-) -> list[WantedChunk]:
-    """All chunks of a document; none if it has no text."""
-    texts = [framework.read(part) for part in parts]
-    _refuse_unstorable(name, "a name", name)
-    for text in texts:
-        _refuse_unstorable(name, "a text", text.text)
-    if not any(text.text.strip() for text in texts):
-        return []
-    (grouped,) = group_parts(texts)
-    placed = _placed_chunks(grouped, parts, framework)
-    if not placed:
-        reason = f"has a text of which {type(framework.splitter).__name__} made nothing"
-        message = f"Document {name!r} {reason}. Take another splitter for it."
-        raise UnreadableFileError(message, path=name, reason=reason)
-    if mark:
-        placed[0] = placed[0]._replace(metadata={**placed[0].metadata, DOC_SCOPE: mark})
-    flat = [
-        chunk._replace(
-            metadata=flat_metadata(
-                chunk.metadata,
-                document=name,
-                unsupported_metadata=unsupported_metadata,
-                reserved=framework.reserved,
-            )
-        )
-        for chunk in placed
-    ]
-    return framework.finished([chunk._replace(id=_full_id(chunk)) for chunk in flat])
-
-
-def _full_id(chunk: WantedChunk) -> str:
-    """The chunk's id with its metadata in it.
-
-    Whatever of a chunk changes, what is written has an id that the store does not
-    have yet: the old chunk stays until the new one is there.
-    """
-    return named_id(f"{chunk.id}\n{sorted(chunk.metadata.items())!r}")
-
-
-def _refuse_unstorable(name: str, what: str, text: str) -> None:
-    found = unstorable(text)
-    if found:
-        reason = f"has {what} with {found}, which not every vector store keeps"
-        message = f"Document {name!r} {reason}. Take it out before indexing."
-        raise UnreadableFileError(message, path=name, reason=reason)
 
 
 def _check_documents(documents: object, document_type: type) -> None:
@@ -369,64 +240,3 @@ def _refuse_repetition(name: str, parts: Sequence[SourceText]) -> None:
             "these are parts that only look alike, number them (metadata['page'])."
         )
         raise DuplicateDocumentError(message, document=name)
-
-
-def _placed_chunks(
-    parts: Sequence[Part], documents: Sequence[D], framework: Framework[D]
-) -> list[WantedChunk]:
-    """All chunks of a document in reading order, each with its place and id."""
-    name = parts[0].name
-    ordered = [documents[part.place] for part in parts]
-    if framework.exact:
-        by_number: dict[Any, list[Piece]] = {part.number: [] for part in parts}
-        for piece in framework.split(ordered):
-            by_number[piece.metadata.get(PART_INDEX)].append(piece)
-        rows = list(by_number.values())
-    else:
-        rows = [framework.split([document]) for document in ordered]
-        rows = _located(parts, rows, framework.splitter)
-    return [
-        WantedChunk(
-            chunk_id(
-                name, index, version=str(piece.metadata[DOC_VERSION]), part=part.number
-            ),
-            piece.text,
-            _own_keys_last(piece.metadata),
-            piece.source,
-        )
-        for part, row in zip(parts, rows, strict=True)
-        for index, piece in enumerate(row)
-    ]
-
-
-def _located(
-    parts: Sequence[Part], rows: Sequence[Sequence[Piece]], splitter: object
-) -> list[list[Piece]]:
-    """Chunks of a splitter that is not oprag's, found in their document."""
-    name = parts[0].name
-    settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))
-    version = document_version(settings, texts_in_chunks(parts, rows))
-    written = annotate_chunks(
-        name,
-        [
-            SourcePart(part.source.text, [piece.text for piece in row], part.number)
-            for part, row in zip(parts, rows, strict=True)
-        ],
-        just_split=True,
-    )
-    return [
-        [
-            piece._replace(
-                metadata=replaced(piece.metadata, {**entry, DOC_VERSION: version})
-            )
-            for piece, entry in zip(row, entries, strict=True)
-        ]
-        for row, entries in zip(rows, written, strict=True)
-    ]
-
-
-def _own_keys_last(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's metadata, then oprag's in its one order."""
-    others = {key: value for key, value in metadata.items() if key not in OWN_KEYS}
-    own = {key: metadata[key] for key in OWN_KEYS if key in metadata}
-    return {**others, **own}

@@ -37,9 +37,6 @@ def only_run(
         written: The framework's object behind it, which tells it from others in this
             process where `place` is empty.
         patience: Seconds to wait.
-
-    Raises:
-        IndexingError: Another run was still writing then.
     """
     until = time.monotonic() + patience
     while (lock := _taken(store, written)) is None:

@@ -6,7 +6,7 @@ could say something else after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.documents import StoredChunk
@@ -62,6 +62,20 @@ class IndexingPlan(NamedTuple):
     unchanged: int
     """Chunks that stay as they are."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to do."""
+        return not (self.add or self.rewrite or self.delete)
+
+    def outcome(self, document: WantedDocument) -> str:
+        """Name the list of the report for the document whose plan it is."""
+        if not document.chunks:
+            return "empty"
+        if self.is_empty:
+            return "unchanged"
+        changes = self.delete or self.rewrite or self.unchanged
+        return "updated" if changes else "added"
+
 
 def plan(
     doc_key: str,
@@ -89,12 +103,6 @@ def plan(
 
     Returns:
         The plan. Carried out, and made anew, it is empty.
-
-    Raises:
-        DuplicateDocumentError: Another document in the store has the same key, or one
-            from another folder or source has the same name.
-        InvalidOptionError: A chunk has to be deleted, and the store does not tell
-            its id.
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if wanted:
@@ -131,14 +139,13 @@ def plan(
     present_parts = {chunk.metadata.get(PART_INDEX) for chunk in own}
     add.sort(key=lambda chunk: chunk.metadata.get(PART_INDEX) not in present_parts)
     # Without its scope, what an interrupted run leaves would be nobody's.
-    delete = sorted(by_id, key=lambda id_: _last(by_id[id_][0].metadata, parts))
+    going = {id_: rows[0].metadata for id_, rows in by_id.items()}
+    last = {
+        id_: (m.get(PART_INDEX) in parts, DOC_SCOPE in m) for id_, m in going.items()
+    }
+    delete = sorted(last, key=last.__getitem__)
     unchanged = len(wanted) - len(add) - len(rewrite)
     return IndexingPlan(tuple(add), rewrite, tuple(delete), unchanged)
-
-
-def _last(metadata: Mapping[str, Any], parts: Collection[Any]) -> tuple[bool, bool]:
-    """What sorts chunks in the order in which they are deleted."""
-    return metadata.get(PART_INDEX) in parts, DOC_SCOPE in metadata
 
 
 def _refuse_other_scope(

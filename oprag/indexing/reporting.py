@@ -108,9 +108,9 @@ class IndexingReport:
 
         Of an error that is not oprag's only the kind: it may repeat a key.
         """
-        added = _documents(len(self.added))
+        documents = "document" if len(self.added) == 1 else "documents"
         said = [
-            f"{added} added ({self.chunks_added:,} chunks)",
+            f"{len(self.added):,} {documents} added ({self.chunks_added:,} chunks)",
             f"{len(self.updated):,} updated",
             f"{len(self.unchanged):,} unchanged",
             f"{len(self.removed):,} removed",
@@ -128,10 +128,6 @@ class IndexingReport:
     def __repr__(self) -> str:
         """The same sentence, and whose it is."""
         return f"<IndexingReport: {self}>"
-
-
-def _documents(count: int) -> str:
-    return f"{count:,} document" if count == 1 else f"{count:,} documents"
 
 
 def _why(failed: FailedDocument) -> str:
@@ -176,14 +172,18 @@ def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
     return f"{' '.join(parts)} The last error is {said}"
 
 
-def emptied(name: str, number: int, before: int) -> UnreadableFileError:
-    """Make the error for a document that is empty now, as too many others are.
+def named_twice(name: str) -> DuplicateDocumentError:
+    """Make the error for a document that comes again after others."""
+    message = (
+        f"The document {name!r} comes twice in one run. Pages and other parts of a "
+        "document have to follow one another without other documents between them; "
+        "two different documents need two names."
+    )
+    return DuplicateDocumentError(message, document=name)
 
-    Args:
-        name: Its name.
-        number: How many documents of the run are empty and were not.
-        before: How many documents were indexed from here.
-    """
+
+def emptied(name: str, number: int, before: int) -> UnreadableFileError:
+    """Make the error for a document that is empty now, as too many others are."""
     reason = (
         f"is empty now, one of {number:,} among the {before:,} that were indexed from "
         "here"

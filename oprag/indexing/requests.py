@@ -73,11 +73,7 @@ class Writing:
         """Chunks that were deleted, or written anew."""
 
     def write(self, todo: Sequence[IndexingPlan]) -> Requests:
-        """All that is added, of all plans, then all that is deleted.
-
-        Raises:
-            NotDeletedError: The store did not delete.
-        """
+        """All that is added, of all plans, then all that is deleted."""
         going = [id_ for one in todo for id_ in one.delete]
         for chunks in self._batches([c for one in todo for c in one.add]):
             yield Add(chunks)

@@ -38,8 +38,10 @@ class StoredBefore:
         self._whole = whole
         self._names: dict[str, str] = {}
         self._scopes: dict[str, str] = {}
-        self._sizes: dict[str, int] = {}
-        self._foreign: dict[str, list[str]] = {}
+        self.sizes: dict[str, int] = {}
+        """How many chunks each stored document has, by its name."""
+        self.foreign: dict[str, list[str]] = {}
+        """Ids of chunks that something else wrote, by the documents they are of."""
         self._renamed: dict[str, set[str]] = {}
         seen: list[StoredChunk] = []
         if whole:
@@ -70,7 +72,7 @@ class StoredBefore:
                 self._scopes[key] = scope
             if key not in self._names:
                 self._names[key] = name
-                self._sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
+                self.sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
                 own = (DOC_KEY, DOC_URI, DOC_VERSION)
                 kept = {k: chunk.metadata.get(k) for k in own}
                 seen.append(chunk._replace(text="", metadata=kept))
@@ -102,14 +104,10 @@ class StoredBefore:
         """Note what else the store holds of a document."""
         copies = self._copies.of(document.name, document.chunks)
         if copies.foreign:
-            self._foreign[document.name] = [hit.source.id for hit in copies.foreign]
+            self.foreign[document.name] = [hit.source.id for hit in copies.foreign]
         if copies.renamed:
             names = {str(hit.metadata[DOC_URI]) for hit in copies.renamed}
             self._renamed[document.name] = names
-
-    def foreign(self) -> dict[str, list[str]]:
-        """Ids of chunks that something else wrote, by the documents they are of."""
-        return self._foreign
 
     def renamed(self, given: Container[str]) -> dict[str, list[str]]:
         """Other names of the same documents, by the names that were given.
@@ -122,7 +120,3 @@ class StoredBefore:
             for name, names in self._renamed.items()
         }
         return {name: names for name, names in others.items() if names}
-
-    def size(self, name: str) -> int:
-        """Chunks of a stored document."""
-        return self._sizes[name]

@@ -12,12 +12,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeGuard
 
-from oprag.locating.contiguity import Range, cover
+from oprag.locating.contiguity import STEP, Range, cover
 from oprag.locating.seeding import UNKNOWN, Seeds
-
-_STEP = 1 << 10
-"""Steps back up to this are reckoned with where not all pieces are there to show
-them, and tried where none shows one."""
 
 _REACH = 1 << 16
 _READINGS = 64
@@ -51,8 +47,8 @@ def anchor(text: str, pieces: Sequence[str], *, complete: bool) -> list[Range | 
     ends = [at + len(pieces[i]) for i, at in enumerate(once) if at >= 0]
     back = 2 * _step_back(ends)
     if not complete:
-        return _in_order(text, pieces, once, max(back, _STEP))
-    whole = cover(text, pieces, 0, len(text) - len(pieces[-1]), max(back, _STEP))
+        return _in_order(text, pieces, once, max(back, STEP))
+    whole = cover(text, pieces, 0, len(text) - len(pieces[-1]), max(back, STEP))
     if whole:
         return list(whole)
     places = _in_order(text, pieces, once, back)
@@ -73,14 +69,7 @@ def _step_back(ends: Iterable[int]) -> int:
 def _in_order(
     text: str, pieces: Sequence[str], once: Sequence[int], back: int
 ) -> list[Range | None]:
-    """Find the first and the last start of each piece that the order allows.
-
-    Args:
-        text: The text.
-        pieces: The pieces.
-        once: For each what `Seeds.only` says of it.
-        back: How far a piece may end before an earlier one.
-    """
+    """Find the first and the last start of each piece that the order allows."""
     places: list[Range | None] = [(at, at) if at >= 0 else None for at in once]
     fences = {i: at + len(pieces[i]) for i, at in enumerate(once) if at >= 0}
     unknown = {i: pieces[i] for i, at in enumerate(once) if at == UNKNOWN}

@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.given_order import WITNESSES, given_order
 from oprag.locating.likeness import exchangeable
+from oprag.locating.proved_order import WITNESSES, given_order
 from oprag.locating.squeezing import squeeze
 from oprag.locating.text_index import TextIndex
 
@@ -55,14 +55,7 @@ class Placement(NamedTuple):
 
 
 def place(source: str, texts: Sequence[str], orders: Sequence[Order]) -> Placement:
-    """Find the true places of the chunks.
-
-    Args:
-        source: The document's full text.
-        texts: The texts of its chunks.
-        orders: Orders to try, the best first, at least one; the last one is that
-            of the store.
-    """
+    """Find the true places of the chunks."""
     for order in orders:
         ordered = [texts[i] for i in order.indexes]
         if not order.recorded and not _is_only(source, ordered):

@@ -13,6 +13,10 @@ from collections.abc import Iterable, Sequence
 Range = tuple[int, int]
 """The first and the last of the starts that a piece may have, both included."""
 
+STEP = 1 << 10
+"""Steps back of splitters that are applied one after another, up to which they are
+reckoned with where not all pieces show them, and tried where none shows one."""
+
 _LIMIT = 64
 """Starts of one piece that are kept apart; of more, only the first and the last."""
 
@@ -52,7 +56,7 @@ def cover(
         ways.append(starts)
         latest += len(piece)
         longer = len(pieces[i + 1]) - len(piece) if i + 1 < len(pieces) else 0
-        windows = _joined([(lo - longer - back, hi + len(piece)) for lo, hi in starts])
+        windows = joined([(lo - longer - back, hi + len(piece)) for lo, hi in starts])
     if ways[-1][0][0] != last:
         return None
     ways[-1] = [(last, last)]
@@ -69,7 +73,7 @@ def _narrowed(
         if is_open or len(ways[i]) > 1:
             size = len(pieces[i])
             longer = len(pieces[i + 1]) - size
-            windows = _joined(
+            windows = joined(
                 [(lo - size, hi + longer + back) for lo, hi in ways[i + 1]]
             )
             ways[i] = _common(ways[i], windows)
@@ -106,12 +110,12 @@ def _common(ranges: Sequence[Range], others: Sequence[Range]) -> list[Range]:
     return [(lo, hi) for lo, hi in cuts if lo <= hi]
 
 
-def _joined(ranges: Iterable[Range]) -> list[Range]:
-    """Join ascending ranges that overlap."""
-    joined: list[Range] = []
-    for lo, hi in ranges:
-        if joined and lo <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], hi)
+def joined(ranges: Iterable[Range]) -> list[Range]:
+    """Join ranges that overlap or touch; they come out ascending."""
+    apart: list[Range] = []
+    for lo, hi in sorted(ranges):
+        if apart and lo <= apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(hi, apart[-1][1]))
         else:
-            joined.append((lo, hi))
-    return joined
+            apart.append((lo, hi))
+    return apart

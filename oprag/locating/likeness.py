@@ -22,14 +22,6 @@ def exchangeable(
     makes one space of it, and adds none but at the end of a line. They are in doubt
     where some of them could change places. White space around a chunk does not count,
     nor do chunks whose texts are equal: it makes no difference which is which.
-
-    Args:
-        source: The text.
-        texts: The texts of the chunks.
-        found: Where they were found, one per chunk.
-
-    Returns:
-        The numbers, ascending.
     """
     alike: dict[str, dict[str, list[int]]] = {}
     for i, text in enumerate(texts):
@@ -47,11 +39,7 @@ def exchangeable(
 
 
 def _in_a_ring(places: dict[str, set[str]]) -> set[str]:
-    """The texts of which each fits in a place of another one of them.
-
-    Args:
-        places: What stands where each text was found.
-    """
+    """The texts of which each fits in a place of another one of them."""
     fitting: dict[str, set[str]] = {}
     for body, own in places.items():
         here = all(_fits(body, place) for place in own)

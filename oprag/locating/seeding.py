@@ -24,12 +24,7 @@ _SAMPLE = 1 << 13
 
 
 class Seeds:
-    """The seeds of a text.
-
-    Args:
-        text: The text.
-        pieces: What will be looked up, at least one. Not kept.
-    """
+    """The seeds of a text, to look up such pieces as these, at least one; not kept."""
 
     def __init__(self, text: str, pieces: Sequence[str]) -> None:
         lengths = sorted(map(len, pieces))
@@ -60,14 +55,18 @@ class Seeds:
             at = piece.find(self._mark, at + 1)
         return UNKNOWN
 
+    def searched(self, piece: str) -> int:
+        """As `only`, but `UNKNOWN` is certain to say that it occurs more than once."""
+        at = self.only(piece)
+        if at == UNKNOWN:
+            at = self._text.find(piece)
+            if at >= 0 and self._text.find(piece, at + 1) >= 0:
+                return UNKNOWN
+        return at
+
 
 def held(flat: str, pieces: Sequence[str]) -> set[int]:
-    """Return the numbers of the pieces that a text holds.
-
-    Args:
-        flat: The text, without white space.
-        pieces: The pieces, without white space. Empty ones are passed over.
-    """
+    """Return the numbers of the pieces that a text holds; all without white space."""
     solid = [piece for piece in pieces if piece]
     if not solid:
         return set()

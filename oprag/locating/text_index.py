@@ -31,19 +31,16 @@ class TextIndex:
         self._source = source
         self._squeezed = SqueezedText(source)
         solid = [piece for text in texts if (piece := squeeze(text))]
-        self._seeds = Seeds(self._squeezed.flat, solid) if solid else None
+        self._seeds = Seeds(self._squeezed.flat, solid or [""])
 
     def only(self, text: str) -> Location:
         """Return where a text stands if it occurs once; white space never counts."""
         piece = squeeze(text)
         if not piece:
             return Location(None, "blank")
-        flat = self._squeezed.flat
-        start = UNKNOWN if self._seeds is None else self._seeds.only(piece)
+        start = self._seeds.searched(piece)
         if start == UNKNOWN:
-            start = flat.find(piece)
-            if start >= 0 and flat.find(piece, start + 1) >= 0:
-                return Location(None, "ambiguous")
+            return Location(None, "ambiguous")
         if start < 0:
             return Location(None, "not_found")
         first = self._squeezed.offset(start)

@@ -203,7 +203,7 @@ def read_documents(
         MissingDocumentError: A hit has no identity and `missing_document` is
             `"error"`.
     """
-    keys = None if document_key is None else _as_list(document_key)
+    keys = None if document_key is None else as_list(document_key)
     documents = []
     for rank, hit in enumerate(hits):
         if keys is None:
@@ -231,10 +231,9 @@ def document_name(metadata: Mapping[str, Any]) -> str | None:
     return _first_name(metadata.get(key) for key in keys)
 
 
-def _as_list(document_key: DocumentKey) -> Sequence[Any]:
-    if isinstance(document_key, str) or callable(document_key):
-        return [document_key]
-    return document_key
+def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
+    """Return a list of the keys, where one alone may have been given."""
+    return [keys] if isinstance(keys, str) or callable(keys) else keys
 
 
 def _known_key(hit: Hit) -> str | None:
@@ -254,7 +253,7 @@ def _known_key(hit: Hit) -> str | None:
 def has_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
     """Say whether a chunk carries any number that may be a position, or a part."""
     if position_keys is not None:
-        keys = _as_list(position_keys)
+        keys = as_list(position_keys)
         return all(look_up(hit.metadata, hit.subject, key) is not None for key in keys)
     if hit.offsets is not None and as_number(hit.offsets[0]) is not None:
         return True

@@ -20,6 +20,7 @@ from oprag.positions.keys import (
     MissingPosition,
     PositionKeys,
     Scheme,
+    as_list,
     as_number,
     look_up,
 )
@@ -198,9 +199,12 @@ def _end(hit: Hit, scheme: Scheme, start: int, document: str) -> int:
         value = None if scheme.end is None else hit.metadata.get(scheme.end)
     else:
         value = None if hit.offsets is None else hit.offsets[1]
-    if value is None:
-        return start + len(hit.text)
-    end = as_number(value)
+    return _end_at(value, start, hit, document)
+
+
+def _end_at(value: Any, start: int, hit: Hit, document: str) -> int:
+    """The end as the metadata give it; without one, as far as the text reaches."""
+    end = start + len(hit.text) if value is None else as_number(value)
     if end is None or end < start:
         raise invalid_span(document, start, value)
     return end
@@ -239,8 +243,7 @@ def _named_places(
     *,
     lenient: bool = False,
 ) -> Sequence[_Place | None]:
-    single = isinstance(position_keys, str) or callable(position_keys)
-    keys: Sequence[Any] = [position_keys] if single else list(position_keys)  # type: ignore[arg-type]  # narrowed by `single`
+    keys = as_list(position_keys)
     places: list[_Place | None] = []
     for hit in hits:
         values = [look_up(hit.metadata, hit.subject, key) for key in keys]
@@ -289,7 +292,4 @@ def _named_span(hit: Hit, key: Any, start: float, document: str) -> Span | None:
         return None
     end_key = _ENDS[key]
     value = None if end_key is None else look_up(hit.metadata, hit.subject, end_key)
-    end = int(start) + len(hit.text) if value is None else as_number(value)
-    if end is None or end < start:
-        raise invalid_span(document, int(start), value)
-    return Span(int(start), end)
+    return Span(int(start), _end_at(value, int(start), hit, document))

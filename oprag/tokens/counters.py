@@ -7,10 +7,8 @@ counted; `NamedTokenCounter.additive_at` tells how far that reaches.
 
 from __future__ import annotations
 
-import inspect
-import operator
 import re
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from threading import RLock
@@ -24,6 +22,7 @@ from oprag.errors import (
 )
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
+from oprag.tokens.own_functions import checked_count, refuse_messages
 from oprag.warning import from_user, warn_user
 
 if TYPE_CHECKING:
@@ -271,8 +270,8 @@ def _counter_of_object(spec: Any) -> NamedTokenCounter:
     if is_tokenizer(spec):
         return _huggingface_counter(private_copy(spec, ""), "")
     if callable(spec):
-        _refuse_messages(spec)
-        return NamedTokenCounter(partial(_checked_count, spec))
+        refuse_messages(spec)
+        return NamedTokenCounter(partial(checked_count, spec))
     message = (
         f"What counts tokens here is {named(spec)}. It takes None, a name, a "
         "tiktoken.Encoding, a fast Hugging Face tokenizer, or a callable from a text "
@@ -336,58 +335,6 @@ def _huggingface_count(tokenizer: tokenizers.Tokenizer, text: str) -> int:
     # leaves the offsets out; tokenizers has it from 0.20 on.
     encode = getattr(tokenizer, "encode_batch_fast", tokenizer.encode_batch)
     return len(encode([text], add_special_tokens=False)[0])
-
-
-def _checked_count(counter: Callable[[str], Any], text: str) -> int:
-    counted = counter(text)
-    try:
-        number = operator.index(counted)
-    except TypeError:
-        number = -1
-    if number < 0:
-        name = getattr(counter, "__name__", type(counter).__name__)
-        if inspect.iscoroutine(counted):
-            counted.close()
-        message = (
-            f"The token counter {name!r} gave {_shown(counted)} for a text of "
-            f"{len(text)} characters, not a number of tokens. {_instead(counted)}"
-        )
-        raise TokenizerError(message, tokenizer=name)
-    return number
-
-
-def _shown(counted: Any) -> str:
-    return "a coroutine" if inspect.iscoroutine(counted) else f"{counted!r:.60}"
-
-
-def _instead(counted: Any) -> str:
-    """What a counter is to give in the place of what it gave."""
-    if isinstance(counted, float):
-        return "Round it up: lambda text: math.ceil(count(text))."
-    if inspect.iscoroutine(counted):
-        return "Give a plain function; async ones are not awaited here."
-    if isinstance(counted, Sized):
-        return (
-            "A tokenizer function that gives a list is passed as lambda text: "
-            "len(tokenize(text))."
-        )
-    return "Let it return a whole number from 0 on."
-
-
-def _refuse_messages(counter: Callable[..., Any]) -> None:
-    """Refuse what counts the tokens of messages: of a text it counts each character."""
-    try:
-        given = [*inspect.signature(counter).parameters]
-    except (TypeError, ValueError):  # some that are written in C do not tell
-        return
-    if given[:1] == ["messages"]:
-        name = getattr(counter, "__name__", type(counter).__name__)
-        message = (
-            f"The token counter {name!r} counts messages, and would take each "
-            "character of a text for one. Give it the text as one message: "
-            f"token_counter=lambda text: {name}([text])."
-        )
-        raise TokenizerError(message, tokenizer=name)
 
 
 def joint_counter(counter: NamedTokenCounter, joint: str) -> JointCounter:

@@ -30,10 +30,6 @@ def fetch(address: str, sha256: str, keep_at: Path | None) -> bytes:
         sha256: Of its content.
         keep_at: Where to put it for the next time; None for nowhere. That it cannot
             be written is no error.
-
-    Raises:
-        OSError: It could not be fetched; a `TimeoutError` where it takes too long.
-        ValueError: It is not the file that was wanted.
     """
     return _within(SECONDS, address, partial(_fetched, address, sha256, keep_at))
 

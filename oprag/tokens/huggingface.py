@@ -41,10 +41,6 @@ def load_huggingface(name: str) -> tokenizers.Tokenizer:
 
     Returns:
         The tokenizer with truncation and padding switched off.
-
-    Raises:
-        MissingDependencyError: transformers is not installed.
-        TokenizerError: There is no such tokenizer, or it is not a fast one.
     """
     transformers = require(
         "transformers", extra="embeddings", purpose=f"The tokenizer {name!r}"
@@ -82,9 +78,6 @@ def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:
     Args:
         tokenizer: Of `transformers`, or a `tokenizers.Tokenizer`.
         name: What to call it in errors.
-
-    Raises:
-        TokenizerError: A slow tokenizer, or one without a vocabulary.
     """
     backend = tokenizer
     if hasattr(tokenizer, "is_fast"):

@@ -88,9 +88,6 @@ def kept_count(
         counter: Whose counts these are: those of one are never taken for another's.
         additive: Whether counts add up before every space after a printable ASCII
             character.
-
-    Returns:
-        What `count` gives for the whole text.
     """
     places = _places(text) if additive else [0, len(text)]
     pieces = [text[start:end] for start, end in pairwise(places)]

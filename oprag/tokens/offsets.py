@@ -86,12 +86,7 @@ def tokenize(text: str, tokenizer: Any) -> TokenizedText:
 
 
 class TiktokenText:
-    """Tokens of a byte-level encoding, which together are the text's UTF-8 bytes.
-
-    Args:
-        text: Without surrogates.
-        encoding: Of tiktoken.
-    """
+    """Tokens of a byte-level encoding, which together are the text's UTF-8 bytes."""
 
     def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
         self._text = text
@@ -138,12 +133,7 @@ class TiktokenText:
 
 
 class TiktokenArray(TiktokenText):
-    """The same, without a Python object per token.
-
-    Args:
-        text: Without surrogates.
-        encoding: Of tiktoken, in a version with `encode_to_numpy`.
-    """
+    """The same, without a Python object per token."""
 
     def __init__(self, text: str, encoding: tiktoken.Encoding) -> None:
         import numpy as np
@@ -279,9 +269,6 @@ def tokens_before(
         text: Any text.
         places: In characters, ascending: joints of the counter, or the text's end.
         counter: The counter.
-
-    Returns:
-        One number for each: the tokens of the text up to there.
     """
     if is_encoding(counter.tokenizer) and _numpy_pays(text, counter.tokenizer):
         tokenized = TiktokenArray(encodable(text), counter.tokenizer)

@@ -9,14 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import FullText
-from oprag.documents import StoredChunk
+from oprag.documents import SourcePart, StoredChunk, annotate_chunks
 from oprag.errors import (
     DocumentNotFoundError,
     IncompleteDocumentError,
     OpragError,
     PositionError,
 )
-from oprag.locating import SourcePart, annotate_chunks
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,

@@ -540,6 +540,17 @@ class ListStore(ChunkStore):
         return iter(self.chunks)
 
 
+def test_a_store_that_only_gives_all_its_chunks_is_enough():
+    class Scanned(ChunkStore):
+        name = "scanned"
+
+        def scan(self):
+            yield from stored("other", ("three", at((0, 5))))
+            yield from stored(NAME, ("one two", at((0, 4), (4, 7))))
+
+    assert StoreSource(Scanned()).get(NAME) == "one two"
+
+
 async def test_a_store_is_a_source_of_full_texts():
     text = "one two"
     other = stored("other", ("foreign", at((0, 7))))

@@ -57,6 +57,30 @@ async def test_chunks_are_given_as_they_were_added(make):
     assert store.fetch(document_key("nobody")) == []
 
 
+class SmallPages:
+    """A collection on a server that gives two chunks at most, whatever it is asked."""
+
+    name, id = "small", "1"
+
+    def __init__(self, collection: chromadb.Collection) -> None:
+        self._collection = collection
+
+    def get(self, *, limit: int, **asked: object) -> object:
+        return self._collection.get(limit=min(limit, 2), **asked)
+
+
+def test_all_chunks_come_from_a_server_that_gives_smaller_pages():
+    made = chroma(document())
+    whole = list(chunk_store(made).scan())
+    assert len(whole) > 2
+
+    store = chunk_store(made)
+    store._collection = SmallPages(store._collection)
+
+    assert list(store.scan()) == whole
+    assert store.fetch(document_key(whole[0].metadata["doc_uri"])) == whole
+
+
 @pytest.mark.parametrize("make", [simple, chroma])
 def test_of_foreign_chunks_source_and_offsets_are_told(make):
     parser = SentenceSplitter(chunk_size=40, chunk_overlap=0)

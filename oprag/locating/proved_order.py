@@ -12,20 +12,17 @@ orders. Here the places are found without it:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
-from oprag.locating.contiguity import Range, cover
+from oprag.locating.contiguity import STEP, Range, cover, joined
 from oprag.locating.seeding import UNKNOWN, Seeds
 
 WITNESSES = 8
 """Chunks of known places that must stand in order for an order to be believed.
 Shuffled, so many stand in order once in 40,320 times."""
-
-_STEP = 1 << 10
-"""How far splitters that are applied one after another may step back, as tried here."""
 
 
 class GivenOrder(NamedTuple):
@@ -48,10 +45,6 @@ def given_order(flat: str, pieces: Sequence[str]) -> GivenOrder:
     one after another step back, if pieces before it hold all that it holds up to
     where they reach. It is then ordered by its place. Pieces that do not occur, and
     empty ones, stay behind the piece that precedes them.
-
-    Args:
-        flat: The text, without white space.
-        pieces: The pieces, without white space.
     """
     as_given = list(range(len(pieces)))
     copies = Counter(piece for piece in pieces if piece)
@@ -85,13 +78,10 @@ def _places(
     known: dict[str, list[Range]] = {}
     doubtful: dict[str, int] = {}
     for piece, count in copies.items():
-        at = seeds.only(piece)
+        at = seeds.searched(piece)
         if at == UNKNOWN:
-            at = flat.find(piece)
-            if at >= 0 and flat.find(piece, at + 1) >= 0:
-                doubtful[piece] = count
-                continue
-        if at >= 0:
+            doubtful[piece] = count
+        elif at >= 0:
             known[piece] = [(at, at)] * count
     while doubtful:
         found = _witnessed(flat, known, doubtful)
@@ -123,13 +113,13 @@ def _witnessed(
         for first, last in ranges
         if last < first + len(piece)
     ]
-    gaps = _between(_joined(sure), len(flat))
+    gaps = _between(joined(sure), len(flat))
     starts = {piece: list(_starts(flat, piece, gaps)) for piece in doubtful}
     edges = []
     reaches = [(p, [(s, s + len(p)) for s in found]) for p, found in starts.items()]
     reaches += [(p, [(a, b + len(p)) for a, b in found]) for p, found in known.items()]
     for piece, spans in reaches:
-        for start, end in _joined(spans):
+        for start, end in joined(spans):
             edges += [(start, piece, 1), (end, piece, -1)]
     alone: dict[str, list[Range]] = {piece: [] for piece in doubtful}
     covering: Counter[str] = Counter()
@@ -227,7 +217,7 @@ def _is_believable(
     solid = [piece for piece in pieces if piece]
     if sum(map(len, solid)) < len(flat):
         return True  # something was dropped: they cannot cover it
-    back = 0 if _advance(spans) else _STEP
+    back = 0 if _advance(spans) else STEP
     last = len(flat) - len(solid[-1])
     if cover(flat, solid, 0, last, back) is None:
         return False
@@ -265,16 +255,6 @@ def _exchanged(
 
 def _advance(spans: Sequence[Range]) -> bool:
     return all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(spans))
-
-
-def _joined(spans: Iterable[Range]) -> list[Range]:
-    joined: list[Range] = []
-    for low, high in sorted(spans):
-        if joined and low <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(high, joined[-1][1])
-        else:
-            joined.append((low, high))
-    return joined
 
 
 def _between(spans: Sequence[Range], length: int) -> list[Range]:

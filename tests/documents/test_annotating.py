@@ -1,6 +1,6 @@
 """What a repair leaves of a chunk's own metadata."""
 
-from oprag.locating import replaced
+from oprag.documents import replaced
 
 PLACED = {"char_start": 0, "char_end": 9, "token_count": 2, "token_counter": "cl100k"}
 

@@ -11,10 +11,7 @@ from oprag.errors import (
     InconsistentChunksError,
     UnlocatedChunksWarning,
 )
-from oprag.locating.chunks_in_order import Location, locate
-from oprag.locating.given_order import given_order
-from oprag.locating.likeness import exchangeable
-from oprag.locating.squeezing import squeeze
+from oprag.locating import Location, exchangeable, given_order, locate, squeeze
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
@@ -77,14 +74,6 @@ def annotate_chunks(
 
     Returns:
         Metadata to write, nested like the chunks.
-
-    Raises:
-        InconsistentChunksError: The chunks are not in the order of their text.
-        AmbiguousPositionError: The text repeats itself, so that its chunks fit it in
-            more than one order.
-
-    Warns:
-        UnlocatedChunksWarning: Some chunks' places could not be proved.
     """
     orders = [
         list(range(len(part.chunks))) if just_split else _order(name, part)

@@ -14,12 +14,12 @@ from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 from langchain_oprag import annotate_positions
 from llamaindex_oprag import PositionAnnotator
+from oprag.documents import SourcePart, annotate_chunks
 from oprag.errors import (
     AmbiguousPositionError,
     InconsistentChunksError,
     UnlocatedChunksWarning,
 )
-from oprag.locating import SourcePart, annotate_chunks
 from tests.effort import cases
 from tests.locating.disguise import Bare
 from tests.locating.langchain_settings import LANGCHAIN

@@ -1,0 +1,194 @@
+"""All chunks of a document that is to be indexed: split, placed, with oprag's keys.
+
+Decided here for both frameworks; an adapter only says how its documents are read and
+made (`Framework`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from oprag.documents import SourcePart, annotate_chunks, replaced
+from oprag.errors import UnreadableFileError
+from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
+from oprag.indexing.plan import WantedChunk
+from oprag.metadata import (
+    DOC_SCOPE,
+    DOC_VERSION,
+    OWN_KEYS,
+    PART_INDEX,
+    chunk_id,
+    document_version,
+    named_id,
+)
+from oprag.positions import (
+    Part,
+    SourceText,
+    group_parts,
+    splitter_settings,
+    texts_in_chunks,
+)
+
+D = TypeVar("D")
+"""A framework's class of documents."""
+
+
+class Piece(NamedTuple):
+    """A chunk as a splitter made it."""
+
+    text: str
+    metadata: Mapping[str, Any]
+    source: Any = None
+    """The framework's object, for `Framework.finished`."""
+
+
+class Framework(ABC, Generic[D]):
+    """How a framework's documents are read, made and split."""
+
+    document_type: type[D]
+    reserved: Collection[str]
+    """Metadata keys that the framework writes itself, whatever stands there."""
+    splitter: object
+    exact: bool
+    """Whether the splitter is oprag's and writes the positions itself."""
+
+    @abstractmethod
+    def read(self, document: D) -> SourceText:
+        """Return what the core needs of a document. Random ids are none."""
+
+    @abstractmethod
+    def make(
+        self, text: str, own_id: str, metadata: dict[str, Any], like: D | None
+    ) -> D:
+        """Make a document; a copy of another one where `like` gives it.
+
+        Args:
+            text: Its text.
+            own_id: Its id, unless `like` has one that stays the same.
+            metadata: Its metadata, oprag's keys among it.
+            like: The document as the user gave it; None for a file.
+        """
+
+    @abstractmethod
+    def split(self, documents: Sequence[D]) -> list[Piece]:
+        """Split parts of one document, all of them if the splitter is oprag's."""
+
+    def finished(self, chunks: list[WantedChunk]) -> list[WantedChunk]:
+        """Return the chunks of one document with what the store is handed for each."""
+        return chunks
+
+
+def chunks_of(
+    name: str,
+    parts: Sequence[D],
+    framework: Framework[D],
+    unsupported_metadata: UnsupportedMetadata,
+    mark: str,
+) -> list[WantedChunk]:
+    """All chunks of a document; none if it has no text."""
+    texts = [framework.read(part) for part in parts]
+    _refuse_unstorable(name, "a name", name)
+    for text in texts:
+        _refuse_unstorable(name, "a text", text.text)
+    if not any(text.text.strip() for text in texts):
+        return []
+    (grouped,) = group_parts(texts)
+    placed = _placed_chunks(grouped, parts, framework)
+    if not placed:
+        reason = f"has a text of which {type(framework.splitter).__name__} made nothing"
+        message = f"Document {name!r} {reason}. Take another splitter for it."
+        raise UnreadableFileError(message, path=name, reason=reason)
+    if mark:
+        placed[0] = placed[0]._replace(metadata={**placed[0].metadata, DOC_SCOPE: mark})
+    flat = [
+        chunk._replace(
+            metadata=flat_metadata(
+                chunk.metadata,
+                document=name,
+                unsupported_metadata=unsupported_metadata,
+                reserved=framework.reserved,
+            )
+        )
+        for chunk in placed
+    ]
+    return framework.finished([chunk._replace(id=_full_id(chunk)) for chunk in flat])
+
+
+def _full_id(chunk: WantedChunk) -> str:
+    """The chunk's id with its metadata in it.
+
+    Whatever of a chunk changes, what is written has an id that the store does not
+    have yet: the old chunk stays until the new one is there.
+    """
+    return named_id(f"{chunk.id}\n{sorted(chunk.metadata.items())!r}")
+
+
+def _refuse_unstorable(name: str, what: str, text: str) -> None:
+    found = unstorable(text)
+    if found:
+        reason = f"has {what} with {found}, which not every vector store keeps"
+        message = f"Document {name!r} {reason}. Take it out before indexing."
+        raise UnreadableFileError(message, path=name, reason=reason)
+
+
+def _placed_chunks(
+    parts: Sequence[Part], documents: Sequence[D], framework: Framework[D]
+) -> list[WantedChunk]:
+    """All chunks of a document in reading order, each with its place and id."""
+    name = parts[0].name
+    ordered = [documents[part.place] for part in parts]
+    if framework.exact:
+        by_number: dict[Any, list[Piece]] = {part.number: [] for part in parts}
+        for piece in framework.split(ordered):
+            by_number[piece.metadata.get(PART_INDEX)].append(piece)
+        rows = list(by_number.values())
+    else:
+        rows = [framework.split([document]) for document in ordered]
+        rows = _located(parts, rows, framework.splitter)
+    return [
+        WantedChunk(
+            chunk_id(
+                name, index, version=str(piece.metadata[DOC_VERSION]), part=part.number
+            ),
+            piece.text,
+            _own_keys_last(piece.metadata),
+            piece.source,
+        )
+        for part, row in zip(parts, rows, strict=True)
+        for index, piece in enumerate(row)
+    ]
+
+
+def _located(
+    parts: Sequence[Part], rows: Sequence[Sequence[Piece]], splitter: object
+) -> list[list[Piece]]:
+    """Chunks of a splitter that is not oprag's, found in their document."""
+    name = parts[0].name
+    settings = splitter_settings(type(splitter), getattr(splitter, "__dict__", None))
+    version = document_version(settings, texts_in_chunks(parts, rows))
+    written = annotate_chunks(
+        name,
+        [
+            SourcePart(part.source.text, [piece.text for piece in row], part.number)
+            for part, row in zip(parts, rows, strict=True)
+        ],
+        just_split=True,
+    )
+    return [
+        [
+            piece._replace(
+                metadata=replaced(piece.metadata, {**entry, DOC_VERSION: version})
+            )
+            for piece, entry in zip(row, entries, strict=True)
+        ]
+        for row, entries in zip(rows, written, strict=True)
+    ]
+
+
+def _own_keys_last(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """The user's metadata, then oprag's in its one order."""
+    others = {key: value for key, value in metadata.items() if key not in OWN_KEYS}
+    own = {key: metadata[key] for key in OWN_KEYS if key in metadata}
+    return {**others, **own}

@@ -1,0 +1,63 @@
+"""A function of the user's that counts tokens, and what is said if it does not."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Sized
+from typing import Any
+
+from oprag.errors import TokenizerError
+
+
+def checked_count(counter: Callable[[str], Any], text: str) -> int:
+    """Count a text, and make sure that what comes is a number of tokens."""
+    counted = counter(text)
+    try:
+        number = operator.index(counted)
+    except TypeError:
+        number = -1
+    if number < 0:
+        name = getattr(counter, "__name__", type(counter).__name__)
+        if inspect.iscoroutine(counted):
+            counted.close()
+        message = (
+            f"The token counter {name!r} gave {_shown(counted)} for a text of "
+            f"{len(text)} characters, not a number of tokens. {_instead(counted)}"
+        )
+        raise TokenizerError(message, tokenizer=name)
+    return number
+
+
+def _shown(counted: Any) -> str:
+    return "a coroutine" if inspect.iscoroutine(counted) else f"{counted!r:.60}"
+
+
+def _instead(counted: Any) -> str:
+    """What a counter is to give in the place of what it gave."""
+    if isinstance(counted, float):
+        return "Round it up: lambda text: math.ceil(count(text))."
+    if inspect.iscoroutine(counted):
+        return "Give a plain function; async ones are not awaited here."
+    if isinstance(counted, Sized):
+        return (
+            "A tokenizer function that gives a list is passed as lambda text: "
+            "len(tokenize(text))."
+        )
+    return "Let it return a whole number from 0 on."
+
+
+def refuse_messages(counter: Callable[..., Any]) -> None:
+    """Refuse what counts the tokens of messages: of a text it counts each character."""
+    try:
+        given = [*inspect.signature(counter).parameters]
+    except (TypeError, ValueError):  # some that are written in C do not tell
+        return
+    if given[:1] == ["messages"]:
+        name = getattr(counter, "__name__", type(counter).__name__)
+        message = (
+            f"The token counter {name!r} counts messages, and would take each "
+            "character of a text for one. Give it the text as one message: "
+            f"token_counter=lambda text: {name}([text])."
+        )
+        raise TokenizerError(message, tokenizer=name)
