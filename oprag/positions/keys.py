@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from oprag.chunk import Hit
+from oprag.chunk import Chunk, Hit
 from oprag.errors import InvalidOptionError, MissingDocumentError, OpragError
 from oprag.metadata import (
     CHAR_END,
@@ -14,7 +14,9 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    OWN_KEYS,
     PART_INDEX,
+    RESULT_KEYS,
 )
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
@@ -169,6 +171,25 @@ def _along(metadata: Mapping[str, Any], path: list[str]) -> Any:
             return None
         value = value.get(step)
     return value
+
+
+_OF_A_CHUNK = {
+    *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
+    *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
+    *("loc", "score", "relevance_score", *RESULT_KEYS),
+}
+"""Metadata that says where a chunk stands, how long or how good it is."""
+
+
+def document_metadata(name: str, chunks: Sequence[Chunk]) -> dict[str, Any]:
+    """Return what is known of a document: its name, and what its chunks agree on."""
+    first = chunks[0].metadata if chunks else {}
+    return {DOC_URI: name} | {
+        key: value
+        for key, value in first.items()
+        if key not in _OF_A_CHUNK
+        and all(key in c.metadata and c.metadata[key] == value for c in chunks)
+    }
 
 
 def read_documents(

@@ -19,7 +19,6 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import FullText, Hit
-from oprag.documents import document_source
 from oprag.errors import (
     BudgetTooSmallError,
     DocumentNotFoundError,
@@ -118,7 +117,7 @@ def route(
     problem: OpragError | None = None
     if options.context.missing_position == "locate":
         texts = yield from _texts_of(hits, options)
-        located = replace(options.context, documents=document_source(texts))
+        located = replace(options.context, documents=texts)
         options = replace(options, context=located)
     sent: list[str] = []
     for rung in options.rungs:
