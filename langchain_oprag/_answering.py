@@ -17,7 +17,7 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answer_run import AnswerRun
 from langchain_oprag._convert import characters_of
-from langchain_oprag._models import ModelFacts, facts_of
+from langchain_oprag._models import facts_of
 from langchain_oprag._questions import Question
 from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
 from oprag.calls import (
@@ -91,7 +91,7 @@ class Answering(ABC):
         self.characters = 0
         """Of the texts that came; how long it takes to count and cut them."""
         self._chain = options
-        self._facts = functools.cache(self._facts_of)
+        self._facts = functools.cache(lambda name: facts_of(self.llm(name), config))
 
     @abstractmethod
     def steps(self) -> Steps:
@@ -160,9 +160,6 @@ class Answering(ABC):
             found = await asyncio.gather(*map(self.source.aread, request.names))
         self.characters += characters_of(found)
         return found
-
-    def _facts_of(self, prompt: str) -> ModelFacts:
-        return facts_of(self.llm(prompt), self.config)
 
 
 class ModelCall:

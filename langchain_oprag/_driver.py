@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -15,8 +15,12 @@ from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
     CallbackManagerForChainRun,
 )
-from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from langchain_core.runnables.utils import AddableDict
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables.utils import (
+    AddableDict,
+    ConfigurableFieldSpec,
+    get_unique_config_specs,
+)
 
 from langchain_oprag._answer_run import atell, tell
 from langchain_oprag._answering import Answering, Step, Steps
@@ -102,7 +106,9 @@ async def _apieces(
     # Not closed here: of a question that was cancelled, a thread may still be at it.
     steps = answering.steps()
     result, failure = None, None
-    while (step := await _anext(answering, steps, result, failure)) is not None:
+    while step := await in_thread_if_long(
+        answering.characters, partial(_next, steps, result, failure)
+    ):
         result, failure = None, None
         if isinstance(step, AddableDict):
             yield step
@@ -132,14 +138,6 @@ def _next(steps: Steps, result: Any, failure: Exception | None) -> Step | None:
         return None
 
 
-async def _anext(
-    answering: Answering, steps: Steps, result: Any, failure: Exception | None
-) -> Step | None:
-    """Async version of `_next`."""
-    work = partial(_next, steps, result, failure)
-    return await in_thread_if_long(answering.characters, work)
-
-
 class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
     """A runnable that answers questions, the same in every way of asking."""
 
@@ -156,6 +154,17 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
     @abstractmethod
     def _counted_by(self) -> TokenizerSpec:
         """What counts tokens."""
+
+    @abstractmethod
+    def _inside(self) -> Iterable[Runnable[Any, Any]]:
+        """Return what is asked: models and retrievers."""
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """Configurable fields of the retriever and the models."""
+        return get_unique_config_specs(
+            spec for runnable in self._inside() for spec in runnable.config_specs
+        )
 
     def invoke(
         self,

@@ -46,13 +46,13 @@ class LongReaderOptions:
     llm: LLM
     templates: dict[str, BasePromptTemplate]
     """By the call's name; they may be replaced."""
-    examples: int
-    one_call_below: int
-    max_context_tokens: int | None
-    answer_tokens: int | None
-    prices: Mapping[str, Sequence[float]] | None
-    separator: str
-    token_counter: TokenizerSpec
+    examples: int = 4
+    one_call_below: int = 1000
+    max_context_tokens: int | None = None
+    answer_tokens: int | None = None
+    prices: Mapping[str, Sequence[float]] | None = None
+    separator: str = "\n\n"
+    token_counter: TokenizerSpec = None
 
     @property
     def counter(self) -> NamedTokenCounter:
@@ -60,15 +60,7 @@ class LongReaderOptions:
         return resolve_token_counter(self.token_counter)
 
 
-_DEFAULTS = {
-    "examples": 4,
-    "one_call_below": 1000,
-    "max_context_tokens": None,
-    "answer_tokens": None,
-    "prices": None,
-    "separator": "\n\n",
-    "token_counter": None,
-}
+_DEFAULTS = {each.name: each.default for each in fields(LongReaderOptions)}
 """What the `repr` leaves out."""
 
 
