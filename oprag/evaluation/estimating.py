@@ -79,7 +79,9 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
             the sample is not kept; vectors are.
         sample: Questions of the sample, spread evenly over the plan's.
     """
-    questions = _spread(plan.questions, sample)
+    asked_of = plan.questions
+    count = min(sample, len(asked_of))
+    questions = [asked_of[n * len(asked_of) // count] for n in range(count)]
     sampled = max(1, bench.dataset.count_documents(questions))
     documents = bench.dataset.count_documents(plan.questions) / sampled
     runs = 1 + max(arm.run for arm in plan.arms)
@@ -164,8 +166,3 @@ async def _go_through(
                 budget = "" if arm.budget is None else f", {arm.budget:,}"
                 failed.setdefault(f"{arm.system.name}{budget}", error.message)
     return failed
-
-
-def _spread(questions: Sequence[Question], most: int) -> list[Question]:
-    count = min(most, len(questions))
-    return [questions[index * len(questions) // count] for index in range(count)]

@@ -75,7 +75,10 @@ def make_passkey(
         Self-Route (arXiv:2407.16833), section 5.4, after ∞Bench's PassKey. Texts and
         questions are worded anew.
     """
-    _check(variant, questions, characters)
+    check_one_of("variant", variant, _QUESTIONS)
+    for option, value in (("questions", questions), ("characters", characters)):
+        if value < 1:
+            raise invalid_option(option, value, "It takes at least 1.")
     documents, asked = {}, []
     for number in range(questions):
         rng = random.Random(f"passkey {seed} {variant} {number}")  # noqa: S311 -- data
@@ -128,10 +131,3 @@ def _hide(
     starts = [text.index(sentence) for sentence in sentences]
     spans = zip(starts, sentences, strict=True)
     return _Hidden(text, tuple(Span(at, at + len(said)) for at, said in spans))
-
-
-def _check(variant: str, questions: int, characters: int) -> None:
-    check_one_of("variant", variant, _QUESTIONS)
-    for option, value in (("questions", questions), ("characters", characters)):
-        if value < 1:
-            raise invalid_option(option, value, "It takes at least 1.")

@@ -143,8 +143,7 @@ def usage_of(
     """Return the tokens of a call as the provider reported them; else count them."""
     if not reported:
         return TokenUsage.counted(prompt, reply, counter)
-    cached = (reported.get("input_token_details") or {}).get("cache_read")
-    return TokenUsage(reported["input_tokens"], reported["output_tokens"], cached or 0)
+    return TokenUsage.reported(reported)
 
 
 def is_cut(message: BaseMessage) -> bool:
