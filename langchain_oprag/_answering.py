@@ -28,7 +28,6 @@ from oprag.calls import (
     Reply,
     StreamEnd,
     TokenUsage,
-    default_answer_tokens,
     frame_tokens,
     text_of,
 )
@@ -118,17 +117,12 @@ class Answering(ABC):
 
     def size(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
-        facts, window = self._facts(prompt), self._chain.max_context_tokens
-        if isinstance(window, Mapping):
-            window = window.get(prompt)
-        window = window or facts.window
-        reserved = self._chain.answer_tokens or facts.answer_tokens
-        if reserved is None and window is not None:
-            reserved = default_answer_tokens(window)
-        return PromptSize(
+        facts, chain = self._facts(prompt), self._chain
+        return PromptSize.told(
             lambda values: self.tokens(self.messages(prompt, values)),
-            window,
-            reserved or 0,
+            prompt,
+            windows=(chain.max_context_tokens, facts.window),
+            reserved=(chain.answer_tokens, facts.answer_tokens),
         )
 
     def tokens(self, messages: Sequence[BaseMessage]) -> int:

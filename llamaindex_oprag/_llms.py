@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from llama_index.core.llms import LLM, LLMMetadata
 
-from oprag.calls import default_answer_tokens
-
 
 def window_of(llm: LLM) -> int | None:
     """Tokens of prompt and answer together that a model takes.
@@ -30,20 +28,11 @@ def window_of(llm: LLM) -> int | None:
     return window if written or window != default else None
 
 
-def answer_tokens_of(llm: LLM, window: int | None) -> int:
-    """Tokens to keep free for the answer: the model's own limit, else a guess.
-
-    Args:
-        llm: The model. LlamaIndex's default of `num_output` is no limit of its own.
-        window: Its window.
-
-    Returns:
-        Tokens; see `oprag.calls.default_answer_tokens` where no limit is known.
-    """
+def answer_tokens_of(llm: LLM) -> int | None:
+    """The model's own limit of an answer; LlamaIndex's default is none."""
     limit = llm.metadata.num_output
-    if limit > 0 and limit != LLMMetadata.model_fields["num_output"].default:
-        return limit
-    return default_answer_tokens(window)
+    default = LLMMetadata.model_fields["num_output"].default
+    return limit if limit > 0 and limit != default else None
 
 
 def name_of(llm: LLM) -> str | None:

@@ -25,7 +25,7 @@ from oprag.calls.causes import hiding_secrets
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, RungEntry, TokenUsage
 from oprag.calls.secrets import secrets_of
-from oprag.calls.window import fit_window
+from oprag.calls.window import default_answer_tokens, fit_window
 from oprag.errors import ContextWindowError, OpragError
 
 ResultT = TypeVar("ResultT")
@@ -101,6 +101,24 @@ class PromptSize:
     """Tokens of prompt and answer together that the model takes; None: unknown."""
     reserved: int = 0
     """Tokens kept free for the answer."""
+
+    @classmethod
+    def told(
+        cls,
+        tokens: Callable[[Mapping[str, str]], int],
+        prompt: str,
+        *,
+        windows: tuple[int | Mapping[str, int] | None, int | None],
+        reserved: tuple[int | None, int | None],
+    ) -> PromptSize:
+        """Make it of what the user said and, behind it, what the model says of itself.
+
+        The user may give a window for each prompt.
+        """
+        given, known = windows
+        window = (given.get(prompt) if isinstance(given, Mapping) else given) or known
+        kept = reserved[0] or reserved[1] or default_answer_tokens(window)
+        return cls(tokens, window, kept)
 
     def with_context(self, context: str) -> int:
         """Return the tokens of the whole prompt with a context in it."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from oprag.errors import InvalidOptionError, invalid_option, written
-from oprag.tokens import TokenCounter
 
 _PER = 1_000_000
 _PRICE_PARTS = 3
@@ -30,7 +29,7 @@ class TokenUsage:
 
     @classmethod
     def counted(
-        cls, prompt: str, reply: str, token_counter: TokenCounter
+        cls, prompt: str, reply: str, token_counter: Callable[[str], int]
     ) -> TokenUsage:
         """Count what the provider did not report; marked as estimated."""
         return cls(token_counter(prompt), token_counter(reply), estimated=True)

@@ -15,6 +15,7 @@ from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import OpragError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
+from oprag.evaluation.making import WORDS_PER_TOKEN
 from oprag.evaluation.models import Call, CallKind, Completion, Model
 from oprag.evaluation.running.runner import Arm, Plan
 from oprag.tokens import TokenCounter
@@ -29,7 +30,6 @@ _REPLY_TOKENS: dict[CallKind, int] = {
 _OTHER_REPLY = 20
 _GIST_PARTS = 4
 """A gist is taken to have a quarter of its page's words."""
-_WORDS_PER_TOKEN = 0.75
 
 
 class SystemEstimate(NamedTuple):
@@ -135,7 +135,7 @@ class _Counting(Model):
             words = str(call.facts["text"]).split()
             most = len(words) // _GIST_PARTS
             if call.max_output_tokens is not None:
-                most = int(call.max_output_tokens * _WORDS_PER_TOKEN)
+                most = int(call.max_output_tokens * WORDS_PER_TOKEN)
             return " ".join(words[: max(1, most)])
         if call.kind == "page_break":
             return f"<{len(call.facts['breaks'])}>"
