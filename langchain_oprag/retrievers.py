@@ -28,13 +28,14 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import ContextKeywords, candidates_for, documented
+from oprag.diagnosing import Verified
 from oprag.documents import DocumentSource, SearchFilter
 from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from oprag.diagnosing import Diagnosis, Verification
+    from oprag.diagnosing import Verification
 
 
 class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
@@ -46,7 +47,7 @@ class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
 
 
 @documented
-class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
+class OrderPreservingRetriever(Verified, WrappingRetriever, SharedOptions):
     """Wraps a retriever or a vector store and returns documents in reading order.
 
     The best documents are selected first, `k` of them or as many as fit
@@ -137,32 +138,6 @@ class OrderPreservingRetriever(WrappingRetriever, SharedOptions):
     @classmethod
     def _check_k(cls, k: Any) -> int | None:
         return checked_k(k)
-
-    def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Say before the first question what would fail question by question.
-
-        Args:
-            sample: Chunks of the store to look at, the first ones; None for all.
-
-        Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
-
-        Raises:
-            UnfitIndexError: The store is empty, or chunks lack what names their
-                document or their position, or these cannot be true (with
-                "locate": be found in the full texts). The error
-                carries the diagnosis.
-            InvalidOptionError: What store is searched cannot be seen.
-
-        Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`.
-        """
-        return self._verification(sample).run()
-
-    async def averify(self, sample: int | None = 200) -> Diagnosis:
-        """Async version of `verify`."""
-        return await self._verification(sample).arun()
 
     def _verification(self, sample: int | None) -> Verification:
         # Here, so that importing the package does not take longer.

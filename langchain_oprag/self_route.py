@@ -20,11 +20,12 @@ from langchain_oprag._self_route_options import (
 from langchain_oprag._self_routing import SelfRouting
 from langchain_oprag._wrapping import search_filter
 from oprag.context import documented
+from oprag.diagnosing import Verified
 from oprag.errors import InvalidOptionError
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
 if TYPE_CHECKING:
-    from oprag.diagnosing import Diagnosis, Verification
+    from oprag.diagnosing import Verification
 
 _NO_ANSWER = "The documents do not hold the answer to this question."
 """What an agent reads in the place of a refusal."""
@@ -35,7 +36,7 @@ class _ToolArguments(BaseModel):
 
 
 @documented
-class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
+class SelfRouteChain(Verified, DrivenRunnable, SelfRouteOptions):
     """Answers from the retrieved chunks; from the full documents if they fail.
 
     The model reads the retrieved chunks, in document order, and may refuse. Only
@@ -141,32 +142,6 @@ class SelfRouteChain(DrivenRunnable, SelfRouteOptions):
             args_schema=_ToolArguments,
             response_format="content_and_artifact",
         )
-
-    def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Say before the first question what would fail question by question.
-
-        Args:
-            sample: Chunks of the store to look at, the first ones; None for all.
-
-        Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
-
-        Raises:
-            UnfitIndexError: The store is empty, or chunks lack what names their
-                document or their position, or these cannot be true;
-                or the full text of a document cannot be had. The error
-                carries the diagnosis.
-            InvalidOptionError: What store is searched cannot be seen.
-
-        Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`.
-        """
-        return self._verification(sample).run()
-
-    async def averify(self, sample: int | None = 200) -> Diagnosis:
-        """Async version of `verify`."""
-        return await self._verification(sample).arun()
 
     def _verification(self, sample: int | None) -> Verification:
         # Here, so that importing the package does not take longer.

@@ -26,12 +26,13 @@ from oprag.context import (
     refuse_unknown,
     with_texts,
 )
+from oprag.diagnosing import Verified
 from oprag.documents import DocumentSource
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from oprag.diagnosing import Diagnosis, Verification
+    from oprag.diagnosing import Verification
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -47,7 +48,7 @@ class RetrieverKeywords(ContextKeywords, total=False):
 
 
 @list_options({name: DESCRIPTIONS[name] for name in _SHARED})
-class OrderPreservingRetriever(WrappingRetriever):
+class OrderPreservingRetriever(Verified, WrappingRetriever):
     """Retrieves with another retriever and returns the nodes in document order.
 
     Put it around the whole retrieval: what sorts afterwards (fusion, rerankers)
@@ -142,32 +143,6 @@ class OrderPreservingRetriever(WrappingRetriever):
     def similarity_top_k(self, similarity_top_k: int | None) -> None:
         check_option("similarity_top_k", similarity_top_k)
         self._options = replace(self._options, top_n=similarity_top_k)
-
-    def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Say before the first question what would fail question by question.
-
-        Args:
-            sample: Chunks of the store to look at, the first ones; None for all.
-
-        Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
-
-        Raises:
-            UnfitIndexError: The store is empty, or chunks lack what names their
-                document or their position, or these cannot be true (with
-                "locate": be found in the full texts). The error
-                carries the diagnosis.
-            InvalidOptionError: What store is searched cannot be seen.
-
-        Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`.
-        """
-        return self._verification(sample).run()
-
-    async def averify(self, sample: int | None = 200) -> Diagnosis:
-        """Async version of `verify`."""
-        return await self._verification(sample).arun()
 
     def _verification(self, sample: int | None) -> Verification:
         # Here, so that importing the package does not take longer.

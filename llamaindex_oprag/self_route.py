@@ -23,6 +23,7 @@ from llamaindex_oprag._self_route_options import SelfRouteKeywords, SelfRouteOpt
 from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
 from oprag.context import DESCRIPTIONS, list_options, shown
+from oprag.diagnosing import Verified
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
 from oprag.tokens import in_thread_if_long, load_counter
@@ -30,12 +31,12 @@ from oprag.tokens import in_thread_if_long, load_counter
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
 
-    from oprag.diagnosing import Diagnosis, Verification
+    from oprag.diagnosing import Verification
 
 _DESCRIPTIONS = {**DESCRIPTIONS, **ROUTE_DESCRIPTIONS}
 
 
-class SelfRouteQueryEngine(RetrieverQueryEngine):
+class SelfRouteQueryEngine(Verified, RetrieverQueryEngine):
     """Answers from the retrieved nodes; from their full documents if they fail.
 
     The model reads the retrieved nodes, in document order, and may refuse. Only
@@ -180,32 +181,6 @@ class SelfRouteQueryEngine(RetrieverQueryEngine):
         """The class, its retriever, and what Self-Route was told."""
         told = {"retriever": self._retriever, **self._self_route.settings()}
         return shown(self, told, {})
-
-    def verify(self, sample: int | None = 200) -> Diagnosis:
-        """Say before the first question what would fail question by question.
-
-        Args:
-            sample: Chunks of the store to look at, the first ones; None for all.
-
-        Returns:
-            All that the doctor finds on them: see `oprag.diagnosing.Diagnosis`.
-
-        Raises:
-            UnfitIndexError: The store is empty, or chunks lack what names their
-                document or their position, or these cannot be true;
-                or the full text of a document cannot be had. The error
-                carries the diagnosis.
-            InvalidOptionError: What store is searched cannot be seen.
-
-        Warns:
-            PositionWarning: In the place of `UnfitIndexError`, with
-                `on_problem="warn"`.
-        """
-        return self._verification(sample).run()
-
-    async def averify(self, sample: int | None = 200) -> Diagnosis:
-        """Async version of `verify`."""
-        return await self._verification(sample).arun()
 
     def _verification(self, sample: int | None) -> Verification:
         # Here, so that importing the package does not take longer.
