@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llama_index.core.llms import LLM, LLMMetadata
+
+from oprag.errors import InvalidOptionError, named
+
+
+def check_llm(name: str, llm: Any) -> LLM:
+    """Return the value of an option if it is an LLM.
+
+    Raises:
+        InvalidOptionError: It is none.
+    """
+    if isinstance(llm, LLM):
+        return llm
+    message = (
+        f"{name}= is {named(llm)}. It takes an LLM of LlamaIndex, such as Settings.llm."
+    )
+    raise InvalidOptionError(message, option="llm", value=llm)
 
 
 def window_of(llm: LLM) -> int | None:

@@ -16,11 +16,12 @@ from llama_index.core.types import RESPONSE_TEXT_TYPE
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
 from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
+from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue, Ledger
 from oprag.context import list_options, shown
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
@@ -136,7 +137,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         token_counter: TokenizerSpec = None,
     ) -> None:
         self.options = LongReaderOptions(
-            llm=_checked_llm(Settings.llm if llm is None else llm),
+            llm=check_llm("llm", Settings.llm if llm is None else llm),
             templates={},
             examples=examples,
             one_call_below=one_call_below,
@@ -299,12 +300,3 @@ class _LongReading(Answering):
     def facts(self) -> dict[str, Any]:
         """The long answer; None where there is none, or none yet."""
         return {"long_answer": self._long_answer}
-
-
-def _checked_llm(llm: Any) -> LLM:
-    if isinstance(llm, LLM):
-        return llm
-    message = (
-        f"llm= is {named(llm)}. It takes an LLM of LlamaIndex, such as Settings.llm."
-    )
-    raise InvalidOptionError(message, option="llm", value=llm)

@@ -104,7 +104,11 @@ def load_embedding_model(
     if name == DEFAULT_EMBEDDING_MODEL and packaged is not None:
         _check_weights(packaged)
         return _load(name, str(packaged), f"the package {_PACKAGE}")
-    hub = _hub()
+    constants = require(
+        "huggingface_hub.constants", extra="embeddings", purpose=_PURPOSE
+    )
+    # Empty where the user said to stay offline.
+    hub = "" if constants.HF_HUB_OFFLINE else str(constants.ENDPOINT)
     if not _answers(hub):
         raise _unreachable(name, hub) from not_cached
     return _load(name, name, "the model hub", may_download=True)
@@ -162,12 +166,6 @@ def _check_weights(folder: Path) -> None:
             "name another model with --embedding-model."
         )
         raise EmbeddingModelError(message, model=DEFAULT_EMBEDDING_MODEL)
-
-
-def _hub() -> str:
-    """Address of the model hub; empty where the user said to stay offline."""
-    hub = require("huggingface_hub.constants", extra="embeddings", purpose=_PURPOSE)
-    return "" if hub.HF_HUB_OFFLINE else str(hub.ENDPOINT)
 
 
 def _answers(address: str) -> bool:

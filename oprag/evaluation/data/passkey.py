@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from oprag.chunk import Span
 from oprag.errors import invalid_option
@@ -38,11 +38,6 @@ _FILLER = (
     "Smoke rose straight up from the chimneys across the bay.",
 )
 _LOWEST, _HIGHEST = 100_000, 999_999
-
-
-class _Hidden(NamedTuple):
-    text: str
-    spans: tuple[Span, ...]
 
 
 def make_passkey(
@@ -84,8 +79,8 @@ def make_passkey(
         rng = random.Random(f"passkey {seed} {variant} {number}")  # noqa: S311 -- data
         doc_id = f"passkey-{variant}-{number}"
         keys = rng.sample(range(_LOWEST, _HIGHEST + 1), 2 if variant == "larger" else 1)
-        hidden = _hide(keys, number / questions, characters, rng)
-        documents[doc_id] = Document(doc_id, "", hidden.text)
+        text, spans = _hide(keys, number / questions, characters, rng)
+        documents[doc_id] = Document(doc_id, "", text)
         answer = str(keys[0])
         if variant == "larger":
             answer = "first" if keys[0] > keys[1] else "second"
@@ -95,7 +90,7 @@ def make_passkey(
                 (doc_id,),
                 _QUESTIONS[variant],
                 (answer,),
-                evidence=hidden.spans,
+                evidence=spans,
                 metadata={"depth": number / questions},
             )
         )
@@ -110,7 +105,7 @@ def make_passkey(
 
 def _hide(
     keys: list[int], depth: float, characters: int, rng: random.Random
-) -> _Hidden:
+) -> tuple[str, tuple[Span, ...]]:
     """A text with the keys in their order of mention; where their sentences stand."""
     filler: list[str] = []
     length = 0
@@ -130,4 +125,4 @@ def _hide(
     text = " ".join(filler)
     starts = [text.index(sentence) for sentence in sentences]
     spans = zip(starts, sentences, strict=True)
-    return _Hidden(text, tuple(Span(at, at + len(said)) for at, said in spans))
+    return text, tuple(Span(at, at + len(said)) for at, said in spans)

@@ -62,7 +62,9 @@ class ChatModel(Model):
         self.name = name
         self._client = client
         self._count = resolve_token_counter(token_counter)
-        self._limit = _name_of_limit(client)
+        fields = type(client).model_fields
+        names = {*fields, *(field.alias for field in fields.values())}
+        self._limit = next((name for name in _LIMITS if name in names), _LIMITS[0])
         self._secrets = secrets_of(client)
         self._retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(is_transient),
@@ -129,12 +131,6 @@ class _Waits(tenacity.wait.wait_base):
         error = None if outcome is None else outcome.exception()
         asked = None if error is None else retry_after(error)
         return min(max(self._wait(retry_state), asked or 0.0), _LONGEST_WAIT)
-
-
-def _name_of_limit(client: BaseChatModel) -> str:
-    names = set(type(client).model_fields)
-    names |= {field.alias or "" for field in type(client).model_fields.values()}
-    return next((name for name in _LIMITS if name in names), _LIMITS[0])
 
 
 def usage_of(
