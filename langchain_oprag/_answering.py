@@ -132,10 +132,6 @@ class Answering(ABC):
             tokens += self.counter(json.dumps(REPLY_SCHEMA))
         return tokens + frame_tokens(len(messages))
 
-    def begin(self, call: CallModel) -> ModelCall:
-        """Begin a call of a model."""
-        return ModelCall(self, call)
-
     def fetch(self, request: Retrieve | ReadDocuments) -> Any:
         """Retrieve, or read full texts."""
         if isinstance(request, Retrieve):

@@ -23,7 +23,7 @@ from langchain_core.runnables.utils import (
 )
 
 from langchain_oprag._answer_run import atell, tell
-from langchain_oprag._answering import Answering, Step, Steps
+from langchain_oprag._answering import Answering, ModelCall, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
 from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
@@ -87,7 +87,7 @@ def _pieces(
                 continue
             try:
                 if isinstance(step, CallModel):
-                    call = answering.begin(step)
+                    call = ModelCall(answering, step)
                     with contextlib.closing(call.pieces(streaming=streaming)) as pieces:
                         for piece in pieces:
                             yield from call.take(piece)
@@ -115,7 +115,7 @@ async def _apieces(
             continue
         try:
             if isinstance(step, CallModel):
-                call = answering.begin(step)
+                call = ModelCall(answering, step)
                 replying = call.apieces(streaming=streaming)
                 async with contextlib.aclosing(replying) as pieces:
                     async for piece in pieces:

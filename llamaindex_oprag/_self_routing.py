@@ -228,15 +228,6 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         following.full_texts()
         return following
 
-    def settings(self) -> dict[str, Any]:
-        """What the `repr` of an engine shows."""
-        told = self.options
-        return {
-            "llm": told.llm,
-            "documents": told.documents,
-            "rungs": [rung.name for rung in told.route.rungs],
-        }
-
     def filling(self) -> Filling:
         """Begin to retrieve for a question."""
         return Filling(*self.before, self.options.route)

@@ -15,7 +15,6 @@ from rich.console import Console
 
 from oprag.calls import well_formed
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
-from oprag.cli.progress import working
 from oprag.errors import OpragError
 from oprag.optional import bundled_folder, require
 
@@ -116,7 +115,7 @@ def load_embedding_model(
 
 def load_model(name: str, console: Console) -> SentenceTransformerEmbeddings:
     """Load an embedding model by name and tell where it came from."""
-    with working(console, "Loading the embedding model …"):
+    with console.status("Loading the embedding model …"):
         embeddings = load_embedding_model(name, packaged=packaged_weights())
     console.print(f"Embedding model: {name}, from {embeddings.origin}", soft_wrap=True)
     return embeddings

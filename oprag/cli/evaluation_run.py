@@ -30,6 +30,7 @@ from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
+from oprag.evaluation.safe_files import alone_in
 from oprag.evaluation.system import System
 from oprag.tokens import resolve_token_counter
 
@@ -75,7 +76,7 @@ def perform(
         return
     _tell_without_answers(dataset)
     directory = RunDirectory(out)
-    with directory.alone():
+    with alone_in(out):
         directory.begin(evaluation.settings)
         if not options.offline:
             _show_estimate(evaluation, options)
