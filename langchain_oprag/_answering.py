@@ -17,7 +17,7 @@ from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag._answer_run import AnswerRun
 from langchain_oprag._convert import characters_of
-from langchain_oprag._models import ModelFacts, facts_of
+from langchain_oprag._models import facts_of
 from langchain_oprag._questions import Question
 from langchain_oprag._replies import REPLY_SCHEMA, IncomingReply, StructuredReply
 from oprag.calls import (
@@ -28,7 +28,6 @@ from oprag.calls import (
     Reply,
     StreamEnd,
     TokenUsage,
-    default_answer_tokens,
     frame_tokens,
     text_of,
 )
@@ -91,7 +90,7 @@ class Answering(ABC):
         self.characters = 0
         """Of the texts that came; how long it takes to count and cut them."""
         self._chain = options
-        self._facts = functools.cache(self._facts_of)
+        self._facts = functools.cache(lambda name: facts_of(self.llm(name), config))
 
     @abstractmethod
     def steps(self) -> Steps:
@@ -118,17 +117,12 @@ class Answering(ABC):
 
     def size(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
-        facts, window = self._facts(prompt), self._chain.max_context_tokens
-        if isinstance(window, Mapping):
-            window = window.get(prompt)
-        window = window or facts.window
-        reserved = self._chain.answer_tokens or facts.answer_tokens
-        if reserved is None and window is not None:
-            reserved = default_answer_tokens(window)
-        return PromptSize(
+        facts, chain = self._facts(prompt), self._chain
+        return PromptSize.told(
             lambda values: self.tokens(self.messages(prompt, values)),
-            window,
-            reserved or 0,
+            prompt,
+            windows=(chain.max_context_tokens, facts.window),
+            reserved=(chain.answer_tokens, facts.answer_tokens),
         )
 
     def tokens(self, messages: Sequence[BaseMessage]) -> int:
@@ -137,10 +131,6 @@ class Answering(ABC):
         if self.structured:
             tokens += self.counter(json.dumps(REPLY_SCHEMA))
         return tokens + frame_tokens(len(messages))
-
-    def begin(self, call: CallModel) -> ModelCall:
-        """Begin a call of a model."""
-        return ModelCall(self, call)
 
     def fetch(self, request: Retrieve | ReadDocuments) -> Any:
         """Retrieve, or read full texts."""
@@ -160,9 +150,6 @@ class Answering(ABC):
             found = await asyncio.gather(*map(self.source.aread, request.names))
         self.characters += characters_of(found)
         return found
-
-    def _facts_of(self, prompt: str) -> ModelFacts:
-        return facts_of(self.llm(prompt), self.config)
 
 
 class ModelCall:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -15,11 +15,15 @@ from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
     CallbackManagerForChainRun,
 )
-from langchain_core.runnables import RunnableConfig, RunnableSerializable
-from langchain_core.runnables.utils import AddableDict
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables.utils import (
+    AddableDict,
+    ConfigurableFieldSpec,
+    get_unique_config_specs,
+)
 
 from langchain_oprag._answer_run import atell, tell
-from langchain_oprag._answering import Answering, Step, Steps
+from langchain_oprag._answering import Answering, ModelCall, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
 from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
@@ -83,7 +87,7 @@ def _pieces(
                 continue
             try:
                 if isinstance(step, CallModel):
-                    call = answering.begin(step)
+                    call = ModelCall(answering, step)
                     with contextlib.closing(call.pieces(streaming=streaming)) as pieces:
                         for piece in pieces:
                             yield from call.take(piece)
@@ -102,14 +106,16 @@ async def _apieces(
     # Not closed here: of a question that was cancelled, a thread may still be at it.
     steps = answering.steps()
     result, failure = None, None
-    while (step := await _anext(answering, steps, result, failure)) is not None:
+    while step := await in_thread_if_long(
+        answering.characters, partial(_next, steps, result, failure)
+    ):
         result, failure = None, None
         if isinstance(step, AddableDict):
             yield step
             continue
         try:
             if isinstance(step, CallModel):
-                call = answering.begin(step)
+                call = ModelCall(answering, step)
                 replying = call.apieces(streaming=streaming)
                 async with contextlib.aclosing(replying) as pieces:
                     async for piece in pieces:
@@ -132,14 +138,6 @@ def _next(steps: Steps, result: Any, failure: Exception | None) -> Step | None:
         return None
 
 
-async def _anext(
-    answering: Answering, steps: Steps, result: Any, failure: Exception | None
-) -> Step | None:
-    """Async version of `_next`."""
-    work = partial(_next, steps, result, failure)
-    return await in_thread_if_long(answering.characters, work)
-
-
 class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
     """A runnable that answers questions, the same in every way of asking."""
 
@@ -156,6 +154,17 @@ class DrivenRunnable(RunnableSerializable[ChainInput, dict[str, Any]]):
     @abstractmethod
     def _counted_by(self) -> TokenizerSpec:
         """What counts tokens."""
+
+    @abstractmethod
+    def _inside(self) -> Iterable[Runnable[Any, Any]]:
+        """Return what is asked: models and retrievers."""
+
+    @property
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """Configurable fields of the retriever and the models."""
+        return get_unique_config_specs(
+            spec for runnable in self._inside() for spec in runnable.config_specs
+        )
 
     def invoke(
         self,

@@ -56,12 +56,7 @@ class IncomingReply:
     @property
     def usage(self) -> TokenUsage | None:
         """Tokens as the provider reported them; None when it did not."""
-        if self._usage is None:
-            return None
-        cached = (self._usage.get("input_token_details") or {}).get("cache_read")
-        return TokenUsage(
-            self._usage["input_tokens"], self._usage["output_tokens"], cached or 0
-        )
+        return None if self._usage is None else TokenUsage.reported(self._usage)
 
     def take(self, message: Any) -> str:
         """Take the next piece; return what may be output."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 from langchain_core.documents import Document
@@ -35,6 +34,7 @@ from oprag.routing import (
     RouteOptions,
     RungContext,
     is_enough,
+    only_document,
     route,
     tokens_to_retrieve,
 )
@@ -79,12 +79,11 @@ class SelfRouting(Answering):
         """
         yield AddableDict(input=self.question.text)
         hits, chosen = yield from self._retrieved()
-        names = [] if hits else [*islice(self.source.names(), 2)]
         options = RouteOptions(
             rungs=self.rungs,
             context=self._context,
             max_documents=self._options.max_documents,
-            default_documents=tuple(names) if len(names) == 1 else (),
+            default_documents=() if hits else only_document(self.source.names()),
             window_overflow=self._options.window_overflow,
             retrieved_tokens=None if chosen else FIRST_TOKENS,
         )

@@ -8,12 +8,8 @@ from typing import Any, ClassVar
 
 from langchain_core.documents import Document
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.utils import (
-    AddableDict,
-    ConfigurableFieldSpec,
-    get_unique_config_specs,
-)
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.utils import AddableDict
 from pydantic import ConfigDict, SkipValidation, ValidationInfo, field_validator
 
 from langchain_oprag._answering import Answering, Retrieve, Steps
@@ -126,16 +122,11 @@ class LongReader(DrivenRunnable, LongReaderOptions):
     """
 
     @property
-    def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """Configurable fields of the retriever and the model."""
-        inner = [self.llm, *([self.retriever] if self.retriever else [])]
-        return get_unique_config_specs(
-            spec for runnable in inner for spec in runnable.config_specs
-        )
-
-    @property
     def _counted_by(self) -> TokenizerSpec:
         return self.token_counter
+
+    def _inside(self) -> list[Runnable[Any, Any]]:
+        return [self.llm, *([self.retriever] if self.retriever else [])]
 
     def _answering(self, given: Any, config: RunnableConfig) -> _LongReading:
         question = read_question(given, type(self).__name__)

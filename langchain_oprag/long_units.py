@@ -165,9 +165,7 @@ class LongUnitRetriever(WrappingRetriever):
         "token_budget": "Units are counted, and not their tokens. Write k= here.",
     }
 
-    units: Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})] = Field(
-        repr=False
-    )
+    units: Units = Field(repr=False)
     documents: SourceLike = Field(repr=False)
     k: int = 4
     order: Order = "document"

@@ -5,12 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
-from langchain_core.runnables.utils import (
-    ConfigurableFieldSpec,
-    get_unique_config_specs,
-)
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
@@ -163,16 +159,11 @@ class SelfRouteChain(Verifiable, DrivenRunnable, SelfRouteOptions):
         return Verification(name, stores, options, full)
 
     @property
-    def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """Configurable fields of the retriever and the models."""
-        inner = [self.retriever, self.llm, *(self.rung_llms or {}).values()]
-        return get_unique_config_specs(
-            spec for runnable in inner for spec in runnable.config_specs
-        )
-
-    @property
     def _counted_by(self) -> TokenizerSpec:
         return self.token_counter
+
+    def _inside(self) -> list[Runnable[Any, Any]]:
+        return [self.retriever, self.llm, *(self.rung_llms or {}).values()]
 
     def _answering(self, given: Any, config: RunnableConfig) -> SelfRouting:
         counter = resolve_token_counter(self.token_counter)

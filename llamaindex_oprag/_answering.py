@@ -117,18 +117,19 @@ class Answering(ABC):
 
     def size(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
-        llm, window = self.llm(prompt), self._windows
-        if isinstance(window, Mapping):
-            window = window.get(prompt)
-        window = window or window_of(llm)
-        reserved = self._answer_tokens or answer_tokens_of(llm, window)
+        llm = self.llm(prompt)
 
         def tokens(values: Mapping[str, str]) -> int:
             sent = fill(llm, self.template(prompt), self.filled(values))
             messages = 0 if isinstance(sent, str) else len(sent)
             return self.counter(self.as_text(sent)) + frame_tokens(messages)
 
-        return PromptSize(tokens, window, reserved)
+        return PromptSize.told(
+            tokens,
+            prompt,
+            windows=(self._windows, window_of(llm)),
+            reserved=(self._answer_tokens, answer_tokens_of(llm)),
+        )
 
     def model(self, prompt: str) -> str | None:
         """Name the model; None when it does not say."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llama_index.core.llms import LLM, LLMMetadata
 from llama_index.core.settings import Settings
 
-from oprag.calls import default_answer_tokens
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, named
 
 
 def default_llm(component: str) -> LLM:
@@ -24,6 +25,20 @@ def default_llm(component: str) -> LLM:
             "LLM of LlamaIndex."
         )
         raise InvalidOptionError(message, option="llm", value=None) from error
+
+
+def check_llm(name: str, llm: Any) -> LLM:
+    """Return the value of an option if it is an LLM.
+
+    Raises:
+        InvalidOptionError: It is none.
+    """
+    if isinstance(llm, LLM):
+        return llm
+    message = (
+        f"{name}= is {named(llm)}. It takes an LLM of LlamaIndex, such as Settings.llm."
+    )
+    raise InvalidOptionError(message, option="llm", value=llm)
 
 
 def window_of(llm: LLM) -> int | None:
@@ -49,20 +64,11 @@ def window_of(llm: LLM) -> int | None:
     return window if written or window != default else None
 
 
-def answer_tokens_of(llm: LLM, window: int | None) -> int:
-    """Tokens to keep free for the answer: the model's own limit, else a guess.
-
-    Args:
-        llm: The model. LlamaIndex's default of `num_output` is no limit of its own.
-        window: Its window.
-
-    Returns:
-        Tokens; see `oprag.calls.default_answer_tokens` where no limit is known.
-    """
+def answer_tokens_of(llm: LLM) -> int | None:
+    """The model's own limit of an answer; LlamaIndex's default is none."""
     limit = llm.metadata.num_output
-    if limit > 0 and limit != LLMMetadata.model_fields["num_output"].default:
-        return limit
-    return default_answer_tokens(window)
+    default = LLMMetadata.model_fields["num_output"].default
+    return limit if limit > 0 and limit != default else None
 
 
 def name_of(llm: LLM) -> str | None:

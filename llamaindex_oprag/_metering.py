@@ -8,7 +8,7 @@ handler, which belongs to this module, hears them.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
@@ -23,7 +23,7 @@ from llama_index.core.instrumentation.events.llm import (
     LLMCompletionStartEvent,
 )
 
-from oprag.calls import TokenUsage
+from oprag.calls import TokenUsage, field_of
 
 _LLM_EVENTS = "llama_index.core.llms.callbacks"
 """The dispatcher through which LLMs tell of their calls."""
@@ -120,7 +120,7 @@ def reported_usage(response: Any) -> TokenUsage | None:
         The tokens; None when this response reports none.
     """
     raw = getattr(response, "raw", None)
-    for usage in (_get(raw, "usage"), _get(raw, "usage_metadata")):
+    for usage in (field_of(raw, "usage"), field_of(raw, "usage_metadata")):
         if usage is not None and (read := _read(usage)) is not None:
             return read
     return _read(getattr(response, "additional_kwargs", None) or {})
@@ -134,33 +134,27 @@ def _read(usage: Any) -> TokenUsage | None:
         usage, "completion_tokens", "output_tokens", "candidates_token_count"
     )
     apart = [
-        _number(_get(usage, key))
+        _number(field_of(usage, key))
         for key in ("cache_read_input_tokens", "cache_creation_input_tokens")
     ]
     if any(apart):  # Anthropic counts these apart from the rest of the prompt
         return TokenUsage(sent + sum(apart), received or 0, apart[0])
     # Google bills its reasoning tokens beside those of the reply.
-    thoughts = _number(_get(usage, "thoughts_token_count"))
+    thoughts = _number(field_of(usage, "thoughts_token_count"))
     return TokenUsage(sent, (received or 0) + thoughts, _cached(usage))
 
 
 def _cached(usage: Any) -> int:
     for details in ("prompt_tokens_details", "input_tokens_details"):
-        if cached := _number(_get(_get(usage, details), "cached_tokens")):
+        if cached := _number(field_of(field_of(usage, details), "cached_tokens")):
             return cached
-    return _number(_get(usage, "cached_content_token_count"))
+    return _number(field_of(usage, "cached_content_token_count"))
 
 
 def _first(usage: Any, *keys: str) -> int | None:
-    values = (_get(usage, key) for key in keys)
+    values = (field_of(usage, key) for key in keys)
     return next((value for value in values if type(value) is int), None)
 
 
 def _number(value: Any) -> int:
     return value if type(value) is int else 0
-
-
-def _get(holder: Any, key: str) -> Any:
-    if isinstance(holder, Mapping):
-        return holder.get(key)
-    return getattr(holder, key, None)

@@ -16,17 +16,6 @@ Sent = list[ChatMessage] | str
 """What is sent: messages to a chat model, one text to any other."""
 
 
-def _from_format_string(template: str, names: Mapping[str, str]) -> PromptTemplate:
-    """Make a template of one of oprag's format strings, in LlamaIndex's names.
-
-    So its text can be shown, changed and put back.
-    """
-    for theirs, own in names.items():
-        template = template.replace(f"{{{own}}}", f"{{{theirs}}}")
-    # LlamaIndex fills in names in braces and knows no doubled ones.
-    return PromptTemplate(template.replace("{{", "{").replace("}}", "}"))
-
-
 def check_template(
     prompt: str | BasePromptTemplate,
     option: str,
@@ -56,8 +45,14 @@ def check_template(
     template = prompt
     names = {_THEIR_NAMES.get(own, own): own for own in variables}
     if isinstance(prompt, str):
-        own = all(f"{{{name}}}" in prompt for name in variables)
-        template = _from_format_string(prompt, names) if own else PromptTemplate(prompt)
+        text = prompt
+        if all(braced([name]) in prompt for name in variables):
+            # One of oprag's format strings, in LlamaIndex's names; it fills in names
+            # in braces and knows no doubled ones.
+            for theirs, own in names.items():
+                text = text.replace(braced([own]), braced([theirs]))
+            text = text.replace("{{", "{").replace("}}", "}")
+        template = PromptTemplate(text)
     if not isinstance(template, BasePromptTemplate):
         fault = "is neither a text nor a prompt template."
         raise wrong_prompt(option, prompt, fault)
@@ -65,22 +60,18 @@ def check_template(
     text = template.format(llm=llm, **probes)
     missing = [name for name, probe in probes.items() if probe not in text]
     check_prompt_text(option, prompt, text, missing=missing, sentinels=sentinels)
+    filled = {*(template.template_var_mappings or {}).values(), *template.kwargs}
     foreign = [
         name
-        for name in _unfilled(template)
-        if f"{{{name}}}" in text
+        for name in dict.fromkeys(template.template_vars)
+        if name not in filled
+        and f"{{{name}}}" in text
         and not any(f"{{{name}}}" in word for word in sentinels)
     ]
     if foreign:
         fault = f"has {braced(foreign)}, which nothing fills in."
         raise wrong_prompt(option, prompt, fault)
     return template
-
-
-def _unfilled(template: BasePromptTemplate) -> list[str]:
-    filled = {*(template.template_var_mappings or {}).values(), *template.kwargs}
-    names = dict.fromkeys(template.template_vars)
-    return [name for name in names if name not in filled]
 
 
 def in_their_names(values: Mapping[str, str]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.query_engine import RetrieverQueryEngine
 
 from llamaindex_oprag._convert import sent_text
+from llamaindex_oprag._llms import check_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.calls import WindowOverflow, qa_prompt
@@ -23,7 +24,7 @@ from oprag.context import (
     refuse_unknown,
 )
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError
 from oprag.routing import (
     DEFAULT_RUNGS,
     ROUTE_OPTIONS,
@@ -133,7 +134,12 @@ class SelfRouteOptions:
             ("llm", self.llm),
             *((f"rung_llms[{rung!r}]", llm) for rung, llm in self.rung_llms.items()),
         ]:
-            _check_llm(name, llm)
+            if check_llm(name, llm).output_parser is not None:
+                message = (
+                    f"The LLM of {name} has an output_parser, which a stream cannot "
+                    "have. Leave it out; structured_output=True has the reply parsed."
+                )
+                raise InvalidOptionError(message, option="llm", value=llm)
         self.rules = as_decline_rules(self.sentinel, self.decline_rules)
         self.route = RouteOptions(
             rungs=rungs,
@@ -169,18 +175,3 @@ class SelfRouteOptions:
         self.templates[name] = check_template(
             prompt, name, llm=self.llm, sentinels=sentinels
         )
-
-
-def _check_llm(name: str, llm: Any) -> None:
-    if not isinstance(llm, LLM):
-        message = (
-            f"{name}= is {named(llm)}. It takes an LLM of LlamaIndex, such as "
-            "Settings.llm."
-        )
-        raise InvalidOptionError(message, option="llm", value=llm)
-    if llm.output_parser is not None:
-        message = (
-            f"The LLM of {name} has an output_parser, which a stream cannot have. "
-            "Leave it out; structured_output=True has the reply parsed."
-        )
-        raise InvalidOptionError(message, option="llm", value=llm)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import llama_index.core.instrumentation as instrument
@@ -35,7 +34,14 @@ from oprag.context import single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
 from oprag.metadata import DOC_URI, PROBLEM, RESULT_KEYS, named_id
-from oprag.routing import FIRST_TOKENS, Excerpt, Routed, RungContext, route
+from oprag.routing import (
+    FIRST_TOKENS,
+    Excerpt,
+    Routed,
+    RungContext,
+    only_document,
+    route,
+)
 from oprag.tokens import TokenizerSpec
 
 if TYPE_CHECKING:
@@ -91,11 +97,10 @@ class SelfRouting(Answering):
         """Self-Route, rung by rung."""
         source = self.source
         hits = [hit_of(node) for node in self.retrieved]
-        names = [] if hits or source is None else [*islice(source.names(), 2)]
-        default = tuple(names) if len(names) == 1 else ()
+        names = () if hits or source is None else source.names()
         options = replace(
             self._options.route,
-            default_documents=default,
+            default_documents=only_document(names),
             retrieved_tokens=self._tokens,
         )
         return route(hits, options, self, ledger=self.ledger)
@@ -222,15 +227,6 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         following.before = (retriever, postprocessors)
         following.full_texts()
         return following
-
-    def settings(self) -> dict[str, Any]:
-        """What the `repr` of an engine shows."""
-        told = self.options
-        return {
-            "llm": told.llm,
-            "documents": told.documents,
-            "rungs": [rung.name for rung in told.route.rungs],
-        }
 
     def filling(self) -> Filling:
         """Begin to retrieve for a question."""

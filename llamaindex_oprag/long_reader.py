@@ -16,12 +16,12 @@ from llama_index.core.types import RESPONSE_TEXT_TYPE
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering, ModelCall
 from llamaindex_oprag._driver import DrivenSynthesizer, aanswer, answer
-from llamaindex_oprag._llms import default_llm
+from llamaindex_oprag._llms import check_llm, default_llm
 from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue, Ledger
 from oprag.context import list_options, shown
-from oprag.errors import InvalidOptionError, named
+from oprag.errors import InvalidOptionError
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
@@ -47,13 +47,13 @@ class LongReaderOptions:
     llm: LLM
     templates: dict[str, BasePromptTemplate]
     """By the call's name; they may be replaced."""
-    examples: int
-    one_call_below: int
-    max_context_tokens: int | None
-    answer_tokens: int | None
-    prices: Mapping[str, Sequence[float]] | None
-    separator: str
-    token_counter: TokenizerSpec
+    examples: int = 4
+    one_call_below: int = 1000
+    max_context_tokens: int | None = None
+    answer_tokens: int | None = None
+    prices: Mapping[str, Sequence[float]] | None = None
+    separator: str = "\n\n"
+    token_counter: TokenizerSpec = None
 
     @property
     def counter(self) -> NamedTokenCounter:
@@ -61,15 +61,7 @@ class LongReaderOptions:
         return resolve_token_counter(self.token_counter)
 
 
-_DEFAULTS = {
-    "examples": 4,
-    "one_call_below": 1000,
-    "max_context_tokens": None,
-    "answer_tokens": None,
-    "prices": None,
-    "separator": "\n\n",
-    "token_counter": None,
-}
+_DEFAULTS = {each.name: each.default for each in fields(LongReaderOptions)}
 """What the `repr` leaves out."""
 
 
@@ -145,7 +137,9 @@ class LongReaderSynthesizer(DrivenSynthesizer):
         token_counter: TokenizerSpec = None,
     ) -> None:
         self.options = LongReaderOptions(
-            llm=_checked_llm(default_llm(type(self).__name__) if llm is None else llm),
+            llm=check_llm(
+                "llm", default_llm(type(self).__name__) if llm is None else llm
+            ),
             templates={},
             examples=examples,
             one_call_below=one_call_below,
@@ -308,12 +302,3 @@ class _LongReading(Answering):
     def facts(self) -> dict[str, Any]:
         """The long answer; None where there is none, or none yet."""
         return {"long_answer": self._long_answer}
-
-
-def _checked_llm(llm: Any) -> LLM:
-    if isinstance(llm, LLM):
-        return llm
-    message = (
-        f"llm= is {named(llm)}. It takes an LLM of LlamaIndex, such as Settings.llm."
-    )
-    raise InvalidOptionError(message, option="llm", value=llm)

@@ -182,7 +182,13 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
 
     def __repr__(self) -> str:
         """The class, its retriever, and what Self-Route was told."""
-        told = {"retriever": self._retriever, **self._self_route.settings()}
+        options = self._self_route.options
+        told = {
+            "retriever": self._retriever,
+            "llm": options.llm,
+            "documents": options.documents,
+            "rungs": [rung.name for rung in options.route.rungs],
+        }
         return shown(self, told, {})
 
     def _verification(self) -> Verification:

@@ -47,7 +47,7 @@ from oprag.calls.prompts import (
 )
 from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
 from oprag.calls.secrets import ReplyFilter, secrets_of, well_formed
-from oprag.calls.stream_end import StreamEnd
+from oprag.calls.stream_end import StreamEnd, field_of
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
     WINDOW_UNKNOWN,
@@ -55,9 +55,9 @@ from oprag.calls.window import (
     WindowOverflow,
     check_count,
     check_window_overflow,
-    default_answer_tokens,
     fit_window,
     frame_tokens,
+    largest_fitting,
     truncate_middle,
 )
 
@@ -97,7 +97,7 @@ __all__ = [
     "check_prompt",
     "check_prompt_text",
     "check_window_overflow",
-    "default_answer_tokens",
+    "field_of",
     "fill_prompt",
     "filled_reply",
     "fit_window",
@@ -107,6 +107,7 @@ __all__ = [
     "hint_of",
     "is_transient",
     "is_window_overflow",
+    "largest_fitting",
     "qa_prompt",
     "redacted",
     "retry_after",

@@ -92,7 +92,8 @@ class _Redacting:
 
         Lines of source have placeholders for keys in them, as in `ollama.chat()`.
         """
-        words = (_said(str, error), _said(repr, error), *_notes(error))
+        notes = map(str, getattr(error, "__notes__", None) or ())
+        words = (_said(str, error), _said(repr, error), *notes)
         return any(
             secret in text for text in words for secret in self._secrets
         ) or self._in_source(error)
@@ -125,7 +126,3 @@ def _said(say: Any, error: BaseException) -> str:
         return str(say(error))
     except Exception:  # noqa: BLE001 -- an error of anybody's; a traceback bears it too
         return ""
-
-
-def _notes(error: BaseException) -> list[str]:
-    return [str(note) for note in getattr(error, "__notes__", None) or ()]

@@ -23,9 +23,9 @@ from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from oprag.calls.causes import hiding_secrets
 from oprag.calls.client_errors import is_window_overflow, said_by
-from oprag.calls.ledger import Ledger, RungEntry, TokenUsage
+from oprag.calls.ledger import Ledger, RungDecision, RungEntry, TokenUsage
 from oprag.calls.secrets import secrets_of
-from oprag.calls.window import fit_window
+from oprag.calls.window import default_answer_tokens, fit_window
 from oprag.errors import ContextWindowError, OpragError
 
 ResultT = TypeVar("ResultT")
@@ -102,6 +102,24 @@ class PromptSize:
     reserved: int = 0
     """Tokens kept free for the answer."""
 
+    @classmethod
+    def told(
+        cls,
+        tokens: Callable[[Mapping[str, str]], int],
+        prompt: str,
+        *,
+        windows: tuple[int | Mapping[str, int] | None, int | None],
+        reserved: tuple[int | None, int | None],
+    ) -> PromptSize:
+        """Make it of what the user said and, behind it, what the model says of itself.
+
+        The user may give a window for each prompt.
+        """
+        given, known = windows
+        window = (given.get(prompt) if isinstance(given, Mapping) else given) or known
+        kept = reserved[0] or reserved[1] or default_answer_tokens(window)
+        return cls(tokens, window, kept)
+
     def with_context(self, context: str) -> int:
         """Return the tokens of the whole prompt with a context in it."""
         return self.tokens({"context": context})
@@ -150,9 +168,11 @@ def ask(
     *,
     failed: Callable[[str], OpragError],
     too_long: str,
+    decision: Callable[[Reply], RungDecision],
     note: str | None = None,
+    whole: bool = False,
 ) -> Generator[CallModel, Any, Reply]:
-    """Have a model called; enter it into the ledger if it fails.
+    """Have a model called; enter it into the ledger, also if it fails.
 
     Args:
         call: The call.
@@ -160,7 +180,9 @@ def ask(
         ledger: The account of the question.
         failed: Makes the method's error of what the client raised.
         too_long: What to do about a prompt that the provider refuses as too long.
-        note: For the ledger.
+        decision: Says what a reply means, for the ledger, as the others.
+        note: See `RungEntry`.
+        whole: See `RungEntry`.
 
     Raises:
         ContextWindowError: The provider says that the prompt exceeds the window; its
@@ -193,4 +215,6 @@ def ask(
                 f"tokens here, as too long; the model's window {known}. {too_long}"
             )
             raise ContextWindowError(message, window=window, needed=needed) from failure
+    told = reply.usage, model.model(name), reply.model_calls, reply.seconds, note, whole
+    ledger.record(RungEntry(name, decision(reply), *told))
     return reply

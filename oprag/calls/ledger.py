@@ -34,6 +34,12 @@ class TokenUsage:
         """Count what the provider did not report; marked as estimated."""
         return cls(token_counter(prompt), token_counter(reply), estimated=True)
 
+    @classmethod
+    def reported(cls, usage: Mapping[str, Any]) -> TokenUsage:
+        """Return what a provider reported, as LangChain's `UsageMetadata` has it."""
+        cached = (usage.get("input_token_details") or {}).get("cache_read")
+        return cls(usage["input_tokens"], usage["output_tokens"], cached or 0)
+
     def __add__(self, other: TokenUsage) -> TokenUsage:
         return TokenUsage(
             self.input_tokens + other.input_tokens,

@@ -41,7 +41,8 @@ class ReasoningFilter:
         self._pending += delta
         while self._inside() or self._opened():
             pass
-        if self._closing is None and not self._may_open():
+        may_open = any(mark.startswith(self._pending) for mark, _ in self._tags)
+        if self._closing is None and not may_open:
             self._passing = True
             return self._held()
         return ""
@@ -80,9 +81,6 @@ class ReasoningFilter:
                 self._blanks = []
                 return True
         return False
-
-    def _may_open(self) -> bool:
-        return any(opening.startswith(self._pending) for opening, _ in self._tags)
 
 
 def without_reasoning(text: str, tags: Sequence[tuple[str, str]]) -> str:

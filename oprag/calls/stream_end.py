@@ -40,9 +40,9 @@ class StreamEnd:
         metadata = getattr(piece, "response_metadata", None) or {}
         self._due |= metadata.get("model_provider") == "openai"
         self._came |= any(metadata.get(name) for name in _REASONS)
-        for choice in _get(getattr(piece, "raw", None), "choices") or ():
+        for choice in field_of(getattr(piece, "raw", None), "choices") or ():
             self._due = True
-            self._came |= bool(_get(choice, "finish_reason"))
+            self._came |= bool(field_of(choice, "finish_reason"))
 
     def check(self) -> None:
         """Make sure, after the last piece, that the reply is whole.
@@ -55,7 +55,8 @@ class StreamEnd:
             raise ConnectionError(message)
 
 
-def _get(holder: Any, key: str) -> Any:
+def field_of(holder: Any, key: str) -> Any:
+    """Return what a client's object or mapping holds under a name; None for nothing."""
     if isinstance(holder, Mapping):
         return holder.get(key)
     return getattr(holder, key, None)

@@ -186,12 +186,10 @@ def truncate_middle(
     if token_counter(text) <= limit:
         return MiddleCut(text, len(text), len(text))
     while True:
-        head = _largest(lambda size: text[:size], len(text), room // 2, token_counter)
+        head = _largest(lambda n: token_counter(text[:n]), len(text), room // 2)
         left = room - token_counter(text[:head])
         most = len(text) - head
-        kept = _largest(
-            lambda size: text[len(text) - size :], most, left, token_counter
-        )
+        kept = _largest(lambda n: token_counter(text[len(text) - n :]), most, left)
         tail = len(text) - kept
         result = text[:head] + gap_mark + text[tail:]
         excess = token_counter(result) - limit
@@ -201,30 +199,39 @@ def truncate_middle(
         room = max(0, room - excess)
 
 
-def _largest(
-    piece: Callable[[int], str],
-    most: int,
-    room: int,
-    token_counter: Callable[[str], int],
-) -> int:
-    """Find how many characters, up to `most`, take at most `room` tokens.
+def _largest(tokens: Callable[[int], int], most: int, room: int) -> int:
+    """Find how many characters take at most `room` tokens; these grow about evenly."""
 
-    Tokens grow about evenly with characters, so the next size is guessed from the
-    last count; every other guess halves the range instead, which bounds the steps.
+    def near(size: int, taken: int) -> int:
+        return size * room // taken if taken else 4 * room
+
+    return largest_fitting(tokens, most, room, near)
+
+
+def largest_fitting(
+    tokens: Callable[[int], int], most: int, room: int, near: Callable[[int, int], int]
+) -> int:
+    """Find how many things, up to `most`, take at most `room` tokens together.
+
+    Args:
+        tokens: Counts so many of them.
+        most: How many there are.
+        room: Tokens that they may take.
+        near: Guesses how many fit, from a number of them and its tokens. Every other
+            guess halves the range instead, which bounds the steps.
     """
     fitting, excessive = 0, most + 1
-    guess = min(most, 4 * room)
+    guess = near(0, 0)
     halve = False
     while excessive - fitting > 1:
         guess = min(max(guess, fitting + 1), excessive - 1)
-        tokens = token_counter(piece(guess))
-        if tokens <= room:
+        taken = tokens(guess)
+        if taken <= room:
             fitting = guess
         else:
             excessive = guess
-        if tokens == room:
+        if taken == room:
             break
-        even = guess * room // tokens if tokens else excessive
-        guess = (fitting + excessive) // 2 if halve else even
+        guess = (fitting + excessive) // 2 if halve else near(guess, taken)
         halve = not halve
     return fitting

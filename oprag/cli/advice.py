@@ -56,37 +56,22 @@ def advice_lines(summary: Summary, stopped: bool = False) -> list[str]:
     if stopped:
         return ["", _STOPPED]
     if not summary.sweet_spots:
-        return ["", _why_not(summary)]
+        only = summary.arms[0].label if len(summary.arms) == 1 else ""
+        told = summary.measure and only
+        return ["", _ONE_ARM.format(arm=only) if told else _NO_MEASURE]
     spot = summary.sweet_spots[-1]  # of all systems; with one system only, of that
     arms = {arm.label: arm for arm in summary.arms}
     chosen, best = arms[spot.chosen], arms[spot.best]
     if best.measures[summary.measure].mean <= 0:
         return ["", _ALL_ZERO.format(measure=title_of(summary.measure))]
-    return [
-        "",
-        _headline(chosen),
-        *_how(chosen),
-        *_evidence(summary, spot, chosen, best),
-    ]
-
-
-def _why_not(summary: Summary) -> str:
-    if summary.measure and len(summary.arms) == 1:
-        return _ONE_ARM.format(arm=summary.arms[0].label)
-    return _NO_MEASURE
-
-
-def _headline(chosen: ArmSummary) -> str:
     if chosen.budget is None:
-        return f"Use {chosen.system}: about {chosen.tokens:,.0f} tokens for a question."
-    return f"Use {chosen.budget:,} tokens with {chosen.system}."
-
-
-def _how(chosen: ArmSummary) -> list[str]:
-    use = _USE.get(chosen.system)
-    return (
-        [] if use is None else [f"  In your code: {use.format(budget=chosen.budget)}"]
-    )
+        tokens = f"about {chosen.tokens:,.0f} tokens for a question"
+        lines = ["", f"Use {chosen.system}: {tokens}."]
+    else:
+        lines = ["", f"Use {chosen.budget:,} tokens with {chosen.system}."]
+    if use := _USE.get(chosen.system):
+        lines.append(f"  In your code: {use.format(budget=chosen.budget)}")
+    return lines + _evidence(summary, spot, chosen, best)
 
 
 def _evidence(

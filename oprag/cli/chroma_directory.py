@@ -6,10 +6,9 @@ Only metadata are ever written. Texts and embeddings stay as they are.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from chromadb.errors import ChromaError
 from oprag.cli.telling import told
 from oprag.diagnosing import Change
 from oprag.documents import StoredChunk
+from oprag.evaluation.safe_files import write_whole
 
 _PAGE = 2_000
 """Chunks read or written per call."""
@@ -86,14 +86,9 @@ class ChromaDirectory:
         folder.mkdir(exist_ok=True)
         stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
         path = folder / f"{self.name}-{stamp}.jsonl"
-        draft = path.with_suffix(".part")
-        with draft.open("x", encoding="utf-8") as file:
-            for change in changes:
-                line = {"id": change.id, "metadata": dict(change.metadata)}
-                file.write(json.dumps(line) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
+        kept = ({"id": each.id, "metadata": dict(each.metadata)} for each in changes)
+        lines = "".join(f"{json.dumps(line)}\n" for line in kept)
+        write_whole(path, lines.encode("ascii"), shared=True)
         return path
 
     def write(
@@ -184,11 +179,7 @@ def open_directory(directory: Path, name: str | None) -> ChromaDirectory:
             are several and none was named; with code 1: Chroma cannot open it.
     """
     _require_index(directory)
-    try:
-        client = chromadb.PersistentClient(
-            str(directory), settings=Settings(anonymized_telemetry=False)
-        )
-        names = sorted(collection.name for collection in client.list_collections())
+    with _opened(directory) as (client, names):
         if name is None and len(names) == 1:
             name = names[0]
         if name is None or name not in names:
@@ -196,9 +187,18 @@ def open_directory(directory: Path, name: str | None) -> ChromaDirectory:
         # No embedding function: nothing is embedded here, and none is loaded.
         collection = client.get_collection(name, embedding_function=None)
         return ChromaDirectory(directory, collection, [n for n in names if n != name])
+
+
+@contextmanager
+def _opened(directory: Path) -> Iterator[tuple[Any, list[str]]]:
+    """Yield Chroma's client of a directory and the names of the collections."""
+    try:
+        client = chromadb.PersistentClient(
+            str(directory), settings=Settings(anonymized_telemetry=False)
+        )
+        yield client, sorted(each.name for each in client.list_collections())
     except ChromaError as error:
-        message = f"Chroma cannot open {directory}: {error}"
-        raise told(message) from error
+        raise told(f"Chroma cannot open {directory}: {error}") from error
 
 
 def _require_index(directory: Path) -> None:
@@ -263,17 +263,10 @@ def only_collection(directory: Path) -> str | None:
     Raises:
         typer.Exit: With code 2: there are several; with code 1: Chroma cannot open it.
     """
-    try:
-        client = chromadb.PersistentClient(
-            str(directory), settings=Settings(anonymized_telemetry=False)
-        )
-        names = sorted(collection.name for collection in client.list_collections())
-    except ChromaError as error:
-        message = f"Chroma cannot open {directory}: {error}"
-        raise told(message) from error
-    if len(names) > 1:
-        raise _which_collection(directory, None, names)
-    return names[0] if names else None
+    with _opened(directory) as (_, names):
+        if len(names) > 1:
+            raise _which_collection(directory, None, names)
+        return names[0] if names else None
 
 
 def _which_collection(directory: Path, name: str | None, names: list[str]) -> Exception:

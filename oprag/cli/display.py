@@ -56,7 +56,7 @@ def question_lines(
     """Show the chunks by score, in document order and merged, and where they lie.
 
     Args:
-        retrieved: Chunks of one document, with spans.
+        retrieved: Chunks of one document in its order, with spans.
         length: Characters of the document.
         ascii_only: Whether to draw with ASCII characters alone.
 
@@ -64,7 +64,7 @@ def question_lines(
         The lines, to be printed without wrapping.
     """
     view = _View(retrieved, length, _ASCII if ascii_only else _Marks())
-    by_score, in_order = retrieved.by_score, retrieved.in_document_order
+    by_score, in_order = retrieved.by_score, retrieved.chunks
     jumps = sum(jumps_back(_starts(by_score)))
     times = "once" if jumps == 1 else f"{jumps} times"
     passages, tokens = len(retrieved.passages), f"{retrieved.tokens:,} tokens"
@@ -95,7 +95,7 @@ class _View:
         self._retrieved = retrieved
         self._length = length
         self._marks = marks
-        chunks = retrieved.in_document_order
+        chunks = retrieved.chunks
         self._turns = {chunk.rank: turn for turn, chunk in enumerate(chunks)}
         self._colours = {
             rank: _colour(turn / len(chunks)) for rank, turn in self._turns.items()
@@ -138,7 +138,7 @@ class _View:
 
     def document(self) -> Text:
         """The whole document as one strip."""
-        chunks = self._retrieved.in_document_order
+        chunks = self._retrieved.chunks
         spans = [_span(chunk) for chunk in chunks]
         strip = self._strip(spans, chunks, self._length, _DOCUMENT_CELLS)
         return Text("  ").append_text(strip)

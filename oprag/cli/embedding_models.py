@@ -15,7 +15,6 @@ from rich.console import Console
 
 from oprag.calls import well_formed
 from oprag.cli.options import DEFAULT_EMBEDDING_MODEL
-from oprag.cli.progress import working
 from oprag.errors import OpragError
 from oprag.optional import bundled_folder, require
 
@@ -104,7 +103,11 @@ def load_embedding_model(
     if name == DEFAULT_EMBEDDING_MODEL and packaged is not None:
         _check_weights(packaged)
         return _load(name, str(packaged), f"the package {_PACKAGE}")
-    hub = _hub()
+    constants = require(
+        "huggingface_hub.constants", extra="embeddings", purpose=_PURPOSE
+    )
+    # Empty where the user said to stay offline.
+    hub = "" if constants.HF_HUB_OFFLINE else str(constants.ENDPOINT)
     if not _answers(hub):
         raise _unreachable(name, hub) from not_cached
     return _load(name, name, "the model hub", may_download=True)
@@ -112,7 +115,7 @@ def load_embedding_model(
 
 def load_model(name: str, console: Console) -> SentenceTransformerEmbeddings:
     """Load an embedding model by name and tell where it came from."""
-    with working(console, "Loading the embedding model …"):
+    with console.status("Loading the embedding model …"):
         embeddings = load_embedding_model(name, packaged=packaged_weights())
     console.print(f"Embedding model: {name}, from {embeddings.origin}", soft_wrap=True)
     return embeddings
@@ -162,12 +165,6 @@ def _check_weights(folder: Path) -> None:
             "name another model with --embedding-model."
         )
         raise EmbeddingModelError(message, model=DEFAULT_EMBEDDING_MODEL)
-
-
-def _hub() -> str:
-    """Address of the model hub; empty where the user said to stay offline."""
-    hub = require("huggingface_hub.constants", extra="embeddings", purpose=_PURPOSE)
-    return "" if hub.HF_HUB_OFFLINE else str(hub.ENDPOINT)
 
 
 def _answers(address: str) -> bool:

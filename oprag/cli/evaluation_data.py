@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from oprag.cli.telling import note
-from oprag.errors import DuplicateDocumentError, InvalidOptionError, UnreadableFileError
+from oprag.errors import DuplicateDocumentError, InvalidOptionError
 from oprag.evaluation.data import Dataset, Question, load, read_own
-from oprag.evaluation.files import read_files
+from oprag.evaluation.files import read_files, unreadable
 from oprag.evaluation.running.run_directory import RunDirectory
 
 
@@ -129,10 +129,7 @@ def own_documents(
             note(f"Skipped: {error.message}")
     texts = {name: text for name, text in read.whole.items() if name not in left_out}
     if not texts:
-        name = str(paths[0])
-        reason = "holds no documents beside what is left out"
-        message = f"{name!r} {reason}."
-        raise UnreadableFileError(message, path=name, reason=reason)
+        raise unreadable(paths[0], "holds no documents beside what is left out")
     return dict(zip(_names(list(texts), paths), texts.values(), strict=True))
 
 

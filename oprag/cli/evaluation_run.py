@@ -10,7 +10,6 @@ from typing import Any
 
 import typer
 
-from oprag.calls import TokenUsage
 from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
@@ -31,6 +30,7 @@ from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
+from oprag.evaluation.safe_files import alone_in
 from oprag.evaluation.system import System
 from oprag.tokens import resolve_token_counter
 
@@ -76,7 +76,7 @@ def perform(
         return
     _tell_without_answers(dataset)
     directory = RunDirectory(out)
-    with directory.alone():
+    with alone_in(out):
         directory.begin(evaluation.settings)
         if not options.offline:
             _show_estimate(evaluation, options)
@@ -109,19 +109,10 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
     estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
     for line in estimate_lines(estimate, len(evaluation.plan), options.price):
         typer.echo(line)
-    if _passes_a_cap(estimate.low, options):
+    if _account(options).passed(estimate.low) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
         )
-
-
-def _passes_a_cap(usage: TokenUsage, options: RunOptions) -> bool:
-    tokens = usage.input_tokens + usage.output_tokens
-    if options.max_tokens is not None and tokens > options.max_tokens:
-        return True
-    if options.max_cost is None or options.price is None:
-        return False
-    return options.price.cost(usage) > options.max_cost
 
 
 def carry_out(
@@ -144,7 +135,8 @@ def carry_out(
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
     """
     out = directory.path
-    spending = _account(options, directory)
+    # No language model, no account.
+    spending = None if options.offline else _account(options, directory.spending_path)
     console = make_console(stderr=True)
     try:
         with answering(console, len(evaluation.plan), spending, embeddings) as answered:
@@ -176,16 +168,14 @@ def carry_out(
         raise _incomplete(report, spending, out)
 
 
-def _account(options: RunOptions, directory: RunDirectory) -> Spending | None:
-    """What the run may spend and has spent; None where no language model is asked."""
-    if options.offline:
-        return None
+def _account(options: RunOptions, record: Path | None = None) -> Spending:
+    """What the run may spend and has spent."""
     return Spending(
         resolve_token_counter(None),
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
         price=options.price,
-        record=directory.spending_path,
+        record=record,
     )
 
 

@@ -47,14 +47,6 @@ class Evaluation:
     """Everything that decides the answers; `run.json`."""
 
 
-def _load_reader(options: RunOptions, vectors: Vectors) -> Model:
-    """Make the reader. Nothing is sent yet."""
-    if options.offline:
-        return OfflineReader(vectors)
-    warmth = {} if options.temperature is None else {"temperature": options.temperature}
-    return ChatModel(load_chat_model(options.model, **warmth), options.model)
-
-
 def make_evaluation(
     dataset: Dataset,
     systems: Sequence[System],
@@ -86,9 +78,14 @@ def make_evaluation(
         "seed": options.seed,
         "versions": _versions(options),
     }
+    model: Model = OfflineReader(vectors)
+    if not options.offline:
+        warm = options.temperature
+        told = {} if warm is None else {"temperature": warm}
+        model = ChatModel(load_chat_model(options.model, **told), options.model)
     bench = Bench(
         dataset,
-        _load_reader(options, vectors),
+        model,
         vectors,
         window=options.window,
         cache=cache / "made",

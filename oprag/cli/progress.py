@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -18,11 +18,6 @@ from rich.progress import (
 
 from oprag.cli.telling import note
 from oprag.evaluation.running.limits import Spending
-
-
-def working(console: Console, what: str) -> AbstractContextManager[Any]:
-    """A sign of life on a terminal while something takes seconds; nothing elsewhere."""
-    return console.status(what)
 
 
 @contextmanager

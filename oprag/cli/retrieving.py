@@ -11,7 +11,6 @@ from langchain_core.vectorstores import VectorStore
 from langchain_oprag import OrderPreservingRetriever
 from oprag.chunk import Chunk, Passage
 from oprag.context import Order, order_context, render
-from oprag.ordering import document_order, rank_order
 from oprag.tokens import resolve_token_counter
 
 
@@ -29,18 +28,14 @@ class Retrieved(NamedTuple):
     """The passages as they are sent."""
 
     @property
+    def chunks(self) -> list[Chunk]:
+        """The chunks as they are to be read."""
+        return [chunk for passage in self.passages for chunk in passage.chunks]
+
+    @property
     def by_score(self) -> list[Chunk]:
         """The chunks best first, as a retriever returns them."""
-        return rank_order(self._chunks)
-
-    @property
-    def in_document_order(self) -> list[Chunk]:
-        """The same chunks in the order of their documents."""
-        return document_order(self._chunks)
-
-    @property
-    def _chunks(self) -> list[Chunk]:
-        return [chunk for passage in self.passages for chunk in passage.chunks]
+        return sorted(self.chunks, key=lambda chunk: chunk.rank)
 
 
 def retrieve(

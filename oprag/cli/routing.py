@@ -164,12 +164,9 @@ def _route(route: Mapping[str, Any]) -> str:
 def _rung(rung: Mapping[str, Any]) -> str:
     said = [rung["decision"]]
     if calls := rung["model_calls"]:
-        said += [_tokens(rung), f"{calls} model call{'s' if calls > 1 else ''}"]
+        source = "estimated" if rung["estimated"] else "reported"
+        sent, received = rung["input_tokens"], rung["output_tokens"]
+        said.append(f"{sent:,} tokens in, {received:,} out ({source})")
+        said.append(f"{calls} model call{'s' if calls > 1 else ''}")
     note = f" ({rung['note']})" if rung["note"] else ""
     return f"  {rung['rung']}: {', '.join(said)}{note}"
-
-
-def _tokens(usage: Mapping[str, Any]) -> str:
-    source = "estimated" if usage["estimated"] else "reported"
-    sent, said = usage["input_tokens"], usage["output_tokens"]
-    return f"{sent:,} tokens in, {said:,} out ({source})"

@@ -16,7 +16,6 @@ from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.index import Index, index_texts
 from oprag.cli.options import SearchOptions, cache_folder
-from oprag.cli.progress import working
 from oprag.cli.retrieving import Retrieved, retrieve, retrieved_values
 from oprag.cli.telling import note
 from oprag.evaluation.files import FilesRead, read_files
@@ -92,7 +91,7 @@ def search(
 
 def read_told(paths: Sequence[Path], notes: Console, if_missing: str = "") -> FilesRead:
     """Read files and tell how many they are, and what was skipped."""
-    with working(notes, "Reading the files …"):
+    with notes.status("Reading the files …"):
         files = read_files(paths, if_missing=if_missing)
     for error in files.skipped:
         note(f"Skipped: {error}")

@@ -15,7 +15,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.diagnosing.checks import check_group, examine, group_chunks, read_group
+from oprag.diagnosing.checks import (
+    Examined,
+    check_group,
+    examine,
+    group_chunks,
+    read_group,
+)
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change, changes_of

@@ -47,7 +47,8 @@ class Artifacts:
         Raises:
             UnreadableFileError: Its file is damaged.
         """
-        key = f"{kind}-{_digest(of)}"
+        told = json.dumps(of, sort_keys=True, ensure_ascii=True)
+        key = f"{kind}-{hashlib.sha256(told.encode('ascii')).hexdigest()}"
         lock = self._locks.setdefault(key, asyncio.Lock())
         try:
             async with lock:
@@ -80,8 +81,3 @@ class Artifacts:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, made, shared=True)
-
-
-def _digest(facts: Facts) -> str:
-    told = json.dumps(facts, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(told.encode("ascii")).hexdigest()

@@ -34,31 +34,20 @@ Source:
 ANSWER_STYLES: tuple[AnswerStyle, ...] = get_args(AnswerStyle)
 """The default first."""
 
-TERSE_PROMPT = (
+_OPEN = (
     CONTEXT_PART
     + f"""
 If the text does not hold the answer to the question, write the following and \
 nothing more: {SENTINEL}
-Otherwise write the answer alone, in as few words as it takes."""
-    + """
-
-Question: {question}
-Answer:"""
+Otherwise write the answer """
 )
+_ASKED = "\n\nQuestion: {question}\n"
+
+TERSE_PROMPT = f"{_OPEN}alone, in as few words as it takes.{_ASKED}Answer:"
 """Of open questions in the style `"letter"`; `{context}` and `{question}`. Measures
 compare words, so that each word beyond the answer would count against it."""
 
-BRIEF_PROMPT = (
-    CONTEXT_PART
-    + f"""
-If the text does not hold the answer to the question, write the following and \
-nothing more: {SENTINEL}
-Otherwise write the answer in 1 to 20 words, and nothing beyond it."""
-    + """
-
-Question: {question}
-Answer:"""
-)
+BRIEF_PROMPT = f"{_OPEN}in 1 to 20 words, and nothing beyond it.{_ASKED}Answer:"
 """Of open questions in the style `"brackets"`."""
 
 EXPLAINED_PROMPT = (
@@ -68,11 +57,8 @@ If the text does not show which option is right, write the following and nothing
 more: {SENTINEL}
 Otherwise say in a sentence or two what the text shows, and after that write the \
 number of the right option in double square brackets, [[1]] for the first."""
-    + """
-
-Question: {question}
-{options}
-Answer:"""
+    + _ASKED
+    + "{options}\nAnswer:"
 )
 """Of multiple choice in that style; `{options}` as `number_options` writes them."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from pathlib import Path
@@ -73,15 +74,10 @@ class Bench:
 
     def trial(self, model: Model) -> Bench:
         """Return the same bench with another model; nothing that it makes is kept."""
-        return Bench(
-            self.dataset,
-            model,
-            self.vectors,
-            token_counter=self.counter,
-            window=self.window,
-            seed=self.seed,
-            answer_style=self.answer_style,
-        )
+        trial = copy.copy(self)
+        trial.model, trial.artifacts = model, Artifacts()
+        trial._other = OrderedDict()  # noqa: SLF001 -- of the same class
+        return trial
 
     def documents(self, question: Question) -> list[Document]:
         """The documents a question is asked of, in the order of the set."""

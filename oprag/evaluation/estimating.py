@@ -15,6 +15,7 @@ from oprag.calls import SENTINEL, TokenUsage
 from oprag.errors import OpragError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
+from oprag.evaluation.making import WORDS_PER_TOKEN
 from oprag.evaluation.models import Call, CallKind, Completion, Model
 from oprag.evaluation.running.runner import Arm, Plan
 from oprag.tokens import TokenCounter
@@ -29,7 +30,6 @@ _REPLY_TOKENS: dict[CallKind, int] = {
 _OTHER_REPLY = 20
 _GIST_PARTS = 4
 """A gist is taken to have a quarter of its page's words."""
-_WORDS_PER_TOKEN = 0.75
 
 
 class SystemEstimate(NamedTuple):
@@ -79,7 +79,9 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
             the sample is not kept; vectors are.
         sample: Questions of the sample, spread evenly over the plan's.
     """
-    questions = _spread(plan.questions, sample)
+    asked_of = plan.questions
+    count = min(sample, len(asked_of))
+    questions = [asked_of[n * len(asked_of) // count] for n in range(count)]
     sampled = max(1, bench.dataset.count_documents(questions))
     documents = bench.dataset.count_documents(plan.questions) / sampled
     runs = 1 + max(arm.run for arm in plan.arms)
@@ -133,7 +135,7 @@ class _Counting(Model):
             words = str(call.facts["text"]).split()
             most = len(words) // _GIST_PARTS
             if call.max_output_tokens is not None:
-                most = int(call.max_output_tokens * _WORDS_PER_TOKEN)
+                most = int(call.max_output_tokens * WORDS_PER_TOKEN)
             return " ".join(words[: max(1, most)])
         if call.kind == "page_break":
             return f"<{len(call.facts['breaks'])}>"
@@ -164,8 +166,3 @@ async def _go_through(
                 budget = "" if arm.budget is None else f", {arm.budget:,}"
                 failed.setdefault(f"{arm.system.name}{budget}", error.message)
     return failed
-
-
-def _spread(questions: Sequence[Question], most: int) -> list[Question]:
-    count = min(most, len(questions))
-    return [questions[index * len(questions) // count] for index in range(count)]

@@ -99,7 +99,12 @@ async def label_declined(
 
     async def label(question: Question) -> None:
         name = question.question_id
-        labels[name] = await _label(question, model)
+        prompt = _PROMPT.format(question=question.question)
+        asked = {"question": question.question}
+        reply = await model.complete(
+            Call("failure_class", prompt, asked, max_output_tokens=_LONGEST_REPLY)
+        )
+        labels[name] = _read(reply.text)
         file.add(line_of(name))
 
     try:
@@ -114,15 +119,6 @@ async def label_declined(
 def read_labels(directory: RunDirectory) -> dict[str, FailureClass]:
     """Return the labels that a run has, by question; empty where there are none."""
     return {line["question_id"]: line["class"] for line in directory.lines(_FILE)}
-
-
-async def _label(question: Question, model: Model) -> FailureClass:
-    prompt = _PROMPT.format(question=question.question)
-    facts = {"question": question.question}
-    reply = await model.complete(
-        Call("failure_class", prompt, facts, max_output_tokens=_LONGEST_REPLY)
-    )
-    return _read(reply.text)
 
 
 def _read(reply: str) -> FailureClass:

@@ -56,12 +56,12 @@ Question: {question}
 Write the numbers of the pages in square brackets, such as [2, 5], and nothing more."""
 )
 
-_WORDS_PER_TOKEN = 0.75
+WORDS_PER_TOKEN = 0.75
 
 
 def summary_call(text: str, max_tokens: int) -> Call:
     """Ask for a summary."""
-    words = int(max_tokens * _WORDS_PER_TOKEN)
+    words = int(max_tokens * WORDS_PER_TOKEN)
     prompt = fill_prompt(_SUMMARY, text=text, words=words)
     facts = {"text": text, "max_tokens": max_tokens}
     return Call("summary", prompt, facts, max_output_tokens=max_tokens)

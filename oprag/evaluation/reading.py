@@ -1,15 +1,18 @@
-"""A context read in one call: the last step of most systems."""
+"""Systems that choose a context and have it read in one call: most of them."""
 
 from __future__ import annotations
 
+import json
+from abc import abstractmethod
 from collections.abc import Mapping
+from typing import Any
 
 from oprag.calls import TokenUsage
 from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
-from oprag.evaluation.system import Attempt
+from oprag.evaluation.system import Attempt, System
 
 _NO_USAGE: Mapping[str, TokenUsage] = {}
 _NO_CALLS: Mapping[str, int] = {}
@@ -48,3 +51,24 @@ async def read(
         usage={**usage, "answer": completion.usage},
         calls={**calls, "answer": 1},
     )
+
+
+class Reader(System):
+    """A system that chooses a context, has it read and the question answered."""
+
+    @abstractmethod
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose what is read and order it; no model is asked."""
+
+    @property
+    def choice(self) -> Mapping[str, Any]:
+        """What decides about the chunks, see `Attempt`; empty where there are none."""
+        return {}
+
+    async def attempt(
+        self, question: Question, budget: int | None, bench: Bench
+    ) -> Attempt:
+        """Read what was chosen and answer."""
+        choice = json.dumps(self.choice, sort_keys=True) if self.choice else ""
+        context = self.context(question, budget, bench)
+        return await read(question, context, bench, choice=choice)

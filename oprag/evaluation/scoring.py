@@ -68,7 +68,7 @@ def measures_of(dataset: Dataset) -> dict[str, Measure]:
         elif name == "bracketed_match":
             wanted[name] = _bracketed
         elif name == "meteor" and metrics.meteor_unavailable() is not None:
-            wanted[name] = _unavailable
+            wanted[name] = lambda _text, _question: None
         elif name in _BY_REFERENCE:
             wanted[name] = _referenced(_BY_REFERENCE[name])
     return wanted
@@ -190,10 +190,6 @@ def _choice(rules: metrics.choices.ChoiceRules) -> Measure:
 def _bracketed(text: str, question: Question) -> Score:
     gold = question.gold_option
     return None if gold is None else metrics.bracketed_match(text, gold_option=gold)
-
-
-def _unavailable(_text: str, _question: Question) -> Score:
-    return None
 
 
 _OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]

@@ -10,10 +10,12 @@ from oprag.chunk import Hit
 from oprag.errors import InvalidOptionError, MissingDocumentError, OpragError
 from oprag.metadata import (
     CHAR_END,
+    CHAR_SPANS,
     CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    OWN_KEYS,
     PART_INDEX,
 )
 
@@ -169,6 +171,32 @@ def _along(metadata: Mapping[str, Any], path: list[str]) -> Any:
             return None
         value = value.get(step)
     return value
+
+
+_OF_A_CHUNK = {
+    *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
+    *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
+    *("loc", "score", "relevance_score", CHAR_SPANS),
+}
+"""Metadata that says where a chunk stands, how long or how good it is."""
+
+
+def document_metadata(
+    name: str, metadatas: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return what is known of a document: its name, and what its chunks agree on.
+
+    Args:
+        name: The document's.
+        metadatas: Of its chunks, without what a result has of its place.
+    """
+    first = metadatas[0] if metadatas else {}
+    return {DOC_URI: name} | {
+        key: value
+        for key, value in first.items()
+        if key not in _OF_A_CHUNK
+        and all(key in other and other[key] == value for other in metadatas)
+    }
 
 
 def read_documents(

@@ -14,6 +14,7 @@ from oprag.routing.options import (
     as_rungs,
     check_route,
     check_route_option,
+    only_document,
     tokens_to_retrieve,
 )
 from oprag.routing.refusals import DeclineRules, as_decline_rules, is_refusal
@@ -46,6 +47,7 @@ __all__ = [
     "context_of_documents",
     "is_enough",
     "is_refusal",
+    "only_document",
     "route",
     "tokens_to_retrieve",
 ]

@@ -14,7 +14,6 @@ from oprag.calls import (
     PromptedModel,
     Purpose,
     ReadDocuments,
-    Reply,
     RungEntry,
     ask,
 )
@@ -140,10 +139,12 @@ def route(
             ledger,
             failed=partial(_failed, rung, ledger),
             too_long=_TOO_LONG,
+            decision=lambda reply: "declined" if reply.declined else "answered",
+            note=context.note,
+            whole=context.whole,
         )
         outcome = Outcome(answered=not reply.declined, rung=rung, text=reply.text)
         final = context
-        ledger.record(_entry(rung, context, reply, model))
         if outcome.answered:
             break
     return Routed(outcome, final, problem)
@@ -217,21 +218,6 @@ def _read(names: tuple[str, ...]) -> Dialogue[tuple[list[FullDocument], list[str
         for name, found in zip(left, texts, strict=True)
     ]
     return documents, list(hidden)
-
-
-def _entry(
-    rung: Rung, context: RungContext, reply: Reply, model: PromptedModel
-) -> RungEntry:
-    return RungEntry(
-        rung.name,
-        "declined" if reply.declined else "answered",
-        reply.usage,
-        model.model(rung.name),
-        reply.model_calls,
-        reply.seconds,
-        context.note,
-        context.whole,
-    )
 
 
 def _failed(rung: Rung, ledger: Ledger, what: str) -> RungFailedError:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from oprag.calls import largest_fitting
 from oprag.chunk import Chunk, Span
 from oprag.locating import locate
 from oprag.splitting import split_tokens
@@ -227,25 +228,18 @@ def _as_many_as_fit(
     counted joined.
     """
     single = list(itertools.accumulate((p.tokens for p in pieces), initial=0))
-    fitting, excessive = 0, len(pieces) + 1
 
-    def count(pieces: Sequence[_Piece]) -> int:
-        return counter(joined(_in_order(pieces, layout.documents), layout))
+    def count(number: int) -> int:
+        taken = _in_order([*kept, *pieces[:number]], layout.documents)
+        return counter(joined(taken, layout))
 
-    base = count(kept)
-    guess = bisect.bisect_right(single, room - base) - 1
-    halve = False
-    while excessive - fitting > 1:
-        guess = min(max(guess, fitting + 1), excessive - 1)
-        tokens = count([*kept, *pieces[:guess]])
-        if tokens <= room:
-            fitting = guess
-        else:
-            excessive = guess
-        near = bisect.bisect_right(single, single[guess] + room - tokens) - 1
-        guess = (fitting + excessive) // 2 if halve else near
-        halve = not halve
-    return list(pieces[:fitting])
+    base = count(0)
+
+    def near(number: int, tokens: int) -> int:
+        left = room - (tokens or base)
+        return bisect.bisect_right(single, single[number] + left) - 1
+
+    return list(pieces[: largest_fitting(count, len(pieces), room, near)])
 
 
 def _in_order(

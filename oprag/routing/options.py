@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,12 @@ def tokens_to_retrieve(rungs: Sequence[Rung]) -> int | None:
     """Return the tokens of chunks that the largest step reads; None if none does."""
     read = [rung.token_budget or FIRST_TOKENS for rung in rungs if not rung.full]
     return max(read, default=None)
+
+
+def only_document(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the document to read where nothing was retrieved: one that is alone."""
+    found = tuple(itertools.islice(names, 2))
+    return found if len(found) == 1 else ()
 
 
 ROUTE_OPTIONS = (

@@ -146,7 +146,8 @@ def fold(text: str) -> str:
     bare = _FENCE.sub("", _ODD.sub(lambda odd: _usual(odd[0]), text))
     bare = _CITATIONS.sub("", _TAGS.sub("", _COMMANDS.sub("", bare)))
     bare = _QUOTED_END.sub("", bare).translate(_MARKS).casefold()
-    bare = re.sub(r"\s+", _one_blank, bare).lstrip(_LEADING)
+    bare = re.sub(r"\s+", lambda run: "\n" * min(run[0].count("\n"), 2) or " ", bare)
+    bare = bare.lstrip(_LEADING)
     return _LIST_NUMBER.sub("", bare).lstrip(_LEADING)
 
 
@@ -163,10 +164,6 @@ def _usual(character: str) -> str:
     if category.startswith("L") and usual.isascii():
         return usual
     return "," if category in ("So", "Sm", "Sk") and character != "´" else character
-
-
-def _one_blank(run: re.Match[str]) -> str:
-    return "\n" * min(run[0].count("\n"), 2) or " "
 
 
 def is_refusal(text: str | None, rules: DeclineRules | None = None) -> bool:

@@ -20,19 +20,11 @@ from oprag.context import (
     without_place,
 )
 from oprag.errors import BudgetTooSmallError, OpragError
-from oprag.metadata import CHAR_SPANS, DOC_KEY, DOC_URI, OWN_KEYS
 from oprag.ordering import document_order, group_by_document
-from oprag.positions import SCHEMES
+from oprag.positions import document_metadata
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.full_context import full_context
 from oprag.tokens import resolve_token_counter
-
-_OF_A_CHUNK = {
-    *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
-    *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", "score", "relevance_score", CHAR_SPANS),
-}
-"""Metadata that says where a chunk stands, how long or how good it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +63,22 @@ class RungContext:
         chunks: dict[str, list[Chunk]] = {}
         for chunk in self.chunks:
             chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
-        shared = {name: _shared_metadata(of_one) for name, of_one in chunks.items()}
         best = {name: min(c.rank for c in of_one) for name, of_one in chunks.items()}
+        known = {
+            name: document_metadata(
+                name, [without_place(chunk.metadata, chunk.name) for chunk in of_one]
+            )
+            for name, of_one in chunks.items()
+        }
         for place, excerpt in enumerate(self.excerpts):
             name, spans = excerpt.document.name, (excerpt.span,)
             rank = best.get(name, place)
             citation = f"{name}, {named_characters(spans)}"
-            metadata = {DOC_URI: name, **shared.get(name, {})}
+            metadata = dict(known.get(name) or document_metadata(name, ()))
             exact = excerpt.document.exact
             place_of = place_metadata(rank, citation, spans, exact=exact)
             put_place(metadata, place_of, name)
             yield excerpt, chunks.get(name, []), metadata
-
-
-def _shared_metadata(chunks: Sequence[Chunk]) -> dict[str, Any]:
-    """What chunks of one document agree on, but for what is of a chunk alone."""
-    first, *others = [without_place(chunk.metadata, chunk.name) for chunk in chunks]
-    return {
-        key: value
-        for key, value in first.items()
-        if key not in _OF_A_CHUNK
-        and all(key in other and other[key] == value for other in others)
-    }
 
 
 def context_of_chunks(

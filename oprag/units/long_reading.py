@@ -13,7 +13,6 @@ from oprag.calls import (
     Ledger,
     PromptedModel,
     Purpose,
-    RungEntry,
     ask,
 )
 from oprag.errors import ContextWindowError, LongReadingError
@@ -110,19 +109,10 @@ class _Calls:
             self._ledger,
             failed=lambda what: self._failed(prompt, f"failed: {what}"),
             too_long=_TOO_LONG,
+            decision=lambda reply: "answered" if reply.text.strip() else "failed",
             note=note,
         )
-        entry = RungEntry(
-            prompt,
-            "answered" if reply.text.strip() else "failed",
-            reply.usage,
-            self._model.model(prompt),
-            reply.model_calls,
-            reply.seconds,
-            note,
-        )
-        self._ledger.record(entry)
-        if entry.decision == "failed":
+        if not reply.text.strip():
             raise self._failed(prompt, "gave an empty reply")
         return reply.text
 

@@ -159,8 +159,10 @@ class UnitIndex:
                 message, document=name, rank=chunk.rank, keys=keys
             )
         span = chunk.span
+        places = [unit.span or Span(0, 0) for unit in units]
         shared, best = max(
-            ((_shared(span, unit.span), -number) for number, unit in enumerate(units))
+            (min(span.end, place.end) - max(span.start, place.start), -number)
+            for number, place in enumerate(places)
         )
         if shared <= 0:
             message = (
@@ -172,12 +174,6 @@ class UnitIndex:
                 message, document=name, start=span.start, end=span.end
             )
         return units[-best]
-
-
-def _shared(span: Span, other: Span | None) -> int:
-    if other is None:
-        return 0
-    return min(span.end, other.end) - max(span.start, other.start)
 
 
 def reading_order(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.calls import WindowFit, fit_window, truncate_middle
+from oprag.calls import PromptSize, WindowFit, fit_window, truncate_middle
 from oprag.errors import ContextWindowError, InvalidOptionError
 
 
@@ -164,3 +164,23 @@ def test_few_counts_are_needed_however_long_the_text(text, most):
     # Two words may become one where the pieces meet.
     assert 20_000 - words(truncate_middle(text, 20_000, counter).text) in (0, 1)
     assert len(counted) <= most
+
+
+@pytest.mark.parametrize(
+    ("windows", "reserved", "expected"),
+    [
+        ((None, None), (None, None), (None, 256)),
+        ((None, 10_000), (None, None), (10_000, 256)),
+        ((None, 800), (None, None), (800, 100)),  # an eighth
+        ((4_000, 10_000), (None, 700), (4_000, 700)),
+        ((4_000, None), (50, 700), (4_000, 50)),
+        (({"full": 9_000}, 10_000), (None, 700), (9_000, 700)),
+        (({"other": 9_000}, 10_000), (None, 700), (10_000, 700)),
+    ],
+)
+def test_what_the_user_says_of_a_model_comes_before_what_it_says_itself(
+    windows, reserved, expected
+):
+    size = PromptSize.told(len, "full", windows=windows, reserved=reserved)
+
+    assert (size.window, size.reserved) == expected

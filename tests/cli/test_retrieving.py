@@ -49,7 +49,7 @@ def test_by_score_the_reader_goes_back_and_in_document_order_never(retrieved):
         return sum(jumps_back(chunk.span.start for chunk in chunks))
 
     assert back(retrieved.by_score) > 0
-    assert back(retrieved.in_document_order) == 0
+    assert back(retrieved.chunks) == 0
 
 
 def test_the_best_chunk_is_the_first_that_the_store_finds(retrieved, vectorstore):
@@ -63,7 +63,7 @@ def test_the_order_is_that_of_the_retriever_that_users_put_in(retrieved, vectors
 
     read = [document.page_content for document in retriever.invoke(QUESTION)]
 
-    assert read == [chunk.text for chunk in retrieved.in_document_order]
+    assert read == [chunk.text for chunk in retrieved.chunks]
     assert read != [chunk.text for chunk in retrieved.by_score]
 
 
@@ -130,8 +130,7 @@ def test_in_order_of_score_and_unmerged_the_passages_are_the_chunks(
     texts = [passage.text for passage in plain.passages]
     assert texts == [chunk.text for chunk in plain.by_score]
     assert texts == [chunk.text for chunk in retrieved.by_score][: len(texts)]
-    ordered = [chunk.span for chunk in plain.in_document_order]
-    assert ordered == sorted(ordered)
+    assert plain.chunks == plain.by_score
 
 
 def test_a_budget_that_holds_nothing_is_an_error(vectorstore):

@@ -134,10 +134,6 @@ def _passkey(variant: str, _path: Path | None, _split: str) -> Dataset:
     return make_passkey(variant)  # type: ignore[arg-type]  # checked by the caller
 
 
-def _jsonl(_: str, path: Path | None, _split: str) -> Dataset:
-    return read_jsonl(_here(path, "jsonl", _TWO_FILES))
-
-
 def _here(path: Path | None, name: str, what: str) -> Path:
     """Return the path of a set that is not on the hub; it must be given."""
     if path is None:
@@ -151,7 +147,9 @@ _SETS = {
     "infinitebench": _Set(
         _infinitebench, "the task's .jsonl or its folder", tuple(infinitebench.FILES)
     ),
-    "jsonl": _Set(_jsonl, _TWO_FILES),
+    "jsonl": _Set(
+        lambda _, path, _split: read_jsonl(_here(path, "jsonl", _TWO_FILES)), _TWO_FILES
+    ),
     "longbench": _Set(
         _longbench, "data.zip, a .jsonl, or its folder", tuple(longbench.TASKS)
     ),

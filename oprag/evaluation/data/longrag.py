@@ -12,7 +12,6 @@ TASKS = ("nq", "hotpot_qa")
 
 _FULL = {"nq": 3_610, "hotpot_qa": 7_405}
 _SUBSETS = {"subset_1000": 1_000, "subset_100": 100}
-_UNITS = {"nq": 604_351, "hotpot_qa": 509_493}
 _EXTRA = ("context_titles", "sp", "type")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from oprag.chunk import Span
 from oprag.errors import invalid_option
@@ -40,11 +40,6 @@ _FILLER = (
 _LOWEST, _HIGHEST = 100_000, 999_999
 
 
-class _Hidden(NamedTuple):
-    text: str
-    spans: tuple[Span, ...]
-
-
 def make_passkey(
     variant: PasskeyVariant,
     *,
@@ -75,14 +70,17 @@ def make_passkey(
         Self-Route (arXiv:2407.16833), section 5.4, after ∞Bench's PassKey. Texts and
         questions are worded anew.
     """
-    _check(variant, questions, characters)
+    check_one_of("variant", variant, _QUESTIONS)
+    for option, value in (("questions", questions), ("characters", characters)):
+        if value < 1:
+            raise invalid_option(option, value, "It takes at least 1.")
     documents, asked = {}, []
     for number in range(questions):
         rng = random.Random(f"passkey {seed} {variant} {number}")  # noqa: S311 -- data
         doc_id = f"passkey-{variant}-{number}"
         keys = rng.sample(range(_LOWEST, _HIGHEST + 1), 2 if variant == "larger" else 1)
-        hidden = _hide(keys, number / questions, characters, rng)
-        documents[doc_id] = Document(doc_id, "", hidden.text)
+        text, spans = _hide(keys, number / questions, characters, rng)
+        documents[doc_id] = Document(doc_id, "", text)
         answer = str(keys[0])
         if variant == "larger":
             answer = "first" if keys[0] > keys[1] else "second"
@@ -92,7 +90,7 @@ def make_passkey(
                 (doc_id,),
                 _QUESTIONS[variant],
                 (answer,),
-                evidence=hidden.spans,
+                evidence=spans,
                 metadata={"depth": number / questions},
             )
         )
@@ -107,7 +105,7 @@ def make_passkey(
 
 def _hide(
     keys: list[int], depth: float, characters: int, rng: random.Random
-) -> _Hidden:
+) -> tuple[str, tuple[Span, ...]]:
     """A text with the keys in their order of mention; where their sentences stand."""
     filler: list[str] = []
     length = 0
@@ -127,11 +125,4 @@ def _hide(
     text = " ".join(filler)
     starts = [text.index(sentence) for sentence in sentences]
     spans = zip(starts, sentences, strict=True)
-    return _Hidden(text, tuple(Span(at, at + len(said)) for at, said in spans))
-
-
-def _check(variant: str, questions: int, characters: int) -> None:
-    check_one_of("variant", variant, _QUESTIONS)
-    for option, value in (("questions", questions), ("characters", characters)):
-        if value < 1:
-            raise invalid_option(option, value, "It takes at least 1.")
+    return text, tuple(Span(at, at + len(said)) for at, said in spans)

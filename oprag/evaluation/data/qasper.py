@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.evaluation.data.building import Counts, finish
@@ -19,11 +18,6 @@ _PUBLISHED = {
     "dev": (Counts("Qasper", 1_005, 281),),
     "test": (Counts("Qasper", 1_451, 416),),
 }
-
-
-class _Annotation(NamedTuple):
-    answer: str
-    evidence: tuple[Span, ...]
 
 
 def read_qasper(path: Path, *, split: str = "dev") -> Dataset:
@@ -79,12 +73,13 @@ def _text(row: Row) -> str:
     return "\n\n".join(part for part in map(str.strip, parts) if part)
 
 
-def _questions(row: Row, document: Document) -> Iterator[Question]:
-    for asked in row.objects("qas"):
+def _questions(paper: Row, document: Document) -> Iterator[Question]:
+    for asked in paper.objects("qas"):
+        rows = [given.inner("answer") for given in asked.objects("answers")]
         found = [
-            annotation
-            for given in asked.objects("answers")
-            if (annotation := _annotation(given, document.text)) is not None
+            (answer, _spans(row.texts("evidence"), document.text))
+            for row in rows
+            if (answer := _answer(row))
         ]
         if not found:
             continue
@@ -92,15 +87,9 @@ def _questions(row: Row, document: Document) -> Iterator[Question]:
             asked.label("question_id"),
             (document.doc_id,),
             asked.text("question"),
-            tuple(dict.fromkeys(annotation.answer for annotation in found)),
-            evidence=next((a.evidence for a in found if a.evidence), ()),
+            tuple(dict.fromkeys(answer for answer, _ in found)),
+            evidence=next((spans for _, spans in found if spans), ()),
         )
-
-
-def _annotation(given: Row, text: str) -> _Annotation | None:
-    row = given.inner("answer")
-    answer = _answer(row)
-    return _Annotation(answer, _spans(row.texts("evidence"), text)) if answer else None
 
 
 def _answer(row: Row) -> str:

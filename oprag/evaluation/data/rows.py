@@ -144,7 +144,7 @@ class HeldRows:
         return Row(values, self.path, line, place)
 
 
-class TableRows:
+class TableRows(HeldRows):
     """Rows of a table of the package `datasets`, which leaves them on disk.
 
     Args:
@@ -153,16 +153,12 @@ class TableRows:
     """
 
     def __init__(self, path: str, table: Any) -> None:
-        self.path = path
-        self._table = table
-
-    def __iter__(self) -> Iterator[Row]:
-        """All rows in order, one at a time."""
-        return map(self.again, range(len(self._table)))
+        super().__init__(path, table)
 
     def again(self, place: int) -> Row:
         """Read one row by its index."""
-        return Row(self._table[place], self.path, place + 1, place)
+        values: Any = self._rows[place]
+        return Row(values, self.path, place + 1, place)
 
 
 def malformed(path: str, line: int | None, reason: str) -> MalformedDataError:

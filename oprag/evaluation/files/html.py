@@ -66,7 +66,10 @@ def shown_text(page: str) -> Shown:
     parser.feed(page)
     parser.close()
     body = re.sub(" +", " ", "".join(parser.body))
-    body = _BREAKS.sub(_break, body).strip().replace(_KEPT_SPACE, " ")
+    body = _BREAKS.sub(
+        lambda found: "\n\n" if _PARAGRAPH in found.group() else "\n", body
+    )
+    body = body.strip().replace(_KEPT_SPACE, " ")
     return Shown(_SPACE.sub(" ", "".join(parser.title)).strip(), body)
 
 
@@ -121,7 +124,3 @@ class _Parser(HTMLParser):
             self.body.append(_LINE)
         elif tag in _CELLS:
             self.body.append(" ")
-
-
-def _break(match: re.Match[str]) -> str:
-    return "\n\n" if _PARAGRAPH in match.group() else "\n"

@@ -49,7 +49,9 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
     try:
         reader = pypdf.PdfReader(io.BytesIO(data))
         labels = reader.page_labels
-        texts = [_clean(page.extract_text()) for page in reader.pages]
+        # What no index can store: damaged fonts yield NUL and half characters.
+        found = (encodable(page.extract_text()) for page in reader.pages)
+        texts = [text.replace("\0", "\ufffd") for text in found]
     except errors.FileNotDecryptedError as error:
         raise NoTextError("is locked by a password; save it without one") from error
     except errors.DependencyError as error:
@@ -67,8 +69,3 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
             "is a PDF without text; scanned pages need text recognition"
         )
     return pages
-
-
-def _clean(text: str) -> str:
-    """Without what no index can store: damaged fonts yield NUL and half characters."""
-    return encodable(text).replace("\0", "\ufffd")

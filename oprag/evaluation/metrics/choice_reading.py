@@ -50,7 +50,8 @@ def reads_as(reply: str, *, letter: str, text: str) -> bool:
         text: The right option's text, not empty.
     """
     reply, text = _bare(reply), _bare(text)
-    if _same(reply, text):
+    words = answer_words(text)
+    if answer_words(reply) == words if words else reply == text:
         return True
     last = max(letter, "D")
     if stated := list(_STATEMENT.finditer(reply)):
@@ -100,8 +101,3 @@ def _begins_with_text(reply: str, text: str) -> bool:
     text = text.lstrip(_OPENING).rstrip(".").casefold()
     begins = bool(text) and reply.startswith(text)
     return begins and _AFTER_TEXT.match(reply, len(text)) is not None
-
-
-def _same(reply: str, text: str) -> bool:
-    words = answer_words(text)
-    return answer_words(reply) == words if words else reply == text

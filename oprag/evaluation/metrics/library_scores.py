@@ -78,9 +78,8 @@ def corpus_bleu(
         for n in range(most)
     ]
     score = _bleu_scorer(max_order).corpus_score(list(predictions), streams)
-    wanted = sum(
-        min(_bleu_length(answer) for answer in answers) for answers in references
-    )
+    words = _bleu_scorer(1).tokenizer
+    wanted = sum(min(len(words(a).split()) for a in answers) for answers in references)
     if not score.sys_len or not all(score.counts):
         return 0.0
     logs = [
@@ -107,10 +106,6 @@ def _check_bleu(
         raise invalid_option("max_order", max_order, f"It takes 1 to {_LONGEST}.")
     for prediction, answers in zip(predictions, references, strict=True):
         check_answers(prediction, answers)
-
-
-def _bleu_length(text: str) -> int:
-    return len(_bleu_scorer(1).tokenizer(text).split())
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from oprag.errors import BudgetTooSmallError
 from oprag.evaluation.bench import Bench, query_text
 from oprag.evaluation.contexts import Context, chunk_set
 from oprag.evaluation.data import Document, Question
-from oprag.evaluation.reading import read
-from oprag.evaluation.system import Attempt, Piece, System
+from oprag.evaluation.reading import Reader
+from oprag.evaluation.system import Piece
 from oprag.evaluation.vectors import Matrix, best_first
 from oprag.splitting import punkt_sentence_spans
 from oprag.tokens import TokenCounter
@@ -161,7 +160,7 @@ def join_officially(texts: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class OfficialRag(System):
+class OfficialRag(Reader):
     """Splits, fills the budget and joins by the authors' rules (`evaluation.official`).
 
     The prompts are this project's, and the query the question with its options below
@@ -174,25 +173,19 @@ class OfficialRag(System):
 
     def settings(self) -> dict[str, Any]:
         """Return the size of chunks and the order."""
-        return {"compat": "official", "size": self.size, "order": self.order}
+        return {**self.choice, "order": self.order}
 
-    async def attempt(
-        self, question: Question, budget: int | None, bench: Bench
-    ) -> Attempt:
-        """Read the chosen chunks and answer.
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What chooses, whatever the order."""
+        return {"compat": "official", "size": self.size}
+
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose and order.
 
         Raises:
             BudgetTooSmallError: The authors' rules choose nothing.
         """
-        return await read(
-            question,
-            self.context(question, budget, bench),
-            bench,
-            choice=json.dumps({"compat": "official", "size": self.size}),
-        )
-
-    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order; no model is asked."""
         chunks: list[tuple[str, OfficialChunk]] = []
         scores: list[float] = []
         query = bench.vectors.of_query(query_text(question))

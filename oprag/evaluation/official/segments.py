@@ -11,9 +11,9 @@ from oprag.context import extract_segments
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
-from oprag.evaluation.reading import read
+from oprag.evaluation.reading import Reader
 from oprag.evaluation.splittings import Splitting
-from oprag.evaluation.system import Attempt, Piece, System
+from oprag.evaluation.system import Piece
 
 
 class SegmentRules(NamedTuple):
@@ -94,7 +94,7 @@ _SEPARATOR = "\n\n"
 
 
 @dataclass(frozen=True)
-class OfficialSegments(System):
+class OfficialSegments(Reader):
     """Reads dsRAG's segments, most valuable first, with its balanced preset.
 
     The similarity is the cosine; dsRAG takes a reranker's score.
@@ -114,17 +114,13 @@ class OfficialSegments(System):
             **BALANCED._asdict(),
         }
 
-    async def attempt(
+    def context(
         self,
         question: Question,
         budget: int | None,  # noqa: ARG002 -- it has none
         bench: Bench,
-    ) -> Attempt:
-        """Read the segments and answer; where none is worth it, from nothing."""
-        return await read(question, self.context(question, bench), bench)
-
-    def context(self, question: Question, bench: Bench) -> Context:
-        """Choose; no model is asked."""
+    ) -> Context:
+        """Choose segments; empty where none is worth it."""
         documents = {d.doc_id: d for d in bench.documents(question)}
         chunks = {
             name: bench.chunks(document, self.splitting)

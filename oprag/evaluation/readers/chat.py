@@ -62,7 +62,9 @@ class ChatModel(Model):
         self.name = name
         self._client = client
         self._count = resolve_token_counter(token_counter)
-        self._limit = _name_of_limit(client)
+        fields = type(client).model_fields
+        names = {*fields, *(field.alias for field in fields.values())}
+        self._limit = next((name for name in _LIMITS if name in names), _LIMITS[0])
         self._secrets = secrets_of(client)
         self._retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(is_transient),
@@ -131,20 +133,13 @@ class _Waits(tenacity.wait.wait_base):
         return min(max(self._wait(retry_state), asked or 0.0), _LONGEST_WAIT)
 
 
-def _name_of_limit(client: BaseChatModel) -> str:
-    names = set(type(client).model_fields)
-    names |= {field.alias or "" for field in type(client).model_fields.values()}
-    return next((name for name in _LIMITS if name in names), _LIMITS[0])
-
-
 def usage_of(
     reported: UsageMetadata | None, prompt: str, reply: str, counter: TokenCounter
 ) -> TokenUsage:
     """Return the tokens of a call as the provider reported them; else count them."""
     if not reported:
         return TokenUsage.counted(prompt, reply, counter)
-    cached = (reported.get("input_token_details") or {}).get("cache_read")
-    return TokenUsage(reported["input_tokens"], reported["output_tokens"], cached or 0)
+    return TokenUsage.reported(reported)
 
 
 def is_cut(message: BaseMessage) -> bool:

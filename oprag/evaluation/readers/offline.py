@@ -133,7 +133,7 @@ class OfflineReader(Model):
         self._replies: dict[CallKind, Callable[[Call], str]] = {
             "answer": self._answer,
             "choice": self._choice,
-            "explained_choice": self._explained_choice,
+            "explained_choice": self._choice,
             "long_answer": self._answer,
             "short_answer": self._answer,
             "summary": self._summary,
@@ -159,21 +159,16 @@ class OfflineReader(Model):
         return _in_order(found, chosen) or SENTINEL
 
     def _choice(self, call: Call) -> str:
-        index = self._option(call)
-        return SENTINEL if index is None else string.ascii_uppercase[index]
-
-    def _explained_choice(self, call: Call) -> str:
-        index = self._option(call)
-        return SENTINEL if index is None else f"[[{index + 1}]]"
-
-    def _option(self, call: Call) -> int | None:
-        """The index of the nearest option; None where none is near."""
+        """The nearest option, by its letter or number."""
         question, options = call.facts["question"], call.facts["options"]
         found = self._sentences.of(call.facts["context"])
         queries = [self._vectors.of_query(f"{question} {each}") for each in options]
         best = [max(_nearness(found, query), default=-1.0) for query in queries]
         index = best_first(best)[0]
-        return index if best[index] > self._threshold else None
+        if best[index] <= self._threshold:
+            return SENTINEL
+        letter = string.ascii_uppercase[index]
+        return letter if call.kind == "choice" else f"[[{index + 1}]]"
 
     def _summary(self, call: Call) -> str:
         text = call.facts["text"]

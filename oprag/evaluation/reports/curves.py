@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from oprag.evaluation.published import Published
@@ -53,20 +53,15 @@ def draw_against_cost(axes: Axes, summary: Summary, measure: str) -> None:
 _Place = Callable[[ArmSummary], float]
 
 
-def _by_system(summary: Summary) -> Mapping[str, list[ArmSummary]]:
-    systems: dict[str, list[ArmSummary]] = {}
-    for arm in summary.arms:
-        systems.setdefault(arm.system, []).append(arm)
-    return systems
-
-
 def _curves(axes: Axes, summary: Summary, measure: str, place: _Place) -> None:
     """One line per system, its points at what the arms took, intervals around them.
 
     Systems of one budget take nearly the same: each is moved by a percent or so, for
     their intervals to be told apart.
     """
-    systems = _by_system(summary)
+    systems: dict[str, list[ArmSummary]] = {}
+    for arm in summary.arms:
+        systems.setdefault(arm.system, []).append(arm)
     for number, (system, arms) in enumerate(systems.items()):
         shown = sorted((arm for arm in arms if measure in arm.measures), key=place)
         if not shown:

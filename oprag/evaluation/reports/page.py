@@ -58,7 +58,10 @@ def as_page(
             for key, value in sorted(summary.settings.items())
         },
         tables=tables,
-        plots=[(plot, _data_url(plot.svg)) for plot in plots],
+        plots=[
+            (plot, f"data:image/svg+xml;base64,{base64.b64encode(plot.svg).decode()}")
+            for plot in plots
+        ],
         # Escapes <, >, & and ', so that no text can end the element.
         questions=utils.htmlsafe_json_dumps(questions, separators=(",", ":")),
         script=script,
@@ -67,10 +70,6 @@ def as_page(
         style_hash=_hash(style),
     )
     return page
-
-
-def _data_url(svg: bytes) -> str:
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"
 
 
 def _hash(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from oprag.calls import Price
 from oprag.errors import invalid_option
-from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.data import Dataset
 from oprag.evaluation.failure_classes import read_labels
 from oprag.evaluation.metrics import bracketed_option, meteor_unavailable
 from oprag.evaluation.published import Published
@@ -52,13 +52,17 @@ def summarize(
         InvalidOptionError: The run has no such measure or baseline.
     """
     errors = directory.lines("errors.jsonl")
-    questions = _asked(dataset, [*scores, *errors])
+    asked = {line["question_id"] for line in [*scores, *errors]}
+    questions = [q for q in dataset.questions if q.question_id in asked]
     ids = [question.question_id for question in questions]
     resampling = Resampling(clusters_of(questions), resamples=resamples, seed=seed)
     settings = directory.settings()
     brackets = settings.get("answer_style") == "brackets"
     measures, left_out = _shown(scores, answers, brackets=brackets)
-    measure = _main(measure, measures, dataset, brackets=brackets)
+    if measure and measure not in measures:
+        takes = f"The run has {', '.join(measures) or 'none'}."
+        raise invalid_option("measure", measure, takes)
+    measure = measure or main_measure(dataset, measures, brackets=brackets)
     arms = arms_of(scores)
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
     rows = Rows(dataset, answers, ids, expected, measures, resampling, price)
@@ -97,11 +101,6 @@ def summarize(
     )
 
 
-def _asked(dataset: Dataset, lines: Sequence[Mapping[str, Any]]) -> list[Question]:
-    ids = {line["question_id"] for line in lines}
-    return [question for question in dataset.questions if question.question_id in ids]
-
-
 def _ordered(
     rows: Sequence[ArmSummary], measures: Sequence[str], first: str
 ) -> tuple[str, ...]:
@@ -109,15 +108,6 @@ def _ordered(
     of_corpus = {name for row in rows for name in row.measures} - set(measures)
     shown = in_order([*measures, *of_corpus])
     return tuple(sorted(shown, key=lambda name: name != first))
-
-
-def _main(
-    wanted: str, measures: Sequence[str], dataset: Dataset, *, brackets: bool
-) -> str:
-    if wanted and wanted not in measures:
-        takes = f"The run has {', '.join(measures) or 'none'}."
-        raise invalid_option("measure", wanted, takes)
-    return wanted or main_measure(dataset, measures, brackets=brackets)
 
 
 def _shown(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.evaluation.failure_classes import FAILURE_CLASSES
 from oprag.evaluation.reports.measuring import title_of
-from oprag.evaluation.reports.summary import ArmSummary, Difference, Figure, Summary
+from oprag.evaluation.reports.summary import Difference, Figure, Summary
 
 _NONE = "–"
 
@@ -84,17 +84,13 @@ def _tokens(summary: Summary) -> Table:
         headings += ["cost of a question", "cost beforehand"]
     rows = []
     for arm in summary.arms:
-        row = [arm.system, _count(arm.budget), *_token_cells(arm)]
+        means = (arm.context_tokens, arm.input_tokens, arm.output_tokens)
+        told = [f"{mean:,.0f}" for mean in means]
+        row = [arm.system, _count(arm.budget), *told, _count(arm.index_tokens)]
         if priced:
             row += [_money(arm.cost), _money(arm.index_cost)]
         rows.append(tuple(row))
     return Table("Tokens and cost", note, tuple(headings), tuple(rows))
-
-
-def _token_cells(arm: ArmSummary) -> Iterator[str]:
-    for value in (arm.context_tokens, arm.input_tokens, arm.output_tokens):
-        yield f"{value:,.0f}"
-    yield f"{arm.index_tokens:,}"
 
 
 def _sweet_spots(summary: Summary) -> Table:

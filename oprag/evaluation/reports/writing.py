@@ -91,7 +91,9 @@ def write_reports(
         resamples=resamples,
         seed=seed,
     )
-    directory.write_text("summary.json", _as_json(summary))
+    values = _rounded(dataclasses.asdict(summary))
+    told = json.dumps(values, ensure_ascii=False, indent=2)
+    directory.write_text("summary.json", told + "\n")
     directory.write_text("summary.csv", as_csv(summary))
     tables, plots = tables_of(summary), plots_of(summary)
     directory.write_text("summary.md", _as_markdown(summary))
@@ -110,11 +112,6 @@ def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
     for plot in plots:
         write_whole(folder / f"{plot.name}.png", plot.png)
         write_whole(folder / f"{plot.name}.svg", plot.svg)
-
-
-def _as_json(summary: Summary) -> str:
-    values = _rounded(dataclasses.asdict(summary))
-    return json.dumps(values, ensure_ascii=False, indent=2) + "\n"
 
 
 def _rounded(value: Any) -> Any:

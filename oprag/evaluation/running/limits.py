@@ -75,10 +75,10 @@ class Spending:
         reply = _REPLY if call.max_output_tokens is None else call.max_output_tokens
         most = TokenUsage(self._count(call.prompt), reply)
         with self._lock:
-            passed = self._passed(self.usage + most)
+            passed = self.passed(self.usage + most)
             if passed is not None:
                 raise passed
-            if self._passed(self.usage + self._under_way + most) is not None:
+            if self.passed(self.usage + self._under_way + most) is not None:
                 return None
             self._under_way += most
         return most
@@ -86,13 +86,17 @@ class Spending:
     def settle(self, reserved: TokenUsage, usage: TokenUsage) -> None:
         """Put what a call took in the place of what was kept free for it."""
         with self._lock:
-            self._under_way = _minus(self._under_way, reserved)
+            held = self._under_way
+            self._under_way = TokenUsage(
+                held.input_tokens - reserved.input_tokens,
+                held.output_tokens - reserved.output_tokens,
+            )
             self.usage += usage
             if self._record is not None and usage != _NO_TOKENS:
                 with LineFile(self._record) as file:
                     file.add(usage.to_dict())
 
-    def _passed(self, wanted: TokenUsage) -> SpendingCapError | None:
+    def passed(self, wanted: TokenUsage) -> SpendingCapError | None:
         """The error of the cap that this would pass; None where it passes none."""
         if self._max_tokens is not None and _tokens(wanted) > self._max_tokens:
             return _reached("max_tokens", self._max_tokens, self.tokens)
@@ -179,13 +183,6 @@ def _recorded(record: Path | None) -> TokenUsage:
 
 def _tokens(usage: TokenUsage) -> int:
     return usage.input_tokens + usage.output_tokens
-
-
-def _minus(usage: TokenUsage, other: TokenUsage) -> TokenUsage:
-    return TokenUsage(
-        usage.input_tokens - other.input_tokens,
-        usage.output_tokens - other.output_tokens,
-    )
 
 
 def _reached(option: str, cap: float, spent: float) -> SpendingCapError:

@@ -9,18 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
-from oprag.evaluation.safe_files import (
-    LineFile,
-    alone_in,
-    encoded,
-    json_line,
-    write_whole,
-)
+from oprag.evaluation.safe_files import LineFile, encoded, json_line, write_whole
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -82,14 +75,6 @@ class RunDirectory:
     def errors_path(self) -> Path:
         """What could not be answered; absent when everything was."""
         return self.path / _ERRORS
-
-    def alone(self) -> AbstractContextManager[None]:
-        """Keep other processes from the run while it is asked and reported.
-
-        Raises:
-            RunInUseError: One is at it.
-        """
-        return alone_in(self.path)
 
     def begin(self, settings: Mapping[str, Any]) -> None:
         """Begin a run, or go on with the one that is there.

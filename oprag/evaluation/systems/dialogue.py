@@ -44,7 +44,11 @@ class BenchModel(PromptedModel):
         self._question = question
         self._bench = bench
         self._reserved = reserved
-        self._call = self._answer_call if calls is None else calls
+        self._call = calls or (
+            lambda _, values: answer_call(
+                question, values["context"], bench.answer_style
+            )
+        )
 
     def size(self, prompt: str) -> PromptSize:
         """Say how long a prompt is, and may be."""
@@ -83,7 +87,3 @@ class BenchModel(PromptedModel):
                 answer = Reply(text, not reading.answered, completion.usage, seconds=0)
             request = advance(dialogue, answer)
         return request.result
-
-    def _answer_call(self, prompt: str, values: Mapping[str, str]) -> Call:  # noqa: ARG002 -- as above
-        style = self._bench.answer_style
-        return answer_call(self._question, values["context"], style)

@@ -11,9 +11,9 @@ from oprag.context import ContextOptions
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
-from oprag.evaluation.reading import read
+from oprag.evaluation.reading import Reader
 from oprag.evaluation.splittings import Splitting
-from oprag.evaluation.system import Attempt, Count, Piece, System
+from oprag.evaluation.system import Count, Piece
 from oprag.evaluation.systems.dialogue import BenchModel
 from oprag.routing import FullDocument, chunks_of_documents, context_of_documents
 
@@ -25,7 +25,7 @@ _CHUNKS = Splitting("sentences", 100)
 
 
 @dataclass(frozen=True, kw_only=True)
-class FullDocuments(System):
+class FullDocuments(Reader):
     """Reads the documents whole, or as much of them as the model's window takes.
 
     They stand in the order of the set. Without a known window (`Bench.window`)
@@ -41,22 +41,18 @@ class FullDocuments(System):
     budgeted = False
     """What is read is decided by the window."""
 
-    async def attempt(
+    def context(
         self,
         question: Question,
         budget: int | None,  # noqa: ARG002 -- it has none
         bench: Bench,
-    ) -> Attempt:
-        """Read what fits and answer.
+    ) -> Context:
+        """Return what is read.
 
         Raises:
             ContextWindowError: They do not fit, and the policy is `"error"`.
             InvalidOptionError: There is no such policy.
         """
-        return await read(question, self.context(question, bench), bench)
-
-    def context(self, question: Question, bench: Bench) -> Context:
-        """Return what is read; no model is asked."""
         options = ContextOptions(token_counter=bench.counter)
         size = BenchModel(question, bench, self.reserved).size("full")
         documents = [FullDocument(d.doc_id, d.text) for d in bench.documents(question)]

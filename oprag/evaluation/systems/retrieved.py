@@ -6,7 +6,6 @@ DOS RAG paper; order controls read one chunk set in every order.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -17,16 +16,16 @@ from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
 from oprag.evaluation.data import Question
 from oprag.evaluation.official.dos_rag import OfficialRag
-from oprag.evaluation.reading import read
+from oprag.evaluation.reading import Reader
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.system import Attempt, Count, System
+from oprag.evaluation.system import Count, System
 
 Compat: TypeAlias = Literal["fixed", "official"]
 """`"official"`: as the authors' code does it, losses included."""
 
 
 @dataclass(frozen=True)
-class Retrieved(System):
+class Retrieved(Reader):
     """Reads the best chunks that fit the budget, in some order.
 
     Each budget is filled best first, up to the first chunk that does not fit; the
@@ -41,11 +40,12 @@ class Retrieved(System):
 
     def settings(self) -> dict[str, Any]:
         """Return the splitting, the order, and what chooses."""
-        return {
-            "splitting": self.splitting.settings(),
-            "order": self.order,
-            **self.options,
-        }
+        return {**self.choice, "order": self.order}
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What chooses, whatever the order."""
+        return {"splitting": self.splitting.settings(), **self.options}
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order; no model is asked."""
@@ -58,18 +58,6 @@ class Retrieved(System):
             options=options,
             counter=bench.counter,
             seed=f"{bench.seed}/{question.question_id}",
-        )
-
-    async def attempt(
-        self, question: Question, budget: int | None, bench: Bench
-    ) -> Attempt:
-        """Read the chosen chunks and answer."""
-        chosen_by = {"splitting": self.splitting.settings(), **self.options}
-        return await read(
-            question,
-            self.context(question, budget, bench),
-            bench,
-            choice=json.dumps(chosen_by, sort_keys=True),
         )
 
 

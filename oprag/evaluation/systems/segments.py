@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +10,14 @@ from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context, order_chosen
 from oprag.evaluation.data import Question
 from oprag.evaluation.official.segments import OfficialSegments
-from oprag.evaluation.reading import read
+from oprag.evaluation.reading import Reader
 from oprag.evaluation.splittings import Splitting, SplitUnit
-from oprag.evaluation.system import Attempt, Count, System
+from oprag.evaluation.system import Count, System
 from oprag.evaluation.systems.retrieved import Compat
 
 
 @dataclass(frozen=True)
-class Placed(System):
+class Placed(Reader):
     """Reads what the core's `selection` chooses for the budget, in document order.
 
     As a retriever would, it chooses from as many of the best chunks as the core asks
@@ -33,24 +32,18 @@ class Placed(System):
         """Return the splitting and the selection."""
         return {"splitting": self.splitting.settings(), "selection": self.selection}
 
-    async def attempt(
-        self, question: Question, budget: int | None, bench: Bench
-    ) -> Attempt:
-        """Read what was chosen and answer.
+    @property
+    def choice(self) -> dict[str, Any]:
+        """Return all settings: there is one order."""
+        return self.settings()
+
+    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
+        """Choose and order.
 
         Raises:
             BudgetTooSmallError: Not even the best chunk fits.
             InvalidOptionError: There is no budget.
         """
-        return await read(
-            question,
-            self.context(question, budget, bench),
-            bench,
-            choice=json.dumps(self.settings(), sort_keys=True),
-        )
-
-    def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
-        """Choose and order; no model is asked."""
         options = ContextOptions(
             token_budget=budget,
             token_counter=bench.counter,
