@@ -22,6 +22,7 @@ from llama_index.core import VectorStoreIndex
 from llama_index.core.llms import MockLLM
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.settings import Settings
 from llama_index.core.vector_stores import SimpleVectorStore
 
 import langchain_oprag
@@ -140,6 +141,8 @@ def names() -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("mistake", mistakes(), ids=lambda each: each.written[:70])
 def test_a_mistake_is_told_with_what_to_change(mistake, names, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(Settings, "_llm", None)  # pages of docs/ set it
     kind = getattr(errors, mistake.kind)
 
     with pytest.raises(kind) as caught:
