@@ -40,6 +40,7 @@ if _TYPE_CHECKING:
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
     from langchain_oprag.stores import chunk_store
+    from langchain_oprag.vector_stores import OrderPreservingVectorStore
 
 __all__ = [
     "LongReader",
@@ -48,6 +49,7 @@ __all__ = [
     "OffsetTokenSplitter",
     "OrderPreservingCompressor",
     "OrderPreservingRetriever",
+    "OrderPreservingVectorStore",
     "SelfRouteChain",
     "aindex_documents",
     "annotate_positions",
@@ -65,6 +67,7 @@ _LAZY = {
     "LongUnitRetriever": "long_units",
     "OffsetSentenceSplitter": "splitters",
     "OffsetTokenSplitter": "splitters",
+    "OrderPreservingVectorStore": "vector_stores",
     "SelfRouteChain": "self_route",
     "aindex_documents": "indexing",
     "annotate_positions": "annotating",

@@ -78,7 +78,9 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
 
     Whatever else the wrapped retriever or its vector store has can be used on
-    this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`.
+    this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`. Not so its
+    searches, which would return documents best first: `OrderPreservingVectorStore` has
+    them in document order.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does

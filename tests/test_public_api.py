@@ -16,6 +16,7 @@ PROMISED = {
         "OffsetTokenSplitter",
         "OrderPreservingCompressor",
         "OrderPreservingRetriever",
+        "OrderPreservingVectorStore",
         "SelfRouteChain",
         "aindex_documents",
         "annotate_positions",
