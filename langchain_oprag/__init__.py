@@ -40,6 +40,7 @@ if _TYPE_CHECKING:
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
     from langchain_oprag.stores import chunk_store
+    from langchain_oprag.tools import create_retrieval_tool
     from langchain_oprag.vector_stores import OrderPreservingVectorStore
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "as_documents",
     "as_passages",
     "chunk_store",
+    "create_retrieval_tool",
     "diagnose",
     "document_source",
     "format_documents",
@@ -74,6 +76,7 @@ _LAZY = {
     "as_documents": "results",
     "as_passages": "results",
     "chunk_store": "stores",
+    "create_retrieval_tool": "tools",
     "diagnose": "diagnosing",
     "document_source": "documents",
     "format_documents": "results",

@@ -23,6 +23,7 @@ PROMISED = {
         "as_documents",
         "as_passages",
         "chunk_store",
+        "create_retrieval_tool",
         "diagnose",
         "document_source",
         "format_documents",
