@@ -38,12 +38,16 @@ if TYPE_CHECKING:
     from oprag.diagnosing import Verification
 
 
-class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
-    """What `OrderPreservingRetriever` takes, for type checkers."""
+class SearchKeywords(ContextKeywords, total=False):
+    """What says how a search is read, for type checkers."""
 
     k: int | None
     documents: SourceLike | None
     rescore: str | None
+
+
+class RetrieverKeywords(SearchKeywords, WrappingKeywords, total=False):
+    """What `OrderPreservingRetriever` takes, for type checkers."""
 
 
 @documented

@@ -13,11 +13,10 @@ from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
 from langchain_oprag._convert import characters_of
-from langchain_oprag.documents import SourceLike
 from langchain_oprag.results import format_documents
-from langchain_oprag.retrievers import OrderPreservingRetriever
+from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
-from oprag.context import DESCRIPTIONS, ContextKeywords, list_options, refuse_unknown
+from oprag.context import DESCRIPTIONS, list_options, refuse_unknown
 from oprag.errors import InvalidOptionError, instance_of, named
 from oprag.tokens import in_thread_if_long
 
@@ -33,13 +32,6 @@ _GAPS = "; {} stands where text was left out"
 _NOTHING = "No passages were found."
 
 
-class ToolKeywords(ContextKeywords, total=False):
-    """What `create_retrieval_tool` takes besides, for type checkers."""
-
-    k: int | None
-    documents: SourceLike | None
-
-
 class _Question(BaseModel):
     """What the model gives."""
 
@@ -48,7 +40,7 @@ class _Question(BaseModel):
     )
 
 
-_OPTIONS = tuple(n for n in ToolKeywords.__annotations__ if n != "citations")
+_OPTIONS = tuple(n for n in SearchKeywords.__annotations__ if n != "citations")
 _ELSEWHERE = {
     **dict.fromkeys(
         ("search_type", "search_kwargs", "filter", "score_threshold", "fetch_k"),
@@ -65,7 +57,7 @@ def create_retrieval_tool(
     *,
     name: str = "search_documents",
     description: str | None = None,
-    **options: Unpack[ToolKeywords],
+    **options: Unpack[SearchKeywords],
 ) -> StructuredTool:
     """Make a tool that searches, for any agent or graph of LangChain.
 
@@ -83,7 +75,7 @@ def create_retrieval_tool(
         description: What the model is told of it; None for what is said above.
         k: Hits to read, of the best; None for as many as the retriever or the store
             gives by itself, or with `token_budget` as many as fill it.
-        **options: All of `oprag.context.ContextOptions` but `top_n` and `citations`.
+        **options: The others of `OrderPreservingRetriever`, but for `citations`.
 
     Returns:
         The tool. It takes a `query`, sync and async.
@@ -127,7 +119,7 @@ def create_retrieval_tool(
     )
 
 
-def _ordered(searched: Any, options: ToolKeywords) -> OrderPreservingRetriever:
+def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever:
     """What the tool searches with: its budget has room for all that is written."""
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
