@@ -1,15 +1,14 @@
-"""LangChain: an agent whose retriever tool answers in document order."""
+"""LangChain: an agent whose tool answers in document order, with places."""
 
 from __future__ import annotations
 
 from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.messages import AIMessage
-from langchain_core.tools import create_retriever_tool
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from contract import CONTRACT, QUESTION, clause_numbers
-from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
+from langchain_oprag import OffsetSentenceSplitter, create_retrieval_tool
 from offline_langchain import RecordingChatModel, WordEmbeddings
 
 
@@ -20,11 +19,10 @@ def main() -> list[int]:
     vectorstore = InMemoryVectorStore(WordEmbeddings())
     vectorstore.add_documents(splitter.split_documents([source]))
 
-    # The line that changes. Before: vectorstore.as_retriever()
-    retriever = OrderPreservingRetriever(vectorstore=vectorstore, k=5)
-    search = create_retriever_tool(retriever, "search_lease", "Searches the lease.")
+    # The line that changes. Before: create_retriever_tool(retriever, …)
+    search = create_retrieval_tool(vectorstore, k=5)
 
-    call = {"name": "search_lease", "args": {"query": QUESTION}, "id": "call-1"}
+    call = {"name": search.name, "args": {"query": QUESTION}, "id": "call-1"}
     model = RecordingChatModel(
         replies=[AIMessage("", tool_calls=[call]), AIMessage("Six months of notice.")]
     )

@@ -40,6 +40,8 @@ if _TYPE_CHECKING:
     from langchain_oprag.self_route import SelfRouteChain
     from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetTokenSplitter
     from langchain_oprag.stores import chunk_store
+    from langchain_oprag.tools import create_retrieval_tool
+    from langchain_oprag.vector_stores import OrderPreservingVectorStore
 
 __all__ = [
     "LongReader",
@@ -48,12 +50,14 @@ __all__ = [
     "OffsetTokenSplitter",
     "OrderPreservingCompressor",
     "OrderPreservingRetriever",
+    "OrderPreservingVectorStore",
     "SelfRouteChain",
     "aindex_documents",
     "annotate_positions",
     "as_documents",
     "as_passages",
     "chunk_store",
+    "create_retrieval_tool",
     "diagnose",
     "document_source",
     "format_documents",
@@ -65,12 +69,14 @@ _LAZY = {
     "LongUnitRetriever": "long_units",
     "OffsetSentenceSplitter": "splitters",
     "OffsetTokenSplitter": "splitters",
+    "OrderPreservingVectorStore": "vector_stores",
     "SelfRouteChain": "self_route",
     "aindex_documents": "indexing",
     "annotate_positions": "annotating",
     "as_documents": "results",
     "as_passages": "results",
     "chunk_store": "stores",
+    "create_retrieval_tool": "tools",
     "diagnose": "diagnosing",
     "document_source": "documents",
     "format_documents": "results",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import isroutine
 from operator import is_, itemgetter
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
@@ -48,6 +48,9 @@ from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, instance_of,
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
 from oprag.warning import warn_user
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
@@ -111,7 +114,7 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
 
     _problems: Problems | None = PrivateAttr(default=None)
 
-    search: ClassVar[SearchFilter] = SearchFilter()
+    _known_filter: ClassVar[SearchFilter] = SearchFilter()
     """What is known of searches before a component is told of one."""
 
     # As it was given: a folder stays a path in JSON, and nothing is read.
@@ -119,7 +122,7 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
     @classmethod
     def _check_documents(cls, value: Any) -> Any:
         if value is not None or cls.model_fields["documents"].is_required():
-            document_source(value).within(cls.search)
+            document_source(value).within(cls._known_filter)
         return value
 
     elsewhere: ClassVar[Mapping[str, str]] = {}
@@ -181,6 +184,14 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
             self._problems = Problems(type(self).__name__)
         return self._problems
 
+    def _with(self, **changes: Any) -> Self:
+        """A copy with other values; what one of them was warned of, both were."""
+        self._told()
+        copied = self.model_copy()
+        for name, value in changes.items():
+            setattr(copied, name, value)
+        return copied
+
 
 class SharedOptions(CheckedOptions):
     """The options of both components but for the number of documents."""
@@ -207,7 +218,6 @@ class SharedOptions(CheckedOptions):
     _counted: ClassVar[str] = "top_n"
     """The field that says how many documents are kept."""
     _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
-    _warned: bool = PrivateAttr(default=False)
 
     def _context_options(self) -> ContextOptions:
         """The options as the core takes them, made anew where one was assigned."""
@@ -226,7 +236,7 @@ class SharedOptions(CheckedOptions):
         options = self._context_options()
         documents = options.documents
         if isinstance(documents, DocumentSource):
-            documents = documents.within(search or self.search)
+            documents = documents.within(search or self._known_filter)
         if top_n is options.top_n and documents is options.documents:
             return options
         return replace(options, top_n=top_n, documents=documents)
@@ -246,7 +256,7 @@ class SharedOptions(CheckedOptions):
         Args:
             documents: Best first.
             top_n: How many to keep at most; None for all.
-            search: What the search was filtered by; None for what `search` says.
+            search: What the search was filtered by; None for what `_known_filter` says.
         """
         options = self._options_for(top_n, search)
         ordered = put_in_order(documents, options, rescore=self.rescore)
@@ -270,9 +280,8 @@ class SharedOptions(CheckedOptions):
 
     def _warn_unfilled(self, found: int, setting: str) -> None:
         """Say once that all that was found fits the budget, and what to change."""
-        if self._warned or self.token_budget is None:
+        if self.token_budget is None or not self._told().is_new("unfilled"):
             return
-        self._warned = True
         name = type(self).__name__
         message = unfilled_message(name, self.token_budget, found, setting)
         warn_user(message, UnfilledBudgetWarning)

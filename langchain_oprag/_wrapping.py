@@ -23,7 +23,16 @@ from pydantic import ValidationError
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
-from oprag.context import FetchPlan, check_option, no_attribute, refusal, refuse_unknown
+from langchain_oprag._store_search import StoreSearch
+from oprag.context import (
+    FetchPlan,
+    check_option,
+    is_search,
+    no_attribute,
+    not_ordered,
+    refusal,
+    refuse_unknown,
+)
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, instance_of, named, named_input
 
@@ -33,6 +42,11 @@ _SWALLOWED = ("top_n", "similarity_top_k", "top_k")
 """Other words for `k`: vector stores take them without a word, and do nothing."""
 _QUESTIONS = ("input", "question", "query")
 """Keys that chains have the question under."""
+_INSTEAD = (
+    "Write invoke(question), or OrderPreservingVectorStore(store, …) where a vector "
+    "store is searched."
+)
+"""What to do in the place of searching what is wrapped."""
 _ABSENT = object()
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[Document]], tuple[_Received, bool]]
@@ -216,7 +230,8 @@ def search_filter(
     call = {**bound, **call}
     if inner := searched_with(retriever):
         return one_filter(search_filter(each, config, call) for each in inner)
-    if not is_unchanged(retriever, VectorStoreRetriever):
+    known = isinstance(retriever, StoreSearch)
+    if not known and not is_unchanged(retriever, VectorStoreRetriever):
         name = type(retriever).__name__
         return SearchFilter(unseen=f"what {name} filters its search by is not known")
     arguments = {**retriever.search_kwargs, **call}
@@ -378,6 +393,9 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
             base = self.__dict__.get("base_retriever")
             for inner in (base, getattr(base, "vectorstore", None)):
                 value = getattr(inner, name, _ABSENT)
+                if value is not _ABSENT and is_search(name, value):
+                    message = not_ordered(type(self).__name__, name, _INSTEAD)
+                    raise AttributeError(message, name=name, obj=self)
                 if value is not _ABSENT:
                     return value
             message = no_attribute(type(self).__name__, name, "invoke")

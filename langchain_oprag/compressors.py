@@ -1,7 +1,7 @@
 """`OrderPreservingCompressor`: after any retriever, in any pipeline."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from langchain_core.callbacks import Callbacks
 from langchain_core.documents import (
@@ -47,7 +47,9 @@ class OrderPreservingCompressor(
     """
 
     top_n: int | None = option_field("top_n")
-    search = SearchFilter(unseen="a compressor cannot see what the search filters by")
+    _known_filter: ClassVar[SearchFilter] = SearchFilter(
+        unseen="a compressor cannot see what the search filters by"
+    )
 
     def compress_documents(
         self,

@@ -38,12 +38,16 @@ if TYPE_CHECKING:
     from oprag.diagnosing import Verification
 
 
-class RetrieverKeywords(ContextKeywords, WrappingKeywords, total=False):
-    """What `OrderPreservingRetriever` takes, for type checkers."""
+class SearchKeywords(ContextKeywords, total=False):
+    """What says how a search is read, for type checkers."""
 
     k: int | None
     documents: SourceLike | None
     rescore: str | None
+
+
+class RetrieverKeywords(SearchKeywords, WrappingKeywords, total=False):
+    """What `OrderPreservingRetriever` takes, for type checkers."""
 
 
 @documented
@@ -78,7 +82,9 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
 
     Whatever else the wrapped retriever or its vector store has can be used on
-    this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`.
+    this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`. Not so its
+    searches, which would return documents best first: `OrderPreservingVectorStore` has
+    them in document order.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does

@@ -41,6 +41,10 @@ def chunk_store(vectorstore: VectorStore | ChunkStore) -> ChunkStore:
     """
     if isinstance(vectorstore, ChunkStore):
         return vectorstore
+    # `OrderPreservingVectorStore`, which is not imported for it.
+    inner = getattr(vectorstore, "vectorstore", None)
+    if isinstance(vectorstore, VectorStore) and isinstance(inner, VectorStore):
+        return chunk_store(inner)
     for base in type(vectorstore).__mro__:
         reader: Any = _KNOWN.get((base.__module__.partition(".")[0], base.__name__))
         if reader is not None:

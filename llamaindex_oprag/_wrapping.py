@@ -21,7 +21,9 @@ from oprag.context import (
     ContextOptions,
     FetchPlan,
     candidates_for,
+    is_search,
     no_attribute,
+    not_ordered,
     shown,
     unnamed,
 )
@@ -32,6 +34,7 @@ from oprag.tokens import in_thread_if_long
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+_INSTEAD = "Write retrieve(question)."
 _Received = TypeVar("_Received")
 _Receive: TypeAlias = Callable[[list[NodeWithScore]], tuple[_Received, bool]]
 """From what came, index nodes resolved, to a result, and whether all was used."""
@@ -254,10 +257,14 @@ class WrappingRetriever(BaseRetriever):
             message = f"{type(self).__name__!r} object has no attribute {name!r}"
             raise AttributeError(message, name=name, obj=self)
         try:
-            return getattr(self.base_retriever, name)
+            value = getattr(self.base_retriever, name)
         except AttributeError:
             message = no_attribute(type(self).__name__, name, "retrieve")
             raise AttributeError(message, name=name, obj=self) from None
+        if is_search(name, value):
+            message = not_ordered(type(self).__name__, name, _INSTEAD)
+            raise AttributeError(message, name=name, obj=self)
+        return value
 
     def _fetched(
         self, query: QueryBundle, fetch: Fetch, receive: _Receive[_Received]

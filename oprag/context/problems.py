@@ -38,9 +38,14 @@ class Problems:
             f"{self._component} kept the order as retrieved ({kind}). {problem.message}"
         )
         _LOG.info(message)
-        if kind not in self._told:
-            self._told.add(kind)
+        if self.is_new(kind):
             warn(message, problem)
+
+    def is_new(self, kind: str) -> bool:
+        """Say whether a kind is to be told of for the first time; it is told then."""
+        known = kind in self._told
+        self._told.add(kind)
+        return not known
 
 
 def warn(message: str, problem: OpragError) -> None:

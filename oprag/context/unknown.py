@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -150,6 +151,36 @@ def no_attribute(component: str, name: str, asked: str) -> str:
         if name in [a + call for call in _CALLS]:
             return f"{message}. Write {a}{asked}(question)."
     return message
+
+
+_SEARCH = re.compile(
+    "search|retrieve|max_marginal|relevant_documents|fusion|merge_documents"
+)
+
+
+def is_search(name: str, value: object) -> bool:
+    """Say whether a method of what is wrapped returns what it finds, as it ranks it.
+
+    Args:
+        name: Of the attribute. Reading by ids is no search.
+        value: What it is: settings of a search may have such a name too.
+    """
+    routine = inspect.isroutine(value) or isinstance(value, functools.partial)
+    return routine and _SEARCH.search(name) is not None
+
+
+def not_ordered(component: str, name: str, instead: str) -> str:
+    """Return what is said of a search that a retriever keeps to itself.
+
+    Args:
+        component: Its class name.
+        name: What was looked for.
+        instead: What to do in its place, as a sentence.
+    """
+    return (
+        f"{component!r} object has no attribute {name!r}: that of what it wraps would "
+        f"return what it finds best first, not in document order. {instead}"
+    )
 
 
 def knows_its_options(

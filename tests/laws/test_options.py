@@ -13,6 +13,7 @@ from pydantic import BaseModel
 import langchain_oprag
 import llamaindex_oprag
 from langchain_oprag import OrderPreservingCompressor
+from langchain_oprag.retrievers import RetrieverKeywords
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import group_documents, order_context
 from oprag.context import DEFAULTS, DESCRIPTIONS, ContextOptions, described
@@ -43,6 +44,11 @@ COUNT = {
     llamaindex_oprag.LongUnitRetriever: "similarity_top_k",
 }
 """The word for the number of chunks; elsewhere it is `top_n`."""
+KEYWORDS = {
+    llamaindex_oprag.LongUnitRetriever: UnitKeywords,
+    langchain_oprag.OrderPreservingVectorStore: RetrieverKeywords,
+}
+"""What stands for `**options`, where it is not what `order_context` takes."""
 UNITS = group_documents({"a": "text"}, [], token_counter="approximate")
 TYPES = get_type_hints(ContextOptions)
 
@@ -57,8 +63,7 @@ def arguments(component):
     names = {p.name for p in given if p.kind is not p.VAR_POSITIONAL}
     if "options" not in names:
         return names
-    is_long = component is llamaindex_oprag.LongUnitRetriever
-    keywords = UnitKeywords if is_long else OrderContextKeywords
+    keywords = KEYWORDS.get(component, OrderContextKeywords)
     return names - {"options"} | set(keywords.__annotations__)
 
 

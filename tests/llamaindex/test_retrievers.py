@@ -12,7 +12,7 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
 from llama_index.core.callbacks.schema import CBEventType
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.retrievers import QueryFusionRetriever
+from llama_index.core.retrievers import QueryFusionRetriever, RecursiveRetriever
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 from llama_index.retrievers.bm25 import BM25Retriever
@@ -508,3 +508,14 @@ def test_a_tokenizer_object_is_copied_once(hits):
     assert 0 < len(before) < len(hits)
     tokenizer.normalizer = Replace(Regex("."), "a ")  # letters, from now on
     assert retriever.retrieve(QUESTION) == before
+
+
+def test_it_hands_out_no_search_of_what_it_wraps():
+    base = RecursiveRetriever("root", {"root": index().as_retriever()})
+    retriever = OrderPreservingRetriever(base)
+
+    assert len(base.retrieve_all(QueryBundle(QUESTION))) == 2
+    assert not hasattr(retriever, "retrieve_all")
+    with pytest.raises(AttributeError, match=r"Write retrieve\(question\)"):
+        _ = retriever.retrieve_all
+    assert retriever.base_retriever is base

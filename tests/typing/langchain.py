@@ -3,6 +3,7 @@
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.tools import BaseTool
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import (
@@ -11,8 +12,10 @@ from langchain_oprag import (
     OffsetTokenSplitter,
     OrderPreservingCompressor,
     OrderPreservingRetriever,
+    OrderPreservingVectorStore,
     SelfRouteChain,
     chunk_store,
+    create_retrieval_tool,
 )
 from oprag import StoredChunk
 from oprag.testing import StoreSuite, StoreUnderTest
@@ -87,3 +90,26 @@ class TestTheirs(StoreSuite):
             search=search,
             delete=self.store.delete,
         )
+
+
+def accepted_in_the_place_of_a_store(s: VectorStore, r: BaseRetriever) -> BaseTool:
+    ordered = OrderPreservingVectorStore(s, k=3, token_budget=1_000, merge=True)
+    store: VectorStore = ordered
+    found: list[Document] = ordered.similarity_search("question", k=4, filter={})
+    pairs: list[tuple[Document, float]] = ordered.similarity_search_with_score("q", 4)
+    ordered.max_marginal_relevance_search("question", fetch_k=30)
+    create_retrieval_tool(r, name="search", description="Searches.", k=3)
+    create_retrieval_tool(store, documents={"a": "text"}, on_problem="warn")
+    assert len(found) == len(pairs)
+    return create_retrieval_tool(ordered)
+
+
+def refused_in_the_place_of_a_store(s: VectorStore, r: BaseRetriever) -> None:
+    OrderPreservingVectorStore(r)  # type: ignore[arg-type]
+    OrderPreservingVectorStore(s, token_bugdet=1)  # type: ignore[call-arg]
+    OrderPreservingVectorStore(s, top_n=3)  # type: ignore[call-arg]
+    OrderPreservingVectorStore(s).similarity_search("q", k="4")  # type: ignore[arg-type]
+    create_retrieval_tool(s, token_bugdet=1)  # type: ignore[call-arg]
+    create_retrieval_tool(s, top_n=3)  # type: ignore[call-arg]
+    create_retrieval_tool(s, token_budget="1")  # type: ignore[arg-type]
+    create_retrieval_tool("store")  # type: ignore[arg-type]

@@ -1,0 +1,159 @@
+"""`create_retrieval_tool`: a search for agents, as text with places within a budget."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.documents import Document
+from langchain_core.retrievers import RetrieverLike
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.tools import StructuredTool
+from langchain_core.vectorstores import VectorStore
+from pydantic import BaseModel, Field
+
+from langchain_oprag._convert import characters_of
+from langchain_oprag.results import format_documents
+from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
+from langchain_oprag.vector_stores import OrderPreservingVectorStore
+from oprag.context import DESCRIPTIONS, list_options, refuse_unknown
+from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.tokens import in_thread_if_long
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_GAP_MARK = "[…]"
+_DESCRIPTION = (
+    "Searches the documents. Returns passages in the order of their documents, each "
+    "behind its source and place"
+)
+_GAPS = "; {} stands where text was left out"
+_NOTHING = "No passages were found."
+
+
+class _Question(BaseModel):
+    """What the model gives."""
+
+    query: str = Field(
+        description="What to look for: a question, or words that the text may have."
+    )
+
+
+_OPTIONS = tuple(n for n in SearchKeywords.__annotations__ if n != "citations")
+_ELSEWHERE = {
+    **dict.fromkeys(
+        ("search_type", "search_kwargs", "filter", "score_threshold", "fetch_k"),
+        "Give the tool a retriever: "
+        "store.as_retriever(search_type=…, search_kwargs=…).",
+    ),
+    "citations": "The tool always writes them.",
+}
+
+
+@list_options({name: DESCRIPTIONS[name] for name in _OPTIONS if name != "k"})
+def create_retrieval_tool(
+    searched: VectorStore | RetrieverLike,
+    *,
+    name: str = "search_documents",
+    description: str | None = None,
+    **options: Unpack[SearchKeywords],
+) -> StructuredTool:
+    """Make a tool that searches, for any agent or graph of LangChain.
+
+    The model reads the passages in document order, each behind its number, source and
+    place, `[1] contract.txt, characters 0-120`, with `[…]` where text was left out. All
+    of that counts for `token_budget`. The same search gives the same text, byte for
+    byte. The artifact of the message are the documents, as plain `Document`s.
+
+    Args:
+        searched: A vector store or a retriever, which is wrapped in an
+            `OrderPreservingRetriever` that merges neighbours. Of an
+            `OrderPreservingRetriever` or `OrderPreservingVectorStore` the own options
+            hold, as they are now; its budget leaves room for the places too.
+        name: What the model calls the tool.
+        description: What the model is told of it; None for what is said above.
+        k: Hits to read, of the best; None for as many as the retriever or the store
+            gives by itself, or with `token_budget` as many as fill it.
+        **options: The others of `OrderPreservingRetriever`, but for `citations`.
+
+    Returns:
+        The tool. It takes a `query`, sync and async.
+
+    Raises:
+        InvalidOptionError: `searched` is neither; an option does not exist, cannot
+            have this value, or is given beside something that has its own. When called,
+            the tool raises what `OrderPreservingRetriever` does.
+
+    Example:
+        >>> from langchain_core.embeddings import DeterministicFakeEmbedding
+        >>> from langchain_core.vectorstores import InMemoryVectorStore
+        >>> store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
+        >>> place = {"source": "a.txt", "start_index": 0}
+        >>> ids = store.add_documents([Document("To begin.", metadata=place)])
+        >>> tool = create_retrieval_tool(store, token_budget=2_000)
+        >>> print(tool.invoke({"query": "How does it begin?"}))
+        [1] a.txt, characters 0-9
+        To begin.
+    """
+    refuse_unknown(options, ("name", "description", *_OPTIONS), _ELSEWHERE)
+    retriever = _ordered(searched, options)
+    mark = retriever.gap_mark
+    told = _DESCRIPTION + (_GAPS.format(mark) if mark else "") + "."
+
+    def search(query: str, config: RunnableConfig) -> tuple[str, list[Document]]:
+        return _read(retriever, retriever.invoke(query, config))
+
+    async def asearch(query: str, config: RunnableConfig) -> tuple[str, list[Document]]:
+        found = await retriever.ainvoke(query, config)
+        work = partial(_read, retriever, found)
+        return await in_thread_if_long(characters_of(found), work)
+
+    return StructuredTool.from_function(
+        search,
+        asearch,
+        name=name,
+        description=description or told,
+        args_schema=_Question,
+        response_format="content_and_artifact",
+    )
+
+
+def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever:
+    """What the tool searches with: its budget has room for all that is written."""
+    if isinstance(searched, OrderPreservingVectorStore):
+        searched = searched._ordered  # noqa: SLF001 -- of this package
+    if isinstance(searched, OrderPreservingRetriever):
+        for option, value in options.items():
+            message = (
+                f"{option}= is given beside an {type(searched).__name__}, whose own "
+                f"options hold. Write {type(searched).__name__}(…, {option}={value!r})."
+            )
+            raise InvalidOptionError(message, option=option, value=value)
+        mark = searched.gap_mark or _GAP_MARK
+        return searched._with(citations=True, gap_mark=mark)  # noqa: SLF001 -- as above
+    given: Any = {"merge": True, "gap_mark": _GAP_MARK, "citations": True, **options}
+    if isinstance(searched, VectorStore):
+        return OrderPreservingRetriever(vectorstore=searched, **given)
+    if isinstance(searched, Runnable):
+        return OrderPreservingRetriever(base_retriever=searched, **given)
+    message = (
+        f"create_retrieval_tool was given {named(searched)}. It takes a vector store "
+        f"or a retriever of LangChain.{instance_of(searched)}"
+    )
+    raise InvalidOptionError(message, option="searched", value=searched)
+
+
+def _read(
+    retriever: OrderPreservingRetriever, found: list[Document]
+) -> tuple[str, list[Document]]:
+    """The text that the model reads, and the documents in it."""
+    text = format_documents(
+        found, gap_mark=retriever.gap_mark, separator=retriever.separator
+    )
+    # A class of the user's may be unknown to what stores a conversation.
+    plain = [
+        Document(each.page_content, id=each.id, metadata=each.metadata)
+        for each in found
+    ]
+    return text or _NOTHING, plain

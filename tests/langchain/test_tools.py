@@ -1,0 +1,314 @@
+"""`create_retrieval_tool`: what a model reads, and what an application keeps."""
+
+import warnings
+from heapq import __about__ as essay
+from itertools import pairwise
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.tools import tool
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+from pydantic import ConfigDict
+
+from langchain_oprag import (
+    LongUnitRetriever,
+    OffsetTokenSplitter,
+    OrderPreservingRetriever,
+    OrderPreservingVectorStore,
+    create_retrieval_tool,
+    format_documents,
+)
+from oprag.errors import InvalidOptionError, MissingPositionError, PositionWarning
+from oprag.units import group_documents
+from tests.langchain.compat import EnsembleRetriever, create_agent
+from tests.langchain.corpus import (
+    QUERY,
+    ListRetriever,
+    RecordingStore,
+    book,
+    chunk,
+    numbers,
+    words,
+)
+from tests.langchain.recording import RecordingChatModel
+
+CALL = {"name": "search_documents", "args": {"query": QUERY}, "id": "1"}
+ASKED = {"messages": [("user", QUERY)]}
+
+
+@pytest.fixture
+def store():
+    return RecordingStore(book(40))
+
+
+def called(made) -> ToolMessage:
+    return made.invoke({"type": "tool_call", **CALL})
+
+
+def in_order(documents):
+    return all(first <= second for first, second in pairwise(numbers(documents)))
+
+
+# What the model reads
+
+
+def test_the_model_reads_places_and_gap_marks_in_document_order():
+    chunks = [chunk(7), chunk(2), chunk(3)]
+
+    made = create_retrieval_tool(ListRetriever(documents=chunks))
+
+    assert made.invoke({"query": QUERY}) == (
+        "[1] book.txt, characters 36-72\n"
+        "chunk 002 says x. chunk 003 says x. \n\n[…]\n\n"
+        "[2] book.txt, characters 126-144\n"
+        "chunk 007 says x. "
+    )
+
+
+async def test_the_same_search_gives_the_same_text_sync_and_awaited(store):
+    made = create_retrieval_tool(store, token_budget=120, token_counter=words)
+
+    first = called(made)
+    again = await made.ainvoke({"type": "tool_call", **CALL})
+
+    assert first.content == again.content == made.invoke({"query": QUERY})
+    assert first.artifact == again.artifact
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda store: (store, {"token_budget": 120}),
+        lambda store: (store.as_retriever(), {"token_budget": 120}),
+        lambda store: (OrderPreservingRetriever(vectorstore=store, **SMALL), {}),
+        lambda store: (OrderPreservingVectorStore(store, **SMALL), {}),
+    ],
+    ids=["store", "retriever", "ordered retriever", "ordered store"],
+)
+def test_the_budget_has_room_for_all_that_is_written_and_is_used(given, store):
+    searched, options = given(store)
+    counter = {} if isinstance(searched, OrderPreservingRetriever) else COUNTED
+    if not options:
+        counter = {}
+
+    message = called(create_retrieval_tool(searched, **options, **counter))
+
+    assert 90 < words(message.content) <= 120
+    assert message.content == format_documents(message.artifact)
+    assert in_order(message.artifact)
+
+
+COUNTED = {"token_counter": words}
+SMALL = {"token_budget": 120, **COUNTED}
+
+
+def test_the_options_of_an_ordered_retriever_hold_and_it_is_not_changed(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=30, gap_mark="---")
+
+    made = create_retrieval_tool(retriever)
+    message = called(made)
+
+    assert len(message.artifact) == 30
+    assert "\n\n---\n\n" in message.content
+    assert "--- stands where text was left out" in made.description
+    assert not retriever.citations
+    with pytest.raises(InvalidOptionError, match=r"Retriever\(…, token_budget=9\)"):
+        create_retrieval_tool(retriever, token_budget=9)
+
+
+def test_a_number_of_hits_can_be_given(store):
+    message = called(create_retrieval_tool(store, k=7, merge=False))
+
+    assert len(message.artifact) == 7
+    assert len(called(create_retrieval_tool(store, merge=False)).artifact) == 4
+
+
+def test_without_gap_marks_the_description_names_none(store):
+    made = create_retrieval_tool(store, gap_mark=None)
+
+    assert "left out" not in made.description
+    assert "[…]" not in made.invoke({"query": QUERY})
+
+
+def test_nothing_found_is_said():
+    message = called(create_retrieval_tool(ListRetriever(documents=[])))
+
+    assert message.content == "No passages were found."
+    assert message.artifact == []
+
+
+def test_the_model_is_told_what_the_tool_does_and_takes(store):
+    made = create_retrieval_tool(store)
+    own = create_retrieval_tool(store, name="search_lease", description="The lease.")
+
+    assert made.name == "search_documents"
+    assert made.description == (
+        "Searches the documents. Returns passages in the order of their documents, "
+        "each behind its source and place; […] stands where text was left out."
+    )
+    assert list(made.args) == ["query"]
+    assert made.args["query"]["description"].startswith("What to look for")
+    assert (own.name, own.description) == ("search_lease", "The lease.")
+
+
+# What the application keeps
+
+
+def test_the_artifact_is_plain_documents_that_a_checkpointer_stores():
+    class Page(Document):
+        model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    page = Page("Of a class of the user's.", id="p", metadata={"source": "a.txt"})
+    serde = JsonPlusSerializer()
+
+    artifact = called(create_retrieval_tool(ListRetriever(documents=[page]))).artifact
+
+    assert [type(each) for each in artifact] == [Document]
+    assert artifact[0].metadata["citation"] == "a.txt"
+    assert artifact[0].id == "p"
+    assert serde.loads_typed(serde.dumps_typed(artifact)) == artifact
+
+
+# In agents and graphs
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+async def test_in_an_agent_with_a_checkpointer(store, awaited):
+    model = RecordingChatModel(
+        replies=[AIMessage("", tool_calls=[CALL]), AIMessage("answer")]
+    )
+    agent = create_agent(
+        model=model,
+        tools=[create_retrieval_tool(store, k=6)],
+        checkpointer=InMemorySaver(),
+    )
+    thread = RunnableConfig(configurable={"thread_id": "1"})
+
+    if awaited:
+        await agent.ainvoke(ASKED, thread)
+    else:
+        agent.invoke(ASKED, thread)
+    kept = agent.get_state(thread).values["messages"]
+    message = next(each for each in kept if isinstance(each, ToolMessage))
+
+    assert message.content in model.sent
+    assert "[1] book.txt, characters" in message.content
+    assert format_documents(message.artifact) == message.content
+
+
+@pytest.mark.parametrize("awaited", [False, True], ids=["sync", "async"])
+async def test_in_a_tool_node_with_parallel_calls(store, awaited):
+    made = create_retrieval_tool(store, k=6)
+    graph = StateGraph(MessagesState)
+    graph.add_node("tools", ToolNode([made]))
+    graph.add_edge(START, "tools")
+    graph.add_edge("tools", END)
+    second = {**CALL, "id": "2", "args": {"query": "else"}}
+    asked = {"messages": [AIMessage("", tool_calls=[CALL, second])]}
+
+    app = graph.compile()
+    result = await app.ainvoke(asked) if awaited else app.invoke(asked)
+
+    answers = [each for each in result["messages"] if isinstance(each, ToolMessage)]
+    assert len(answers) == 2
+    assert all(in_order(each.artifact) for each in answers)
+
+
+def test_the_config_of_a_call_reaches_what_is_searched():
+    seen = []
+
+    def search(query: str, config: RunnableConfig):
+        seen.append(config["configurable"]["tenant"])
+        return book(3)
+
+    made = create_retrieval_tool(RunnableLambda(search))
+    made.invoke({"query": QUERY}, {"configurable": {"tenant": "a"}})
+
+    assert seen == ["a"]
+
+
+# What it may search, and problems
+
+
+def test_any_retriever_may_be_searched(store):
+    texts = {"book.txt": "".join(each.page_content for each in book(40))}
+    units = group_documents(texts, token_counter=words)
+    for retriever in (
+        EnsembleRetriever(retrievers=[store.as_retriever()]),
+        LongUnitRetriever(vectorstore=store, units=units, documents=texts),
+        RunnableLambda(lambda _: book(9)[::-1]),
+    ):
+        message = called(create_retrieval_tool(retriever))
+        assert message.content.startswith("[1] book.txt, characters ")
+        assert in_order([each for each in message.artifact if "start_index" in each])
+
+
+def test_problems_of_position_are_raised_unless_they_are_to_be_warned_of():
+    texts = [Document(f"text {n}", metadata={"source": "a"}) for n in range(3)]
+
+    with pytest.raises(MissingPositionError):
+        called(create_retrieval_tool(ListRetriever(documents=texts)))
+    tolerant = create_retrieval_tool(ListRetriever(documents=texts), on_problem="warn")
+    with pytest.warns(PositionWarning):
+        message = called(tolerant)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        called(tolerant)
+
+    assert [each.page_content for each in message.artifact] == [
+        each.page_content for each in texts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "said"),
+    [
+        ("store", {}, r"was given a str\. It takes a vector store or a retriever"),
+        (RecordingStore, {}, r"Give an instance: RecordingStore\(…\)"),
+        (None, {"top_n": 3}, "Write k= here"),
+        (None, {"token_bugdet": 3}, "Did you mean 'token_budget'"),
+        (None, {"filter": {}}, r"store\.as_retriever\("),
+        (None, {"citations": False}, "always writes them"),
+    ],
+)
+def test_a_mistake_is_told_when_the_tool_is_made(given, options, said, store):
+    with pytest.raises(InvalidOptionError, match=said):
+        create_retrieval_tool(store if given is None else given, **options)
+
+
+# What it costs
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [
+        OffsetTokenSplitter(chunk_size=64, tokenizer="approximate"),
+        RecursiveCharacterTextSplitter(
+            chunk_size=400, chunk_overlap=80, add_start_index=True
+        ),
+    ],
+    ids=["ours", "langchain"],
+)
+def test_it_takes_fewer_tokens_than_the_tool_of_langchains_tutorial(splitter):
+    source = Document(essay, metadata={"source": "lease.txt"})
+    inner = RecordingStore(splitter.split_documents([source]))
+
+    @tool
+    def retrieve_context(query: str):
+        """Retrieve information to help answer a query."""
+        return "\n\n".join(
+            f"Source: {found.metadata}\nContent: {found.page_content}"
+            for found in inner.similarity_search(query, k=6)
+        )
+
+    plain = retrieve_context.invoke({"query": QUERY})
+    ours = create_retrieval_tool(inner, k=6).invoke({"query": QUERY})
+
+    assert words(ours) < words(plain)
+    assert len(ours) < len(plain)
