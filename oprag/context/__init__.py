@@ -22,6 +22,7 @@ from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import Result, place_metadata, put_place, single_passage
 from oprag.context.returned import read_passages, result_of
+from oprag.context.seen import Seen, SeenLike
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
@@ -62,6 +63,8 @@ __all__ = [
     "Problems",
     "ReadingKeywords",
     "Result",
+    "Seen",
+    "SeenLike",
     "Selection",
     "SentText",
     "arrange",

@@ -31,6 +31,7 @@ from oprag.context.options import (
 from oprag.context.placing import find_places
 from oprag.context.problems import Problems
 from oprag.context.results import Arranged, Result, scores_of
+from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike
 from oprag.errors import (
     InconsistentChunksError,
@@ -71,6 +72,7 @@ def order_context(
     scores: Sequence[float | None] | None = None,
     *,
     top_n: int | None = None,
+    seen: SeenLike = (),
     **options: Unpack[OrderContextKeywords],
 ) -> list[Passage]:
     """Put retrieved texts into the order of their documents, within a budget.
@@ -85,6 +87,11 @@ def order_context(
         scores: One per text, as reported; carried along and used only by
             `document_order="score_sum"`. The order of `texts` is the relevance.
         top_n: Texts to keep, of the best; None for all.
+        seen: What the reader has read already, so that it is not sent again:
+            passages of an earlier call, or `[document, part, start, end]` for each
+            span (`part` None for a document of one text). These characters are cut
+            out before anything is selected, so that the budget is filled with the
+            others.
         **options: The others of `ContextOptions`: `token_budget=`, `merge=`,
             `order=` and so on.
 
@@ -139,7 +146,7 @@ def order_context(
         Hit(text, metadata, score=score)
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
-    arranged = arrange(hits, checked)
+    arranged = arrange(hits, checked, seen=Seen(seen))
     if arranged.problem is not None:
         Problems("order_context").tell(arranged.problem)
     return arranged.passages()
@@ -151,6 +158,7 @@ def arrange(
     *,
     sent_text: SentText | None = None,
     columns: Columns | None = None,
+    seen: Seen | None = None,
 ) -> Arranged:
     """Select the best hits, put them in order, and join them into passages.
 
@@ -162,6 +170,7 @@ def arrange(
             the budget counts this.
         columns: The same hits in a form that takes less time to make; with what is
             sent before each, where there is `sent_text`.
+        seen: Characters that are cut out before anything is selected; None for none.
 
     Raises:
         MissingDocumentError: See `read_documents`.
@@ -171,8 +180,11 @@ def arrange(
     """
 
     def steps() -> Arranged:
-        return _by_steps(hits() if callable(hits) else hits, options, sent_text)
+        given = hits() if callable(hits) else hits
+        return _by_steps(given, options, sent_text, seen or Seen())
 
+    if seen:
+        return steps()
     # Chunks of other splitters mostly have no document key, and the first tells.
     if columns is None or not columns.metadatas or DOC_KEY not in columns.metadatas[0]:
         return steps()
@@ -180,10 +192,11 @@ def arrange(
 
 
 def _by_steps(
-    hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
+    hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None, seen: Seen
 ) -> Arranged:
     try:
-        return _made(hits, prepared_chunks(hits, options), options, sent_text)
+        chunks = seen.without(prepared_chunks(hits, options))
+        return _made(hits, chunks, options, sent_text)
     except InconsistentChunksError:  # of a full text, which is whole or not at all
         raise
     except (MissingDocumentError, PositionError) as error:
@@ -192,6 +205,7 @@ def _by_steps(
         problem = error
     options = options.as_retrieved()
     chunks = _without_doubtful_places(prepared_chunks(hits, options), problem)
+    chunks = seen.without(chunks)
     return _made(hits, chunks, options, sent_text, problem)
 
 
