@@ -5,6 +5,7 @@ from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.docstrings import described, documented, list_options
+from oprag.context.evidence import Evidence, gather_evidence
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -53,6 +54,7 @@ __all__ = [
     "Columns",
     "ContextKeywords",
     "ContextOptions",
+    "Evidence",
     "FetchPlan",
     "OnProblem",
     "Order",
@@ -76,6 +78,7 @@ __all__ = [
     "documented",
     "extract_segments",
     "fill_budget",
+    "gather_evidence",
     "knows_its_options",
     "list_options",
     "marked_texts",

@@ -7,6 +7,7 @@ characters that were read is its slices between them.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -18,8 +19,7 @@ from oprag.errors import InvalidOptionError, named
 from oprag.metadata import DOC_VERSION, short_hash, version_text
 
 SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
-"""Passages, or entries of `Seen.as_json`: `[document, part, start, end]`, and behind
-that the version of the text where it is known."""
+"""Passages, or entries of `Seen.as_json`."""
 
 _Source: TypeAlias = tuple[str, int | None, str]
 """A text that spans are relative to: document, part, version; "" for any version."""
@@ -31,7 +31,8 @@ class Seen:
     """The characters of documents that a reader has read.
 
     Args:
-        shown: What was shown, see `SeenLike`.
+        shown: What was shown: passages, or `[document, part, start, end]` for each
+            span, and behind that the version of the text where it is known.
 
     Raises:
         InvalidOptionError: An entry is neither a passage nor such a list.
@@ -42,10 +43,6 @@ class Seen:
         self._texts: dict[tuple[str, str], None] = {}
         self.add(shown)
 
-    def __bool__(self) -> bool:
-        """Whether anything was read."""
-        return bool(self._spans or self._texts)
-
     def add(self, shown: SeenLike) -> None:
         """Add what was shown.
 
@@ -55,16 +52,13 @@ class Seen:
         Raises:
             InvalidOptionError: See the class.
         """
+        if isinstance(shown, (str, Passage)) or not isinstance(shown, Iterable):
+            raise _refused(shown)
         for entry in shown:
-            if not isinstance(entry, Passage):
+            if isinstance(entry, Passage):
+                self._add_text(entry.text, entry.spans, entry.chunks[0])
+            else:
                 self._add_entry(entry)
-                continue
-            source = _source_of(entry.chunks[0])
-            places = _slices(entry.text, entry.spans)
-            if places is None:
-                self._texts[source[0], _hash_of(entry.text)] = None
-            for span, _ in places or ():
-                self._add_span(source, span)
 
     def as_json(self) -> list[list[Any]]:
         """Return all of it as plain lists, the same for the same content.
@@ -78,54 +72,71 @@ class Seen:
             for (document, part, version), found in self._spans.items()
             for start, end in found
         ]
-        spans.sort(key=lambda e: (e[0], e[1] is not None, e[1], e[4:], e[2]))
+        spans.sort(key=lambda e: (e[0], e[1] is not None, e[1] or 0, e[4:], e[2]))
         return [*spans, *map(list, sorted(self._texts))]
 
-    def read_of(self, chunk: Chunk) -> list[Span]:
-        """Return the spans of a chunk that were read; ascending, apart."""
-        read = self._read_in(_source_of(chunk))
-        return [
-            Span(max(start, span.start), min(end, span.end))
-            for span, _ in self._places(chunk) or ()
-            for start, end in read
-            if start < span.end and end > span.start
-        ]
-
-    def without(self, chunks: Iterable[Chunk]) -> list[Chunk]:
-        """Return chunks without the characters that were read.
+    def divided(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
+        """Divide chunks into what is to be read and what was read.
 
         Args:
-            chunks: In any order.
+            chunks: Best first.
 
         Returns:
-            In the same order; a chunk of which nothing was read as it is, of others
-            the slices that were not. Slices of nothing but white space are left out,
-            as is a chunk without exact characters whose text was read before.
+            Two lists, in the same order. What is to be read: a chunk of which nothing
+            was read and that overlaps no better one, as it is; of others the slices,
+            so that each character is there once. Slices of nothing but white space
+            are left out. And what was read: slices, or chunks of which no exact
+            characters are known and whose text was read.
         """
-        return [kept for chunk in chunks for kept in self._unread(chunk)]
+        shown = Seen(self.as_json())
+        unread: list[Chunk] = []
+        read: list[Chunk] = []
+        for chunk in chunks:
+            unread += shown._unread(chunk)
+            read += self._read(chunk)
+            spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
+            shown._add_text(chunk.text, spans, chunk)
+        return unread, read
 
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
-        places = self._places(chunk)
-        if places is None:
-            if (chunk.document, _hash_of(chunk.text)) not in self._texts:
-                yield chunk
+        if self._has_text(chunk):
             return
-        if not self.read_of(chunk):
+        places = _places(chunk)
+        if places is None:
             yield chunk
             return
-        read = self._read_in(_source_of(chunk))
+        known = self._known(_source_of(chunk))
+        if not any(list(_inside(span, known)) for span, _ in places):
+            yield chunk
+            return
         for span, offset in places:
-            for start, end in _between(span, read):
-                first = offset + start - span.start
-                text = chunk.text[first : first + end - start]
+            for start, end in _outside(span, known):
+                text = chunk.text[start - offset : end - offset]
                 if not text.isspace():
                     yield slice_of(chunk, text, start, end)
 
-    @staticmethod
-    def _places(chunk: Chunk) -> list[tuple[Span, int]] | None:
-        if chunk.span is None:
-            return None
-        return _slices(chunk.text, spans_of(chunk.span, chunk.metadata))
+    def _read(self, chunk: Chunk) -> Iterator[Chunk]:
+        if self._has_text(chunk):
+            yield chunk
+            return
+        known = self._known(_source_of(chunk))
+        for span, offset in _places(chunk) or ():
+            for start, end in _inside(span, known):
+                yield slice_of(
+                    chunk, chunk.text[start - offset : end - offset], start, end
+                )
+
+    def _has_text(self, chunk: Chunk) -> bool:
+        # Whether or not it has a place here: it may have had none there.
+        known = self._texts
+        return bool(known) and (chunk.document, _hash_of(chunk.text)) in known
+
+    def _add_text(self, text: str, spans: Sequence[Span], chunk: Chunk) -> None:
+        places = _slices(text, spans)
+        if places is None:
+            self._texts[chunk.document, _hash_of(text)] = None
+        for span, _ in places or ():
+            self._add_span(_source_of(chunk), span)
 
     def _add_entry(self, entry: Any) -> None:
         match list(entry) if isinstance(entry, (list, tuple)) else entry:
@@ -138,30 +149,45 @@ class Seen:
                 int(end),
                 *version,
             ] if 0 <= start <= end and (not version or [*map(type, version)] == [str]):
-                source = document, part, *(version or [""])
-                self._add_span((source[0], source[1], source[2]), Span(start, end))
+                of = version[0] if version else ""
+                self._add_span((document, part, of), Span(start, end))
             case _:
-                message = (
-                    f"seen= has {named(entry)}. It takes passages, or "
-                    "[document, part, start, end] for each span, part None for a "
-                    "document of one text."
-                )
-                raise InvalidOptionError(message, option="seen", value=entry)
+                raise _refused(entry)
 
     def _add_span(self, source: _Source, span: Span) -> None:
-        if span.start < span.end:
-            self._spans[source] = _joined([*self._spans.get(source, ()), span])
+        start, end = span
+        if start == end:
+            return
+        spans = self._spans.setdefault(source, [])
+        first = bisect_left(spans, start, key=lambda known: known.end)
+        last = bisect_right(spans, end, key=lambda known: known.start)
+        if first < last:
+            start = min(start, spans[first].start)
+            end = max(end, spans[last - 1].end)
+        spans[first:last] = [Span(start, end)]
 
-    def _read_in(self, source: _Source) -> list[Span]:
+    def _known(self, source: _Source) -> list[Span]:
         """What was read of a text; of an unknown version it may be of any."""
         document, part, version = source
-        return _joined(
-            span
+        found = [
+            spans
             for known, spans in self._spans.items()
             if known[:2] == (document, part)
             and (known[2] == version or "" in {known[2], version})
-            for span in spans
-        )
+        ]
+        if len(found) == 1:
+            return found[0]
+        joined = Seen([[document, part, *span] for spans in found for span in spans])
+        return joined._spans.get((document, part, ""), [])
+
+
+def _refused(found: Any) -> InvalidOptionError:
+    message = (
+        f"seen= has {named(found)}. It takes a list of passages, or of "
+        "[document, part, start, end] for each span, part None for a document of "
+        "one text."
+    )
+    return InvalidOptionError(message, option="seen", value=found)
 
 
 def _source_of(chunk: Chunk) -> _Source:
@@ -173,34 +199,40 @@ def _hash_of(text: str) -> str:
     return short_hash(text, _HASH_DIGITS)
 
 
+def _places(chunk: Chunk) -> list[tuple[Span, int]] | None:
+    if chunk.span is None:
+        return None
+    return _slices(chunk.text, spans_of(chunk.span, chunk.metadata))
+
+
 def _slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
-    """Each span and where it begins in the text; None where they are not its slices."""
-    places, offset = [], 0
+    """Each span and what to subtract for its place in the text.
+
+    None where the text is not made of slices that long.
+    """
+    places, length = [], -len(JOINT)
     for span in spans:
-        places.append((span, offset))
-        offset += span.end - span.start + len(JOINT)
-    return places if spans and offset - len(JOINT) == len(text) else None
+        length += len(JOINT)
+        places.append((span, span.start - length))
+        length += span.end - span.start
+    return places if spans and length == len(text) else None
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
-    """The same characters as spans that ascend and do not touch."""
-    joined: list[Span] = []
-    for span in sorted(spans):
-        if joined and span.start <= joined[-1].end:
-            joined[-1] = Span(joined[-1].start, max(span.end, joined[-1].end))
-        else:
-            joined.append(span)
-    return joined
-
-
-def _between(span: Span, read: Sequence[Span]) -> Iterator[Span]:
-    """The parts of a span that are in none of those that were read."""
-    at = span.start
-    for start, end in read:
+def _inside(span: Span, known: Sequence[Span]) -> Iterator[Span]:
+    """The parts of a span that are known; `known` ascends and does not touch."""
+    first = bisect_right(known, span.start, key=lambda each: each.end)
+    for start, end in known[first:]:
         if start >= span.end:
             break
+        yield Span(max(start, span.start), min(end, span.end))
+
+
+def _outside(span: Span, known: Sequence[Span]) -> Iterator[Span]:
+    """The parts of a span that are not known."""
+    at = span.start
+    for start, end in _inside(span, known):
         if start > at:
             yield Span(at, start)
-        at = max(at, end)
+        at = end
     if at < span.end:
         yield Span(at, span.end)
