@@ -84,7 +84,7 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
     Raises:
         InvalidOptionError: Something in `documents` is no document.
     """
-    return read_passages(hits_of(map(_document, _listed(documents))))
+    return read_passages(hits_of(map(as_document, _listed(documents))))
 
 
 def as_documents(passages: Sequence[Passage]) -> list[Document]:
@@ -109,7 +109,8 @@ def _listed(documents: Iterable[ResultLike]) -> Iterable[ResultLike]:
     return documents
 
 
-def _document(given: ResultLike) -> Document:
+def as_document(given: ResultLike) -> Document:
+    """Return a document, or the one that a mapping was made of."""
     if isinstance(given, Document):
         return given
     text = given.get("page_content") if isinstance(given, Mapping) else None

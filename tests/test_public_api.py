@@ -10,6 +10,7 @@ import pytest
 
 PROMISED = {
     "langchain_oprag": {
+        "EvidenceMiddleware",
         "LongReader",
         "LongUnitRetriever",
         "OffsetSentenceSplitter",
@@ -34,6 +35,7 @@ PROMISED = {
         "OffsetTokenNodeParser",
         "OrderPreservingPostprocessor",
         "OrderPreservingRetriever",
+        "OrderPreservingRetrieverTool",
         "PositionAnnotator",
         "SelfRouteQueryEngine",
         "aindex_documents",

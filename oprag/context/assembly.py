@@ -88,11 +88,11 @@ def order_context(
             `document_order="score_sum"`. The order of `texts` is the relevance.
         top_n: Texts to keep, of the best; None for all.
         seen: What the reader has read already: passages of an earlier call, or
-            `[document, part, start, end]` for each span (`part` None for a document
-            of one text). These characters are cut out before anything is selected,
-            so that a budget is filled with others. Given, even empty, no character
-            comes twice, merged or not; `top_n` counts the texts that have something
-            left.
+            `[document, part, start, end]` for each span (the document by its name or
+            key, `part` None for a document of one text). These characters are cut
+            out before anything is selected, so that a budget is filled with others.
+            Given, even empty, no character comes twice, merged or not; `top_n`
+            counts the texts that have something left.
         **options: The others of `ContextOptions`: `token_budget=`, `merge=`,
             `order=` and so on.
 

@@ -32,7 +32,8 @@ class Seen:
 
     Args:
         shown: What was shown: passages, or `[document, part, start, end]` for each
-            span, and behind that the version of the text where it is known.
+            span, the document by its name or its key; and behind that the version of
+            the text where it is known.
 
     Raises:
         InvalidOptionError: An entry is neither a passage nor such a list.
@@ -105,7 +106,7 @@ class Seen:
         if places is None:
             yield chunk
             return
-        known = self._known(_source_of(chunk))
+        known = self._known(chunk)
         if not any(list(_inside(span, known)) for span, _ in places):
             yield chunk
             return
@@ -119,7 +120,7 @@ class Seen:
         if self._has_text(chunk):
             yield chunk
             return
-        known = self._known(_source_of(chunk))
+        known = self._known(chunk)
         for span, offset in _places(chunk) or ():
             for start, end in _inside(span, known):
                 yield slice_of(
@@ -166,19 +167,20 @@ class Seen:
             end = max(end, spans[last - 1].end)
         spans[first:last] = [Span(start, end)]
 
-    def _known(self, source: _Source) -> list[Span]:
+    def _known(self, chunk: Chunk) -> list[Span]:
         """What was read of a text; of an unknown version it may be of any."""
-        document, part, version = source
+        _, part, version = _source_of(chunk)
         found = [
             spans
             for known, spans in self._spans.items()
-            if known[:2] == (document, part)
+            if known[0] in {chunk.document, chunk.name}
+            and known[1] == part
             and (known[2] == version or "" in {known[2], version})
         ]
         if len(found) == 1:
             return found[0]
-        joined = Seen([[document, part, *span] for spans in found for span in spans])
-        return joined._spans.get((document, part, ""), [])
+        joined = Seen([["", part, *span] for spans in found for span in spans])
+        return joined._spans.get(("", part, ""), [])
 
 
 def _refused(found: Any) -> InvalidOptionError:

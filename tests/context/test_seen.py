@@ -13,6 +13,7 @@ from oprag import order_context
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Seen, gather_evidence
 from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.metadata import document_key
 
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))
 
@@ -87,6 +88,16 @@ def test_slices_of_white_space_are_left_out():
 
     found = ordered([hit(0, 10, text=text)], [["a.txt", None, 0, 7]])
     assert found == []
+
+
+@pytest.mark.parametrize("document", ["a.txt", document_key("a.txt")])
+def test_a_document_is_known_by_its_name_and_by_its_key(document):
+    own = {"doc_key": document_key("a.txt"), "doc_uri": "a.txt", "char_start": 0}
+    texts, metadatas = [TEXT[:50]], [{**own, "char_end": 50}]
+
+    (passage,) = order_context(texts, metadatas, seen=[[document, None, 0, 20]])
+
+    assert passage.spans == ((20, 50),)
 
 
 def test_pages_have_characters_of_their_own():

@@ -93,7 +93,7 @@ def test_everything_can_be_imported_with_a_star():
     assert said == "OffsetTokenSplitter"
 
 
-@pytest.mark.parametrize("module", ["retrievers", "splitters"])
+@pytest.mark.parametrize("module", ["evidence", "retrievers", "splitters"])
 def test_the_examples_in_the_docstrings_are_right(module):
     tested = doctest.testmod(importlib.import_module(f"langchain_oprag.{module}"))
 

@@ -1,11 +1,14 @@
 """The components for LangChain."""
 
+from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import (
+    EvidenceMiddleware,
     LongReader,
     LongUnitRetriever,
     OffsetTokenSplitter,
@@ -68,3 +71,13 @@ def refused_of_models(model: BaseChatModel, r: BaseRetriever) -> None:
     SelfRouteChain(llm=model, retriever=r, documets={})  # type: ignore[call-arg]
     LongReader(llm=model, retriver=r)  # type: ignore[call-arg]
     OffsetTokenSplitter(chunk_sise=128)  # type: ignore[call-arg]
+
+
+def accepted_of_agents(messages: list[BaseMessage]) -> list[BaseMessage]:
+    create_agent("model", middleware=[EvidenceMiddleware(token_budget=2_000)])
+    return EvidenceMiddleware(token_budget=2_000, token_counter=len).apply(messages)
+
+
+def refused_of_agents() -> None:
+    EvidenceMiddleware(2_000)  # type: ignore[call-arg]
+    EvidenceMiddleware(token_budget="1")  # type: ignore[arg-type]
