@@ -30,7 +30,7 @@ from oprag.context.options import (
 )
 from oprag.context.placing import find_places
 from oprag.context.problems import Problems
-from oprag.context.results import Arranged, Result, scores_of
+from oprag.context.results import Arranged, Result, scores_of, written_ranks
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike
 from oprag.errors import (
@@ -346,7 +346,9 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         chunks = without_duplicates(find_places(chunks, texts))
     else:
         chunks = check_positions(chunks, missing_position=options.missing_position)
-    return with_lasting_ranks(chunks, options.document_order)
+    ranks = written_ranks([chunk.metadata for chunk in chunks])
+    how = options.document_order
+    return chunks if ranks is None else with_lasting_ranks(chunks, ranks, how)
 
 
 def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:

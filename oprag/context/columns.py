@@ -15,7 +15,7 @@ from operator import add, contains, itemgetter, sub
 from typing import Any, NamedTuple
 
 from oprag.chunk import Passage
-from oprag.context.lasting import handed_out, written_ranks
+from oprag.context.lasting import handed_out
 from oprag.context.options import ContextOptions
 from oprag.context.results import (
     Arranged,
@@ -23,6 +23,7 @@ from oprag.context.results import (
     place_metadata,
     scores_of,
     written_citation,
+    written_ranks,
 )
 from oprag.metadata import (
     CHAR_END,

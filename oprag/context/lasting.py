@@ -7,27 +7,16 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import is_
-from typing import Any
 
 from oprag.chunk import Chunk
-from oprag.context.results import is_placed
 from oprag.errors import InvalidOptionError
-from oprag.metadata import RANK
 from oprag.ordering import document_order, rank_order
 
 _NO_CHANCE = 3
 """So many results that stand behind others of their document, all in reading order, do
 not come from a ranking: of five of two documents, one in sixty orders is such."""
-
-
-def written_ranks(metadatas: Sequence[Mapping[str, Any]]) -> list[int] | None:
-    """Return the rank that each result has in its metadata; None where one has none."""
-    # Mostly the first tells.
-    if not metadatas or RANK not in metadatas[0] or not all(map(is_placed, metadatas)):
-        return None
-    return [metadata[RANK] for metadata in metadatas]
 
 
 def handed_out(
@@ -68,19 +57,19 @@ def _ascending(ranks: Sequence[int]) -> bool:
     return [*ranks] == sorted(ranks)
 
 
-def with_lasting_ranks(chunks: list[Chunk], how: str) -> list[Chunk]:
+def with_lasting_ranks(
+    chunks: list[Chunk], ranks: Sequence[int], how: str
+) -> list[Chunk]:
     """Put results of another component best first again, with the ranks they had.
 
     Args:
         chunks: As they came, checked; ranked by their places in the list.
+        ranks: Those that they have in their metadata (`written_ranks`).
         how: In which order documents follow one another; see `document_order`.
 
     Returns:
         The chunks best first; as they came, where their order is their relevance.
     """
-    ranks = written_ranks([chunk.metadata for chunk in chunks])
-    if ranks is None:
-        return chunks
     pairs = zip(chunks, ranks, strict=True)
     ranked = [chunk._replace(rank=rank) for chunk, rank in pairs]
     documents = [chunk.document for chunk in chunks]

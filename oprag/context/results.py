@@ -202,6 +202,14 @@ def is_placed(metadata: Mapping[str, Any]) -> bool:
     return type(metadata.get(RANK)) is int and isinstance(metadata.get(CITATION), str)
 
 
+def written_ranks(metadatas: Sequence[Mapping[str, Any]]) -> list[int] | None:
+    """Return the rank that each result has in its metadata; None where one has none."""
+    # Mostly the first tells.
+    if not metadatas or RANK not in metadatas[0] or not all(map(is_placed, metadatas)):
+        return None
+    return [metadata[RANK] for metadata in metadatas]
+
+
 _FOREIGN = (RANK, CITATION, EXACT)
 """Keys of a result that an application may have used for something else."""
 

@@ -20,6 +20,7 @@ from oprag.metadata import RESULT_KEYS
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
 from tests.laws.generated_contexts import Case, cases
+from tests.parity.components import COMPONENTS
 
 COUNT = resolve_token_counter("cl100k_base")
 MARKS = ("[…]", "", None, "…")
@@ -323,3 +324,54 @@ def test_scores_cannot_be_written_over_a_place(key):
         in_langchain.OrderPreservingCompressor(rescore=key)
     with pytest.raises(ValueError, match="rescore"):
         in_llamaindex.OrderPreservingPostprocessor(rescore=key)
+
+
+FOUND = [("best", 90), ("worst", 20), ("good", 40), ("bad", 0), ("fair", 60)]
+PLACED = sorted(set(COMPONENTS) - {"order_context"})
+
+
+def _ranks(result):
+    return [metadata["rank"] for metadata in result.metadatas]
+
+
+@pytest.mark.parametrize("second", PLACED)
+@pytest.mark.parametrize("first", ["compressor", "postprocessor"])
+def test_the_best_are_kept_behind_a_component_that_only_orders(first, second):
+    texts = [text for text, _ in FOUND]
+    metadatas = [{"source": "a", "start_index": start} for _, start in FOUND]
+    options = {"token_budget": 12, "token_counter": len}
+    ordered = COMPONENTS[first](texts, metadatas)
+    filtered = [pair for pair in zip(*ordered, strict=True) if pair[0] != "best"]
+    reranked = zip(*ordered, strict=True)
+
+    behind = COMPONENTS[second](*ordered, **options)
+    behind_a_filter = COMPONENTS[second](*zip(*filtered, strict=True), **options)
+    behind_a_reranker = COMPONENTS[second](
+        *zip(*sorted(reranked, reverse=True), strict=True), **options
+    )
+
+    assert behind == COMPONENTS[second](texts, metadatas, **options)
+    assert (ordered.texts[:2], _ranks(ordered)) == (["bad", "worst"], [3, 1, 2, 4, 0])
+    assert (behind_a_filter.texts, _ranks(behind_a_filter)) == (
+        ["worst", "good"],
+        [1, 2],
+    )
+    kept = behind_a_reranker.texts, _ranks(behind_a_reranker)
+    assert kept == (["worst", "good"], [0, 1])
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
+@pytest.mark.parametrize("component", PLACED)
+@pytest.mark.parametrize("selection", ["budget", "segments", "expand", "recall"])
+def test_sorted_by_rank_results_stand_as_retrieved(component, selection):
+    # As docs/evidence.md says of measures that look at the place in the list.
+    texts = [text for text, _ in FOUND]
+    metadatas = [{"source": "a", "start_index": start} for _, start in FOUND]
+
+    found = COMPONENTS[component](
+        texts, metadatas, selection=selection, token_budget=99, token_counter=len
+    )
+
+    ranked = sorted(zip(_ranks(found), found.texts, strict=True))
+    assert found.texts == ["bad", "worst", "good", "fair", "best"]
+    assert ranked == list(enumerate(texts))
