@@ -52,7 +52,7 @@ def gather_evidence(
     Returns:
         The same text for the same arguments. Lines for what stands above are left
         out, those of the worst first, where they took more than a quarter of the
-        budget.
+        budget; of nothing new, where they took more than all of it, but for one.
 
     Raises:
         OpragError: See `arrange`.
@@ -67,11 +67,15 @@ def gather_evidence(
     counter = resolve_token_counter(options.token_counter)
     if counter(evidence.text) <= budget:
         return evidence
+    # Where nothing is new, a line has to say so: no model takes an empty message.
+    least, most = (0, budget // _FOR_POINTERS) if evidence.passages else (1, budget)
     lines = _lines(above, options)
-    while lines and counter(lines) > budget // _FOR_POINTERS:
+    while len(above) > least and counter(lines) > most:
         worst = max(above, key=lambda passage: passage.rank)
         above = [passage for passage in above if passage is not worst]
         lines = _lines(above, options)
+    if not evidence.passages:
+        return _written(arranged, above, options)
     try:
         less = replace(options, token_budget=max(1, budget - counter(lines)))
         beside = _written(arrange(hits, less, seen=seen), above, options)

@@ -272,6 +272,14 @@ def test_evidence_that_was_all_read_is_lines_alone():
     )
 
 
+def test_evidence_that_was_all_read_is_never_empty():
+    hits, seen = [hit(30, 40), hit(0, 10)], [["a.txt", None, 0, 50]]
+
+    assert told(hits, seen, token_budget=120).count("see above") == 2
+    assert told(hits, seen, token_budget=70) == "[see above: a.txt, characters 30-40]"
+    assert told(hits, seen, token_budget=9) == "[see above: a.txt, characters 30-40]"
+
+
 def test_a_budget_that_holds_no_chunk_is_an_error():
     with pytest.raises(BudgetTooSmallError):
         told([hit(0, 100)], token_budget=20)
