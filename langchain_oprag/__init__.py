@@ -4,7 +4,8 @@ Wrap a retriever or a vector store in `OrderPreservingRetriever`, or put
 `OrderPreservingCompressor` after any retriever: the model then reads the chunks in
 the order the author wrote them. `SelfRouteChain` goes on to the full documents when
 the chunks do not hold the answer; `LongUnitRetriever` and `LongReader` read long units
-of documents. The methods are in `oprag`; here is no algorithm.
+of documents. `EvidenceMiddleware` sends an agent's model nothing twice. The methods are
+in `oprag`; here is no algorithm.
 """
 
 import importlib as _importlib
@@ -33,6 +34,7 @@ if _TYPE_CHECKING:
     from langchain_oprag.annotating import annotate_positions
     from langchain_oprag.diagnosing import diagnose
     from langchain_oprag.documents import document_source
+    from langchain_oprag.evidence import EvidenceMiddleware
     from langchain_oprag.indexing import aindex_documents, index_documents
     from langchain_oprag.long_reader import LongReader
     from langchain_oprag.long_units import LongUnitRetriever
@@ -44,6 +46,7 @@ if _TYPE_CHECKING:
     from langchain_oprag.vector_stores import OrderPreservingVectorStore
 
 __all__ = [
+    "EvidenceMiddleware",
     "LongReader",
     "LongUnitRetriever",
     "OffsetSentenceSplitter",
@@ -65,6 +68,7 @@ __all__ = [
 ]
 
 _LAZY = {
+    "EvidenceMiddleware": "evidence",
     "LongReader": "long_reader",
     "LongUnitRetriever": "long_units",
     "OffsetSentenceSplitter": "splitters",
@@ -87,8 +91,8 @@ _LAZY = {
 def __getattr__(name: str) -> _Any:
     """Import some names when they are used.
 
-    Only the splitters need text-splitters, and only the chains need chat models; the
-    rest takes a while to import.
+    Only the splitters need text-splitters, only the chains need chat models, and only
+    the middleware needs langchain; the rest takes a while to import.
     """
     if name not in _LAZY:
         message = f"module {__name__!r} has no attribute {name!r}"

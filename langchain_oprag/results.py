@@ -85,7 +85,7 @@ def as_passages(documents: Iterable[ResultLike]) -> list[Passage]:
         InvalidOptionError: Something in `documents` is no document.
     """
     check_listed("documents", documents, Document, _instead)
-    found = [_document(place, given) for place, given in enumerate(documents)]
+    found = [as_document(given, place) for place, given in enumerate(documents)]
     return read_passages(hits_of(found))
 
 
@@ -105,7 +105,8 @@ def as_documents(passages: Sequence[Passage]) -> list[Document]:
     return [document_of(passage) for passage in passages]
 
 
-def _document(place: int, given: ResultLike) -> Document:
+def as_document(given: ResultLike, place: int = 0) -> Document:
+    """Return a document, or the one that a mapping was made of."""
     text = given.get("page_content") if isinstance(given, Mapping) else None
     if isinstance(given, Mapping) and isinstance(text, str):
         return Document(text, id=given.get("id"), metadata=given.get("metadata") or {})

@@ -3,7 +3,8 @@
 A postprocessor and a retriever that hand the retrieved nodes on in the order of
 their documents, within a token budget; two node parsers whose offsets are exact; a
 query engine that reads the full documents when the nodes do not hold the answer; a
-retriever of long units, and a synthesizer that reads them in two calls.
+retriever of long units, and a synthesizer that reads them in two calls; a tool for
+agents that search several times.
 All methods are in `oprag`; here they only meet LlamaIndex's classes.
 """
 
@@ -51,6 +52,7 @@ if _TYPE_CHECKING:
     from llamaindex_oprag.results import as_nodes, as_passages, format_nodes
     from llamaindex_oprag.self_route import SelfRouteQueryEngine
     from llamaindex_oprag.stores import chunk_store
+    from llamaindex_oprag.tools import OrderPreservingRetrieverTool
 
 __all__ = [
     "LongReaderSynthesizer",
@@ -59,6 +61,7 @@ __all__ = [
     "OffsetTokenNodeParser",
     "OrderPreservingPostprocessor",
     "OrderPreservingRetriever",
+    "OrderPreservingRetrieverTool",
     "PositionAnnotator",
     "SelfRouteQueryEngine",
     "aindex_documents",
@@ -76,6 +79,7 @@ _LAZY = {
     "LongUnitRetriever": "long_units",
     "OffsetSentenceNodeParser": "node_parsers",
     "OffsetTokenNodeParser": "node_parsers",
+    "OrderPreservingRetrieverTool": "tools",
     "PositionAnnotator": "annotator",
     "SelfRouteQueryEngine": "self_route",
     "aindex_documents": "indexing",

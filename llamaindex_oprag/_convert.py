@@ -25,7 +25,16 @@ from llama_index.core.schema import (
 from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
-from oprag.context import Columns, ContextOptions, Result, result_of, single_passage
+from oprag.context import (
+    Columns,
+    ContextOptions,
+    Evidence,
+    Result,
+    Seen,
+    gather_evidence,
+    result_of,
+    single_passage,
+)
 from oprag.documents import check_entries
 from oprag.errors import OpragError
 from oprag.metadata import (
@@ -59,6 +68,8 @@ class Ordered(NamedTuple):
     """Whether every retrieved node was used, so that more could have been."""
     problem: OpragError | None = None
     """See `oprag.context.results.Arranged`."""
+    evidence: Evidence | None = None
+    """What is written of them; only where it is told what the reader has read."""
 
 
 def _wrapped(value: Any) -> str:
@@ -72,6 +83,7 @@ def arrange(
     options: ContextOptions,
     *,
     rescore: str | None = None,
+    seen: Seen | None = None,
 ) -> Ordered:
     """Select, order and join retrieved nodes.
 
@@ -81,6 +93,8 @@ def arrange(
             sends for a node: with the metadata that it shows to the model.
         rescore: Metadata key to write values to that fall from 1 in output order;
             `"score"` also is `NodeWithScore.score`. None to change no score.
+        seen: What the reader has read already; the budget then counts the text that
+            `gather_evidence` writes. None to leave nothing out.
 
     Returns:
         One new object per passage: a copy of its first node, with its place in the
@@ -94,16 +108,22 @@ def arrange(
     except (AttributeError, TypeError):
         check_entries("nodes", nodes, NodeWithScore, _wrapped)
         raise
-    arranged = context.arrange(
-        lambda: [hit_of(node, rescore) for node in nodes],
-        options,
-        sent_text=partial(sent_text, rescore=rescore),
-        columns=columns,
-    )
+    evidence = None
+    if seen is None:
+        arranged = context.arrange(
+            lambda: [hit_of(node, rescore) for node in nodes],
+            options,
+            sent_text=partial(sent_text, rescore=rescore),
+            columns=columns,
+        )
+    else:
+        hits = [hit_of(node, rescore) for node in nodes]
+        evidence = gather_evidence(hits, options, seen)
+        arranged = evidence.arranged
     made = arranged.results(
         partial(_node, rescore=rescore), rescored=rescore is not None
     )
-    return Ordered(made, arranged.used_all, arranged.problem)
+    return Ordered(made, arranged.used_all, arranged.problem, evidence)
 
 
 def nodes_of(arranged: context.Arranged) -> list[NodeWithScore]:

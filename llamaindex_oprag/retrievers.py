@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,9 @@ from oprag.context import (
     DESCRIPTIONS,
     ContextKeywords,
     ContextOptions,
+    Evidence,
     Problems,
+    Seen,
     check_option,
     list_options,
     needs,
@@ -31,7 +34,7 @@ from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing_extensions import Self, Unpack
 
     from oprag.diagnosing import Verification
 
@@ -115,6 +118,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self._rescore = rescore
         self._warned = False
         self._problems = Problems(type(self).__name__)
+        self._seen: Seen | None = None
+        self._evidence: Evidence | None = None
         super().__init__(
             base_retriever,
             callback_manager=callback_manager,
@@ -155,6 +160,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         stores = searched_stores(name, self.base_retriever)
         return Verification(name, stores, self._bound_options())
 
+    def _reading_on(self, seen: Seen) -> Self:
+        """A copy for one retrieval: its `_evidence` is then what is not in `seen`."""
+        copied = copy.copy(self)
+        # That there is not enough new text is no mistake to warn of.
+        vars(copied).update(_seen=seen, _warned=True)
+        return copied
+
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         fetch = Fetch(self.base_retriever, self._options)
         receive = partial(self._receive, self._bound_options())
@@ -178,13 +190,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     def _receive(
         self, options: ContextOptions, nodes: list[NodeWithScore]
     ) -> tuple[tuple[int, Ordered], bool]:
-        ordered = arrange(nodes, options, rescore=self._rescore)
+        ordered = arrange(nodes, options, rescore=self._rescore, seen=self._seen)
         return (len(nodes), ordered), ordered.used_all
 
     async def _areceive(
         self, options: ContextOptions, nodes: list[NodeWithScore]
     ) -> tuple[tuple[int, Ordered], bool]:
-        work = partial(arrange, nodes, rescore=self._rescore)
+        work = partial(arrange, nodes, rescore=self._rescore, seen=self._seen)
         ordered = await with_texts(options, work, characters_of(nodes))
         return (len(nodes), ordered), ordered.used_all
 
@@ -192,6 +204,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self, fetch: Fetch, received: tuple[int, Ordered]
     ) -> list[NodeWithScore]:
         found, ordered = received
+        self._evidence = ordered.evidence
         if ordered.problem is not None:
             self._problems.tell(ordered.problem)
         counts = self._options.selection != "top_k"

@@ -72,9 +72,11 @@ def test_the_core_depends_on_nothing():
 
 @pytest.mark.parametrize("name", sorted(pins("constraints-lowest.txt")))
 def test_the_lowest_tested_version_is_the_lowest_declared_one(name):
+    # What `agents` needs came with LangChain 1.0; its tests are skipped below.
+    extras = [lines for extra, lines in EXTRAS.items() if extra != "agents"]
     declared = {
         Version(specifier.version)
-        for lines in [*EXTRAS.values(), *GROUPS.values()]
+        for lines in [*extras, *GROUPS.values()]
         for requirement in requirements(lines)
         if requirement.name == name
         for specifier in requirement.specifier

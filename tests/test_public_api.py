@@ -10,6 +10,7 @@ import pytest
 
 PROMISED = {
     "langchain_oprag": {
+        "EvidenceMiddleware",
         "LongReader",
         "LongUnitRetriever",
         "OffsetSentenceSplitter",
@@ -36,6 +37,7 @@ PROMISED = {
         "OffsetTokenNodeParser",
         "OrderPreservingPostprocessor",
         "OrderPreservingRetriever",
+        "OrderPreservingRetrieverTool",
         "PositionAnnotator",
         "SelfRouteQueryEngine",
         "aindex_documents",

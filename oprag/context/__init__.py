@@ -5,6 +5,7 @@ from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.docstrings import described, documented, list_options
+from oprag.context.evidence import Evidence, gather_evidence
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -29,6 +30,7 @@ from oprag.context.results import (
     single_passage,
 )
 from oprag.context.returned import read_passages, result_of, without_place
+from oprag.context.seen import Seen, SeenLike
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
@@ -64,6 +66,7 @@ __all__ = [
     "Columns",
     "ContextKeywords",
     "ContextOptions",
+    "Evidence",
     "FetchPlan",
     "FindText",
     "OnProblem",
@@ -75,6 +78,8 @@ __all__ = [
     "Problems",
     "ReadingKeywords",
     "Result",
+    "Seen",
+    "SeenLike",
     "Selection",
     "SentText",
     "arrange",
@@ -88,6 +93,7 @@ __all__ = [
     "extract_segments",
     "fill_budget",
     "find_places",
+    "gather_evidence",
     "is_search",
     "knows_its_options",
     "list_options",

@@ -31,6 +31,7 @@ from oprag.context.options import (
 from oprag.context.placing import find_places
 from oprag.context.problems import Problems, with_problem
 from oprag.context.results import Arranged, Result, scores_of, written_ranks
+from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike
 from oprag.errors import (
     InconsistentChunksError,
@@ -71,6 +72,7 @@ def order_context(
     scores: Sequence[float | None] | None = None,
     *,
     top_n: int | None = None,
+    seen: SeenLike | None = None,
     **options: Unpack[OrderContextKeywords],
 ) -> list[Passage]:
     """Put retrieved texts into the order of their documents, within a budget.
@@ -85,6 +87,12 @@ def order_context(
         scores: One per text, as reported; carried along and used only by
             `document_order="score_sum"`. The order of `texts` is the relevance.
         top_n: Texts to keep, of the best; None for all.
+        seen: What the reader has read already: passages of an earlier call, or
+            `[document, part, start, end]` for each span (the document by its name or
+            key, `part` None for a document of one text). These characters are cut
+            out before anything is selected, so that a budget is filled with others.
+            Given, even empty, no character comes twice, merged or not; `top_n`
+            counts the texts that have something left.
         **options: The others of `ContextOptions`: `token_budget=`, `merge=`,
             `order=` and so on.
 
@@ -139,7 +147,8 @@ def order_context(
         Hit(text, metadata, score=score)
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
-    arranged = arrange(hits, checked)
+    read = None if seen is None else Seen(seen)
+    arranged = arrange(hits, checked, seen=read)
     if arranged.problem is not None:
         Problems("order_context").tell(arranged.problem)
     return arranged.passages()
@@ -151,6 +160,7 @@ def arrange(
     *,
     sent_text: SentText | None = None,
     columns: Columns | None = None,
+    seen: Seen | None = None,
 ) -> Arranged:
     """Select the best hits, put them in order, and join them into passages.
 
@@ -162,6 +172,8 @@ def arrange(
             the budget counts this.
         columns: The same hits in a form that takes less time to make; with what is
             sent before each, where there is `sent_text`.
+        seen: Characters that are cut out before anything is selected, see
+            `Seen.divided`; None to cut nothing.
 
     Raises:
         MissingDocumentError: See `read_documents`.
@@ -171,8 +183,11 @@ def arrange(
     """
 
     def steps() -> Arranged:
-        return _by_steps(hits() if callable(hits) else hits, options, sent_text)
+        given = hits() if callable(hits) else hits
+        return _by_steps(given, options, sent_text, seen)
 
+    if seen is not None:
+        return steps()
     # Chunks of other splitters mostly have no document key, and the first tells.
     if columns is None or not columns.metadatas or DOC_KEY not in columns.metadatas[0]:
         return steps()
@@ -180,17 +195,21 @@ def arrange(
 
 
 def _by_steps(
-    hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    sent_text: SentText | None,
+    seen: Seen | None,
 ) -> Arranged:
     try:
-        return _made(hits, prepared_chunks(hits, options), options, sent_text)
+        chunks = prepared_chunks(hits, options)
+        return _made(hits, chunks, options, sent_text, seen=seen)
     except InconsistentChunksError:  # of a full text, which is whole or not at all
         raise
     except (MissingDocumentError, PositionError) as error:
         if options.on_problem == "error":
             raise
         problem = error
-    return as_retrieved(hits, options, problem, sent_text)
+    return as_retrieved(hits, options, problem, sent_text, seen)
 
 
 def as_retrieved(
@@ -198,6 +217,7 @@ def as_retrieved(
     options: ContextOptions,
     problem: OpragError,
     sent_text: SentText | None = None,
+    seen: Seen | None = None,
 ) -> Arranged:
     """Keep the order as retrieved, within the budget (`on_problem="warn"`).
 
@@ -206,10 +226,11 @@ def as_retrieved(
         options: See `ContextOptions`.
         problem: In whose place this is returned.
         sent_text: As `arrange` takes it.
+        seen: The same.
     """
     options = options.as_retrieved()
     chunks = _without_doubtful_places(prepared_chunks(hits, options), problem)
-    return _made(hits, chunks, options, sent_text, problem)
+    return _made(hits, chunks, options, sent_text, seen=seen, problem=problem)
 
 
 def _without_doubtful_places(
@@ -233,13 +254,19 @@ def _made(
     chunks: list[Chunk],
     options: ContextOptions,
     sent_text: SentText | None,
+    *,
+    seen: Seen | None,
     problem: OpragError | None = None,
 ) -> Arranged:
-    best = chunks if options.top_n is None else chunks[: options.top_n]
+    read: list[Chunk] = []
+    if seen is not None:
+        chunks, read = seen.divided(chunks)
+    best = chunks if options.top_n is None else _of_best(chunks, options.top_n)
     budget = options.token_budget or options.needed_budget()
     if budget is None:
         used_all = len(best) == len(chunks)
-        return _BySteps(finish(best, options), used_all, hits, options, problem)
+        read = _before(best, read, used_all=used_all)
+        return _BySteps(finish(best, options), used_all, hits, options, read, problem)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget)
     taken = filler.taken(listed, budget)
@@ -249,7 +276,24 @@ def _made(
         and options.selection != "segments"
         and len(best) == len(chunks)
     )
-    return _BySteps(filler.finished(taken), used_all, hits, options, problem)
+    read = _before(taken, read, used_all=used_all)
+    return _BySteps(filler.finished(taken), used_all, hits, options, read, problem)
+
+
+def _of_best(chunks: Sequence[Chunk], top_n: int) -> list[Chunk]:
+    """The best chunks, of which each may have come in several slices."""
+    ranks = list(dict.fromkeys(chunk.rank for chunk in chunks))[:top_n]
+    return [chunk for chunk in chunks if chunk.rank <= ranks[-1]] if ranks else []
+
+
+def _before(
+    taken: Sequence[Chunk], read: list[Chunk], *, used_all: bool
+) -> list[Chunk]:
+    """What was read of chunks that would have been taken: those before the last."""
+    if used_all or not taken:
+        return read
+    last = max(chunk.rank for chunk in taken)
+    return [chunk for chunk in read if chunk.rank <= last]
 
 
 @dataclass(frozen=True)
@@ -258,6 +302,7 @@ class _BySteps(Arranged):
     used_all: bool
     hits: Sequence[Hit]
     options: ContextOptions
+    read: Sequence[Chunk] = ()
     problem: OpragError | None = None
 
     def passages(self) -> list[Passage]:

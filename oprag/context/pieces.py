@@ -156,7 +156,7 @@ def _slice(covering: Sequence[Chunk], start: int, end: int) -> Chunk:
             return chunk
     best = covering[0]
     offset = start - (best.span or Span(0, 0)).start
-    return _part_of(best, best.text[offset : offset + end - start], start, end)
+    return slice_of(best, best.text[offset : offset + end - start], start, end)
 
 
 def _from_source(beside: Chunk, source: str, start: int, end: int) -> Chunk:
@@ -166,17 +166,28 @@ def _from_source(beside: Chunk, source: str, start: int, end: int) -> Chunk:
             f"the end of the text in documents= ({len(source)} characters)."
         )
         raise InvalidSpanError(message, document=beside.document, start=start, end=end)
-    return _part_of(beside, source[start:end], start, end)
+    return slice_of(beside, source[start:end], start, end)
 
 
-def _part_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
+def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
+    """Return a part of a chunk as a chunk.
+
+    Args:
+        chunk: It has a span.
+        text: The part's text.
+        start: Its first character, in the text that the span is relative to.
+        end: One past its last.
+    """
+    position = chunk.position
+    if position is not None and position[-2:] == chunk.span:
+        position = (*position[:-2], start, end)
     # Stored counts are of the whole chunk, and a stamp is of what it begins.
     metadata = {
         key: value for key, value in chunk.metadata.items() if key not in OF_ONE_TEXT
     }
     return chunk._replace(
         text=text,
-        position=(*(chunk.position or ())[:-2], start, end),
+        position=position,
         span=Span(start, end),
         token_count=None,
         metadata=metadata,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 
 from oprag.chunk import Chunk, Passage
 from oprag.context.options import check_option
@@ -27,6 +28,47 @@ def marked_texts(
 def cited_text(number: int, passage: Passage) -> str:
     """The text of a passage behind its number and place, as `render` writes it."""
     return f"[{number}] {passage.citation}".rstrip() + f"\n{passage.text}"
+
+
+def pointer(passage: Passage) -> str:
+    """The line that stands for a passage that the reader finds further up."""
+    return f"[see above: {passage.citation}]"
+
+
+def with_pointers(
+    passages: Sequence[Passage],
+    above: Sequence[Passage],
+    *,
+    gap_mark: str | None,
+    separator: str,
+    in_order: bool = True,
+) -> str:
+    """Write passages as `render` does with citations, and a line for what is above.
+
+    Args:
+        passages: As `order_context` returns them.
+        above: What the reader has read.
+        gap_mark: See `render`.
+        separator: See `render`.
+        in_order: Whether passages are in reading order: the line then stands where
+            its text would. Otherwise, and where there is no passage of its document,
+            it stands behind all passages.
+    """
+    lines: dict[str, list[tuple[Passage, str]]] = {}
+    for number, passage in enumerate(passages, start=1):
+        of = passage.document if in_order else ""
+        lines.setdefault(of, []).append((passage, cited_text(number, passage)))
+    for passage in above:
+        of = passage.document if in_order else ""
+        lines.setdefault(of, []).append((passage, pointer(passage)))
+    if in_order:
+        for listed in lines.values():
+            listed.sort(key=lambda line: line[0].chunks[0].position or (inf,))
+    ordered = [line for listed in lines.values() for line in listed]
+    texts = [text for _, text in ordered]
+    return separator.join(
+        _with_marks([passage for passage, _ in ordered], texts, gap_mark, separator)
+    )
 
 
 def render(

@@ -43,6 +43,8 @@ class Arranged(ABC):
     as `top_n` or the budget left one out."""
     problem: OpragError | None = None
     """Why the order as retrieved was kept (`on_problem="warn"`); else None."""
+    read: Sequence[Chunk] = ()
+    """What would have been kept, had it not been read before."""
 
     @abstractmethod
     def passages(self) -> list[Passage]:

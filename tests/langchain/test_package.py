@@ -94,7 +94,7 @@ def test_everything_can_be_imported_with_a_star():
 
 
 @pytest.mark.parametrize(
-    "module", ["retrievers", "splitters", "tools", "vector_stores"]
+    "module", ["evidence", "retrievers", "splitters", "tools", "vector_stores"]
 )
 def test_the_examples_in_the_docstrings_are_right(module):
     tested = doctest.testmod(importlib.import_module(f"langchain_oprag.{module}"))

@@ -9,6 +9,8 @@ def accepted(texts: list[str], metadatas: list[dict[str, object]]) -> list[Passa
     order_context(texts, metadatas, position_keys=["page", "start_index"])
     order_context(texts, metadatas, documents={"a": "text"}, token_counter=len)
     order_context(texts, metadatas, documents="folder")
+    shown = order_context(texts, metadatas, seen=[["a.txt", None, 0, 120]])
+    order_context(texts, metadatas, seen=shown)
     split_tokens("text", chunk_size=10)
     return order_context(texts, metadatas, token_budget=1_000, selection="recall")
 
@@ -20,3 +22,4 @@ def refused(texts: list[str]) -> None:
     order_context(texts, selection="best")  # type: ignore[arg-type]
     order_context(texts, token_budget="8000")  # type: ignore[arg-type]
     order_context(texts, merge=None)  # type: ignore[arg-type]
+    order_context(texts, seen=3)  # type: ignore[arg-type]

@@ -1,12 +1,15 @@
 """The components for LangChain."""
 
+from langchain.agents import create_agent
 from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
 from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import (
+    EvidenceMiddleware,
     LongReader,
     LongUnitRetriever,
     OffsetTokenSplitter,
@@ -90,6 +93,16 @@ class TestTheirs(StoreSuite):
             search=search,
             delete=self.store.delete,
         )
+
+
+def accepted_of_agents(messages: list[BaseMessage]) -> list[BaseMessage]:
+    create_agent("model", middleware=[EvidenceMiddleware(token_budget=2_000)])
+    return EvidenceMiddleware(token_budget=2_000, token_counter=len).apply(messages)
+
+
+def refused_of_agents() -> None:
+    EvidenceMiddleware(2_000)  # type: ignore[call-arg]
+    EvidenceMiddleware(token_budget="1")  # type: ignore[arg-type]
 
 
 def accepted_in_the_place_of_a_store(s: VectorStore, r: BaseRetriever) -> BaseTool:

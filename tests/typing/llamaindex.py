@@ -8,6 +8,7 @@ from llamaindex_oprag import (
     OffsetTokenNodeParser,
     OrderPreservingPostprocessor,
     OrderPreservingRetriever,
+    OrderPreservingRetrieverTool,
     SelfRouteQueryEngine,
 )
 from oprag.units import LongUnit
@@ -28,6 +29,7 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     LongUnitRetriever(r, units=units, documents={"a": "text"}, similarity_top_k=2)
     LongUnitRetriever(r, units=units, documents="folder", order="score")
     OffsetTokenNodeParser(chunk_size=128, include_metadata=False)
+    OrderPreservingRetrieverTool.from_defaults(r, token_budget=1_000, show="unseen")
     return postprocessor.postprocess_nodes(retriever.retrieve("question"))
 
 
@@ -45,4 +47,5 @@ def refused(r: BaseRetriever, units: list[LongUnit]) -> None:
     postprocessor.token_bugdet = 1  # type: ignore[attr-defined]
     postprocessor.token_budget = "1"  # type: ignore[assignment]
     LongUnitRetriever(r, units=units, documents={}, k=3)  # type: ignore[call-arg]
+    OrderPreservingRetrieverTool.from_defaults(r, show="new")  # type: ignore[arg-type]
     OffsetTokenNodeParser(chunk_sise=128)  # type: ignore[call-arg]

@@ -1,0 +1,178 @@
+"""Agents that search several times: each character of a source is sent once."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.documents import Document
+from langchain_core.messages import BaseMessage, ToolMessage
+
+from langchain_oprag._convert import hits_of
+from langchain_oprag.results import as_document
+from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.optional import require
+from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+else:
+
+    def _base() -> type:
+        """What agents take; on LangChain 0.3 there is none, and `apply` works."""
+        try:
+            from langchain.agents.middleware import AgentMiddleware
+        except ImportError:
+            return object
+        return AgentMiddleware
+
+    AgentMiddleware = _base()
+
+
+class EvidenceMiddleware(AgentMiddleware):
+    """Shows an agent's model every passage once, in order, however often it searches.
+
+    For tools that return documents as their artifact (`response_format=
+    "content_and_artifact"`). In what the model reads, such a tool's message holds the
+    text that no earlier message shows: in document order, with places and gap marks,
+    as `format_documents` writes it. For what an earlier message shows it has a line,
+    `[see above: contract.txt, characters 120-480]`.
+
+    List it last: `create_agent(…, middleware=[…, EvidenceMiddleware()])`. It is a
+    function of the messages that the model is to read, and keeps nothing: what was
+    removed, summarised or cleared before counts as not shown, in forks and resumed
+    threads too. What a message shows depends only on those before it, so that a prompt
+    begins as the one before it, and caches of prompts hold. The messages in the
+    agent's state stay as they are.
+
+    Documents of which no place is known, or of which the places contradict each other,
+    stand behind the others of their source as they came, each text once.
+
+    A message is left as it is if its content has no line of the documents: an answer
+    with its sources as artifact, or a cleared result.
+
+    Args:
+        token_budget: Tokens that one message may show, the lines for what stands above
+            included: documents are left out, the worst first, until they fit. These
+            count as not shown: a later message may show them. There is no limit for
+            all messages together, because then a late search would show nothing;
+            `SummarizationMiddleware` and `ContextEditingMiddleware`, listed before,
+            keep a conversation short. None for no limit.
+        token_counter: As in `oprag.context.ContextOptions`; asked only for a
+            `token_budget`.
+
+    Raises:
+        InvalidOptionError: On construction, for a value that an option cannot have.
+        BudgetTooSmallError: Not even the best document of a message fits.
+        MissingDependencyError: An agent calls it, and langchain is not 1.0 or newer.
+
+    Example:
+        >>> found = [Document("To begin.", metadata={"source": "a", "start_index": 0})]
+        >>> tool = {"artifact": found, "content": "To begin."}
+        >>> messages = [ToolMessage(**tool, tool_call_id=id) for id in ("1", "2")]
+        >>> for message in EvidenceMiddleware().apply(messages):
+        ...     print(message.content)
+        [1] a, characters 0-9
+        To begin.
+        [see above: a, characters 0-9]
+    """
+
+    def __init__(
+        self, *, token_budget: int | None = None, token_counter: TokenizerSpec = None
+    ) -> None:
+        super().__init__()
+        self._options = ContextOptions(
+            token_budget=token_budget,
+            token_counter=token_counter,
+            merge=True,
+            missing_document="one",
+            missing_position="last",
+        )
+
+    def apply(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:
+        """Return messages as the model is to read them.
+
+        For graphs of your own, before the model is called; needs langchain-core alone.
+
+        Args:
+            messages: The conversation so far. Not changed.
+
+        Returns:
+            A new list. Messages of tools that found documents are new objects with
+            the same id and artifact; the others are those that were given.
+        """
+        seen = Seen()
+        return [self._shown(message, seen) for message in messages]
+
+    def wrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
+    ) -> ModelResponse[Any]:
+        """Call the model with the messages that `apply` returns."""
+        _require_agents()
+        messages: list[Any] = self.apply(request.messages)
+        return handler(request.override(messages=messages))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Async version of `wrap_model_call`."""
+        _require_agents()
+        if self._options.token_budget is not None:
+            await load_counter(self._options.token_counter)
+        characters = sum(len(_text_of(message.content)) for message in request.messages)
+        work = partial(self.apply, request.messages)
+        messages: list[Any] = await in_thread_if_long(characters, work)
+        return await handler(request.override(messages=messages))
+
+    def _shown(self, message: BaseMessage, seen: Seen) -> BaseMessage:
+        found = _evidence_of(message)
+        if not found:
+            return message
+        evidence = gather_evidence(hits_of(found), self._options, seen)
+        seen.add(evidence.passages)
+        # Of nothing but white space nothing is left, and no model takes that.
+        return message.model_copy(update={"content": evidence.text or message.content})
+
+
+def _require_agents() -> None:
+    purpose = "EvidenceMiddleware in an agent"
+    require("langchain.agents.middleware", extra="agents", purpose=purpose)
+
+
+def _evidence_of(message: BaseMessage) -> list[Document]:
+    """The documents that a message shows; none where it shows something else."""
+    if not isinstance(message, ToolMessage) or not isinstance(message.artifact, list):
+        return []
+    if not all(map(_is_document, message.artifact)):
+        return []
+    documents = [as_document(each) for each in message.artifact]
+    content = _text_of(message.content)
+    lines = [_longest_line(each.page_content) for each in documents]
+    return documents if any(line and line in content for line in lines) else []
+
+
+def _is_document(given: Any) -> bool:
+    """Whether it is one, or what a checkpointer made of it."""
+    return isinstance(given, Document) or (
+        isinstance(given, Mapping) and isinstance(given.get("page_content"), str)
+    )
+
+
+def _longest_line(text: str) -> str:
+    return max((line.strip() for line in text.splitlines()), key=len, default="")
+
+
+def _text_of(content: str | Sequence[Any]) -> str:
+    """The text of a message's content; empty where it holds anything else."""
+    if isinstance(content, str):
+        return content
+    texts = [
+        block.get("text") if isinstance(block, Mapping) else block for block in content
+    ]
+    known = [text for text in texts if isinstance(text, str)]
+    return "\n".join(known) if len(known) == len(texts) else ""

@@ -1,0 +1,187 @@
+"""A retriever as a tool for agents: text with places, and nothing twice if wanted."""
+
+# No `from __future__ import annotations`: LlamaIndex gives its Context only to
+# functions whose annotation is the class itself, and a text is none.
+
+import asyncio
+from typing import Any, Literal, get_args
+from weakref import WeakKeyDictionary
+
+from llama_index.core.async_utils import asyncio_run
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.indices.base import BaseIndex
+from llama_index.core.schema import NodeWithScore
+from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
+from llama_index.core.workflow import Context
+
+from llamaindex_oprag._wrapping import check_retriever
+from llamaindex_oprag.retrievers import OrderPreservingRetriever
+from oprag.context import Evidence, Seen
+from oprag.errors import InvalidOptionError, invalid_option
+
+Show = Literal["all", "unseen"]
+
+_DESCRIPTION = (
+    "Searches the documents. Returns passages in the order of their documents, each "
+    "behind its source and place; […] stands where text was left out."
+)
+_UNSEEN = " What an earlier search returned is named and not repeated."
+_SHOWN = "oprag_seen"
+"""Where a Context holds what was shown in it."""
+
+_turns: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
+"""For each Context's store: searches that run side by side take turns."""
+
+
+class OrderPreservingRetrieverTool(FunctionTool):
+    """A retriever as a tool: an agent reads passages in order, with their places.
+
+    Made by `from_defaults`. The content is what `format_nodes` writes: source and
+    place before each passage, `[…]` where text was left out. The same search gives the
+    same content, byte for byte. `raw_output` are the nodes.
+
+    Args:
+        retriever: Its options decide what comes.
+        metadata: Name and description.
+        show: See `from_defaults`.
+
+    Raises:
+        InvalidOptionError: `show` is neither.
+    """
+
+    def __init__(
+        self,
+        retriever: OrderPreservingRetriever,
+        metadata: ToolMetadata,
+        *,
+        show: Show = "all",
+    ) -> None:
+        if show not in get_args(Show):
+            raise invalid_option("show", show, 'It takes "all" or "unseen".')
+        self._retriever = retriever
+        self._show = show
+        if show == "unseen":
+            super().__init__(self._next, metadata, self._anext)
+        else:
+            super().__init__(self._all, metadata, self._aall)
+
+    @classmethod
+    def from_defaults(  # type: ignore[override]  # as RetrieverTool's, which is no FunctionTool
+        cls,
+        retriever: BaseIndex[Any] | BaseRetriever,
+        *,
+        token_budget: int | None = None,
+        widen: int | Literal["fill"] | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        show: Show = "all",
+    ) -> "OrderPreservingRetrieverTool":
+        """Make a tool of an index or a retriever.
+
+        Args:
+            retriever: An index, a retriever, or an `OrderPreservingRetriever`, which
+                keeps its own options.
+            token_budget: Tokens that the content may take, with all that is written
+                around the texts; see `OrderPreservingRetriever`. None for as many
+                nodes as come.
+            widen: See `OrderPreservingRetriever`.
+            name: None for `retriever_tool`, as LlamaIndex's own.
+            description: What the model is told of it; None for a general one.
+            show: `"all"` that a search finds, or what is `"unseen"` in this
+                conversation: what was shown before is cut out before the budget is
+                filled, and a line says where it stands,
+                `[see above: contract.txt, characters 120-480]`. The spans are kept
+                as plain JSON in the store of the agent's `Context`, under
+                `oprag_seen`, for all such tools in it; a typed state needs a list of
+                that name. Set it to `[]` where the messages are gone: LlamaIndex
+                may leave an agent's memory out of the JSON of a `Context`; run the
+                agent with the same `memory=`.
+
+        Raises:
+            InvalidOptionError: `retriever` is something else; or an
+                `OrderPreservingRetriever`, and options are given beside it.
+        """
+        if isinstance(retriever, BaseIndex):
+            retriever = retriever.as_retriever()
+        check_retriever("retriever", retriever)
+        options: dict[str, Any] = {"token_budget": token_budget, "widen": widen}
+        options = {name: each for name, each in options.items() if each is not None}
+        if not isinstance(retriever, OrderPreservingRetriever):
+            retriever = OrderPreservingRetriever(retriever, merge=True, **options)
+        elif options:
+            ((option, value), *_) = options.items()
+            message = (
+                f"{option}= is given beside an OrderPreservingRetriever, whose own "
+                f"options hold. Write OrderPreservingRetriever(…, {option}={value!r})."
+            )
+            raise InvalidOptionError(message, option=option, value=value)
+        told = _DESCRIPTION if show == "all" else _DESCRIPTION + _UNSEEN
+        metadata = ToolMetadata(description or told, name or "retriever_tool")
+        return cls(retriever, metadata, show=show)
+
+    @property
+    def retriever(self) -> OrderPreservingRetriever:
+        """What it searches with."""
+        return self._retriever
+
+    def call(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        """Search, and return the content; with `show="unseen"` give `ctx=`.
+
+        Raises:
+            InvalidOptionError: `show="unseen"`, and there is no `Context`.
+        """
+        self._check_context(kwargs)
+        output: ToolOutput = self._fn(*args, **kwargs)
+        return output
+
+    async def acall(self, *args: Any, **kwargs: Any) -> ToolOutput:
+        """Async version of `call`."""
+        self._check_context(kwargs)
+        output: ToolOutput = await self._async_fn(*args, **kwargs)
+        return output
+
+    def _check_context(self, given: dict[str, Any]) -> None:
+        if self._show == "all" or isinstance(given.get("ctx"), Context):
+            return
+        message = (
+            'show="unseen" notes in the Context of a workflow what was shown, and the '
+            "tool was called without one. Agents of LlamaIndex give it; by hand write "
+            'tool.call(input=…, ctx=Context(agent)). show="all" needs none.'
+        )
+        raise InvalidOptionError(message, option="show", value=self._show)
+
+    def _all(self, input: str) -> ToolOutput:  # noqa: A002 -- LlamaIndex's word
+        reading = self._retriever._reading_on(Seen())  # noqa: SLF001 -- of this package
+        nodes = reading.retrieve(input)
+        return self._output(input, nodes, reading._evidence)  # noqa: SLF001 -- as above
+
+    async def _aall(self, input: str) -> ToolOutput:  # noqa: A002 -- as above
+        return await self._aread_on(input, Seen())
+
+    def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
+        output: ToolOutput = asyncio_run(self._anext(input, ctx))
+        return output
+
+    async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
+        async with _turns.setdefault(ctx.store, asyncio.Lock()):
+            seen = Seen(await ctx.store.get(_SHOWN, default=[]))
+            output = await self._aread_on(input, seen)
+            await ctx.store.set(_SHOWN, seen.as_json())
+        return output
+
+    async def _aread_on(self, question: str, seen: Seen) -> ToolOutput:
+        reading = self._retriever._reading_on(seen)  # noqa: SLF001 -- as above
+        nodes = await reading.aretrieve(question)
+        evidence = reading._evidence  # noqa: SLF001 -- as above
+        seen.add(evidence.passages if evidence else ())
+        return self._output(question, nodes, evidence)
+
+    def _output(
+        self, question: str, nodes: list[NodeWithScore], evidence: Evidence | None
+    ) -> ToolOutput:
+        return ToolOutput(
+            tool_name=self.metadata.get_name(),
+            content=evidence.text if evidence else "",
+            raw_input={"input": question},
+            raw_output=nodes,
+        )

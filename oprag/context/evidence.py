@@ -1,0 +1,111 @@
+"""What one search adds to a conversation: the new text, and where the rest stands.
+
+The rule of both adapters for agents that search several times. Each character of a
+source is written once; for what stands further up there is a line that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from oprag.chunk import Hit, Passage
+from oprag.context.assembly import arrange
+from oprag.context.merging import merge_neighbours
+from oprag.context.options import ContextOptions
+from oprag.context.rendering import pointer, with_pointers
+from oprag.context.results import Arranged
+from oprag.context.seen import Seen
+from oprag.errors import BudgetTooSmallError
+from oprag.ordering import document_order
+from oprag.tokens import resolve_token_counter
+
+GAP_MARK = "[…]"
+
+_FOR_POINTERS = 4
+"""The lines for what stands above take at most this part of a budget: a quarter."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a search found, as the reader of a conversation reads it."""
+
+    text: str
+    """The new passages with their places and gap marks, and a line for each that
+    stands further up."""
+    passages: list[Passage]
+    """The new ones."""
+    arranged: Arranged
+    """The same, as `arrange` returned it."""
+
+
+def gather_evidence(
+    hits: Sequence[Hit], options: ContextOptions, seen: Seen
+) -> Evidence:
+    """Write what hits hold and the reader has not read, within the budget.
+
+    Args:
+        hits: Best first, or as another component handed them out.
+        options: As for `arrange`. Places and gap marks are always written, and count.
+        seen: What the reader has read. Not changed: add the passages to it.
+
+    Returns:
+        The same text for the same arguments. Lines for what stands above are left
+        out, those of the worst first, where they took more than a quarter of the
+        budget; of nothing new, where they took more than all of it, but for one.
+
+    Raises:
+        OpragError: See `arrange`.
+    """
+    options = replace(options, citations=True, gap_mark=options.gap_mark or GAP_MARK)
+    arranged = arrange(hits, options, seen=seen)
+    above = _joined(arranged, options)
+    evidence = _written(arranged, above, options)
+    budget = options.token_budget
+    if budget is None or not above:
+        return evidence
+    counter = resolve_token_counter(options.token_counter)
+    if counter(evidence.text) <= budget:
+        return evidence
+    # Where nothing is new, a line has to say so: no model takes an empty message.
+    least, most = (0, budget // _FOR_POINTERS) if evidence.passages else (1, budget)
+    lines = _lines(above, options)
+    while len(above) > least and counter(lines) > most:
+        worst = max(above, key=lambda passage: passage.rank)
+        above = [passage for passage in above if passage is not worst]
+        lines = _lines(above, options)
+    if not evidence.passages:
+        return _written(arranged, above, options)
+    try:
+        less = replace(options, token_budget=max(1, budget - counter(lines)))
+        beside = _written(arrange(hits, less, seen=seen), above, options)
+    except BudgetTooSmallError:
+        return _written(arranged, (), options)
+    fits = counter(beside.text) <= budget
+    return beside if fits else _written(arranged, (), options)
+
+
+def _joined(arranged: Arranged, options: ContextOptions) -> list[Passage]:
+    ordered = document_order(arranged.read)
+    passages = merge_neighbours(ordered, max_gap=options.max_gap)
+    return list({passage.citation: passage for passage in passages}.values())
+
+
+def _lines(above: Sequence[Passage], options: ContextOptions) -> str:
+    joint = f"{options.separator}{options.gap_mark}{options.separator}"
+    return "".join(joint + pointer(passage) for passage in above)
+
+
+def _written(
+    arranged: Arranged, above: Sequence[Passage], options: ContextOptions
+) -> Evidence:
+    passages = arranged.passages()
+    known = arranged.problem is None
+    text = with_pointers(
+        passages,
+        above,
+        gap_mark=options.gap_mark if known else None,
+        separator=options.separator,
+        in_order=known and options.order == "document",
+    )
+    return Evidence(text, passages, arranged)

@@ -1,0 +1,285 @@
+"""What the reader has read is cut out before anything is selected."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from oprag import order_context
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.metadata import document_key
+
+TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))
+
+
+def hit(start, end, source="a.txt", text=TEXT, **metadata):
+    return Hit(text[start:end], {"source": source, "start_index": start, **metadata})
+
+
+def ordered(hits, seen, **options):
+    texts = [each.text for each in hits]
+    return order_context(texts, [each.metadata for each in hits], seen=seen, **options)
+
+
+def told(hits, seen=(), **options):
+    options = ContextOptions(merge=True, token_counter=len, **options)
+    return gather_evidence(hits, options, Seen(seen)).text
+
+
+def test_a_chunk_comes_without_the_characters_that_were_read():
+    (first, last) = ordered([hit(0, 100)], [["a.txt", None, 20, 50]])
+
+    assert (first.text, last.text) == (TEXT[:20], TEXT[50:100])
+    assert first.citation == "a.txt, characters 0-20"
+    assert first.exact
+    assert last.exact
+
+
+def test_a_chunk_of_which_nothing_was_read_stays_as_it_is():
+    found = hit(0, 100, token_count=25)
+
+    (passage,) = ordered([found], [["a.txt", None, 100, 120], ["b.txt", None, 0, 9]])
+
+    assert passage.chunks[0].metadata is found.metadata
+
+
+def test_passages_of_an_earlier_call_are_not_sent_again():
+    hits = [hit(50, 120), hit(0, 60)]
+    earlier = ordered(hits, None, merge=True)
+
+    assert ordered(hits, earlier) == []
+
+
+def test_a_budget_is_filled_with_what_was_not_read():
+    hits = [hit(0, 50), hit(60, 110), hit(200, 250)]
+    options = {"token_budget": 60, "token_counter": len, "separator": ""}
+
+    (plain,) = ordered(hits, None, **options)
+    (other,) = ordered(hits, [plain], **options)
+
+    assert plain.spans == ((0, 50),)
+    assert other.spans == ((60, 110),)
+
+
+def test_top_n_counts_texts_that_have_something_left():
+    hits = [hit(0, 50), hit(100, 150), hit(200, 250)]
+
+    found = ordered(hits, [["a.txt", None, 0, 60], ["a.txt", None, 110, 120]], top_n=1)
+
+    assert [passage.spans for passage in found] == [((100, 110),), ((120, 150),)]
+
+
+def test_given_and_empty_it_cuts_what_overlaps_a_better_chunk():
+    found = ordered([hit(0, 50), hit(30, 80)], [])
+
+    assert [passage.spans for passage in found] == [((0, 50),), ((50, 80),)]
+
+
+def test_slices_of_white_space_are_left_out():
+    text = "one two   three"
+    found = ordered([hit(0, 15, text=text)], [["a.txt", None, 0, 7]])
+    assert [passage.text for passage in found] == ["   three"]
+
+    found = ordered([hit(0, 10, text=text)], [["a.txt", None, 0, 7]])
+    assert found == []
+
+
+@pytest.mark.parametrize("document", ["a.txt", document_key("a.txt")])
+def test_a_document_is_known_by_its_name_and_by_its_key(document):
+    own = {"doc_key": document_key("a.txt"), "doc_uri": "a.txt", "char_start": 0}
+    texts, metadatas = [TEXT[:50]], [{**own, "char_end": 50}]
+
+    (passage,) = order_context(texts, metadatas, seen=[[document, None, 0, 20]])
+
+    assert passage.spans == ((20, 50),)
+
+
+def test_pages_have_characters_of_their_own():
+    hits = [hit(0, 50, page=3), hit(0, 50, page=4)]
+
+    (passage,) = ordered(hits, [["a.txt", 3, 0, 50]])
+
+    assert passage.part == 4
+
+
+def test_characters_of_another_version_were_not_read():
+    old, new = ({"doc_version": f"set-{name}"} for name in ("old", "new"))
+    read = ordered([hit(0, 50, **old)], None)
+
+    assert ordered([hit(0, 60, **old)], read)[0].spans == ((50, 60),)
+    assert ordered([hit(0, 60, **new)], read)[0].spans == ((0, 60),)
+    # Where a version is not known, it may be any.
+    assert ordered([hit(0, 60)], read)[0].spans == ((50, 60),)
+    assert ordered([hit(0, 60, **new)], [["a.txt", None, 0, 50]])[0].spans == (
+        (50, 60),
+    )
+
+
+def test_a_text_without_a_place_was_read_where_the_same_was():
+    def page(text, number, source="a.pdf"):
+        return Hit(text, {"source": source, "page": number})
+
+    read = ordered([page("one", 1), page("two", 2)], None)
+    again = [page("two", 2), page("three", 3), page("two", 2, "b.pdf")]
+
+    assert [p.text for p in ordered(again, read)] == ["three", "two"]
+    assert [p.text for p in ordered(again, Seen(read).as_json())] == ["three", "two"]
+
+
+def test_a_passage_that_was_joined_over_a_gap_was_read_in_its_spans():
+    (read,) = ordered([hit(0, 20), hit(25, 40)], None, merge=True)
+    assert not read.exact
+
+    (passage,) = ordered([hit(10, 40)], [read])
+
+    assert passage.spans == ((20, 25),)
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        [["a.txt", None, 9, 5]],
+        [["a.txt", None, 0]],
+        [["a.txt", "3", 0, 5]],
+        [["a.txt", None, 0, 5, 1]],
+        ["a.txt"],
+        [3],
+        "a.txt",
+        3,
+    ],
+)
+def test_what_is_no_span_is_refused_by_name(seen):
+    with pytest.raises(
+        InvalidOptionError, match=r"seen= has .*\[document, part, start"
+    ):
+        ordered([hit(0, 10)], seen)
+
+
+def test_a_single_passage_is_refused():
+    (passage,) = ordered([hit(0, 10)], None)
+
+    with pytest.raises(InvalidOptionError, match="takes a list of passages"):
+        ordered([hit(0, 10)], passage)
+
+
+_SPANS = st.tuples(
+    st.sampled_from(["a.txt", "b.txt"]), st.integers(0, 60), st.integers(1, 25)
+)
+_SEARCHES = st.lists(
+    st.lists(_SPANS, min_size=1, max_size=6, unique=True), min_size=1, max_size=5
+)
+_TEXT = "".join(" " if n % 7 == 0 else chr(ord("a") + n % 26) for n in range(100))
+
+
+def _places(passage):
+    return [
+        (passage.document, n) for start, end in passage.spans for n in range(start, end)
+    ]
+
+
+@given(
+    _SEARCHES,
+    st.booleans(),
+    st.sampled_from(["budget", "expand", "segments", "recall"]),
+    st.booleans(),
+)
+def test_of_many_searches_each_character_is_sent_once_in_order_and_none_is_lost(
+    searches, merge, selection, kept_as_json
+):
+    """Against the plainest oracle: a set of characters."""
+    options = {"token_budget": 10_000, "token_counter": len, "selection": selection}
+    sent, found, seen = set(), set(), []
+    for search in searches:
+        hits = [hit(start, start + n, source, _TEXT) for source, start, n in search]
+        passages = ordered(hits, seen, merge=merge or selection == "recall", **options)
+        new = [place for passage in passages for place in _places(passage)]
+        for document in {document for document, _ in new}:
+            places = [n for name, n in new if name == document]
+            assert places == sorted(set(places))
+        assert not sent & {*new}
+        for passage in passages:
+            characters = "".join(_TEXT[n] for _, n in _places(passage))
+            assert passage.text.replace("\n", "") == characters
+        sent |= {*new}
+        found |= {
+            (s, n) for s, start, size in search for n in range(start, start + size)
+        }
+        # Segments leave out text that is worth nothing.
+        lost = found - sent if selection != "segments" else set()
+        assert all(_TEXT[n].isspace() for _, n in lost)
+        state = Seen(seen)
+        state.add(passages)
+        seen = (
+            json.loads(json.dumps(state.as_json()))
+            if kept_as_json
+            else [*seen, *passages]
+        )
+
+
+@given(st.lists(_SPANS, max_size=12))
+def test_json_is_the_same_for_the_same_characters_in_whatever_order(spans):
+    entries = [[source, None, start, start + n] for source, start, n in spans]
+    characters = {(s, n) for s, _, start, end in entries for n in range(start, end)}
+
+    written = Seen(entries).as_json()
+
+    assert Seen(entries[::-1]).as_json() == written == Seen(written).as_json()
+    assert json.loads(json.dumps(written)) == written
+    read = [(s, n) for s, _, start, end in written for n in range(start, end)]
+    assert read == sorted(characters)
+    assert all(a[0] != b[0] or a[3] < b[2] for a, b in pairwise(written))
+
+
+def test_evidence_points_to_what_stands_above_in_the_order_of_the_document():
+    seen = [["a.txt", None, 20, 40], ["b.txt", None, 0, 10]]
+
+    text = told([hit(25, 60), hit(0, 25), hit(0, 10, "b.txt"), hit(90, 95)], seen)
+
+    assert text == "\n\n".join(
+        [
+            f"[1] a.txt, characters 0-20\n{TEXT[:20]}",
+            "[see above: a.txt, characters 20-40]",
+            f"[2] a.txt, characters 40-60\n{TEXT[40:60]}",
+            "[…]",
+            f"[3] a.txt, characters 90-95\n{TEXT[90:95]}",
+            "[see above: b.txt, characters 0-10]",
+        ]
+    )
+
+
+def test_lines_for_what_stands_above_count_towards_the_budget():
+    hits = [hit(start, start + 30) for start in range(0, 390, 40)]
+    seen = [["a.txt", None, 0, 40], ["a.txt", None, 80, 90]]
+
+    texts = {b: told(hits, seen, token_budget=b) for b in range(90, 900, 10)}
+
+    assert all(len(text) <= budget for budget, text in texts.items())
+    assert texts[90].count("see above") == 0
+    # A quarter of it at most, so here for one of the two.
+    assert texts[300].count("see above") == 1
+    assert texts[350].count("see above") == 2
+
+
+def test_evidence_that_was_all_read_is_lines_alone():
+    assert told([hit(0, 10)], [["a.txt", None, 0, 50]], token_budget=50) == (
+        "[see above: a.txt, characters 0-10]"
+    )
+
+
+def test_evidence_that_was_all_read_is_never_empty():
+    hits, seen = [hit(30, 40), hit(0, 10)], [["a.txt", None, 0, 50]]
+
+    assert told(hits, seen, token_budget=120).count("see above") == 2
+    assert told(hits, seen, token_budget=70) == "[see above: a.txt, characters 30-40]"
+    assert told(hits, seen, token_budget=9) == "[see above: a.txt, characters 30-40]"
+
+
+def test_a_budget_that_holds_no_chunk_is_an_error():
+    with pytest.raises(BudgetTooSmallError):
+        told([hit(0, 100)], token_budget=20)

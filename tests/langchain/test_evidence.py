@@ -1,0 +1,443 @@
+"""Agents that search several times: the model reads each character once, in order."""
+
+from __future__ import annotations
+
+import copy
+import re
+import subprocess
+import sys
+from itertools import count, pairwise
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.messages import (
+    AIMessage,
+    HumanMessage,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.tools import tool
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from langgraph.checkpoint.memory import InMemorySaver
+
+from langchain_oprag import (
+    EvidenceMiddleware,
+    OffsetSentenceSplitter,
+    OrderPreservingRetriever,
+)
+from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.tokens import resolve_token_counter
+from tests.langchain.compat import IS_1X, create_agent
+from tests.langchain.corpus import EMBEDDING, chunk, words
+from tests.langchain.recording import RecordingChatModel
+
+SOURCES = {
+    name: "\n\n".join(
+        f"Section {number} of {name}. "
+        + " ".join(
+            f"Rule {number}.{n} of {name} is number {number * n}." for n in range(9)
+        )
+        for number in range(12)
+    )
+    for name in ("lease.txt", "rules.txt")
+}
+WHOLE = [Document(text, metadata={"source": name}) for name, text in SOURCES.items()]
+SPLITTERS = {
+    "langchain": RecursiveCharacterTextSplitter(
+        chunk_size=400, chunk_overlap=120, add_start_index=True
+    ),
+    "ours": OffsetSentenceSplitter(chunk_size=60, tokenizer="approximate"),
+}
+QUESTION = {"messages": [HumanMessage("What are the rules?")]}
+THREAD = {"configurable": {"thread_id": "1"}, "recursion_limit": 60}
+
+
+def searching(splitter, *, ordered=False, k=5):
+    """A tool as the tutorials write it: what comes depends on the query's hash."""
+    store = InMemoryVectorStore(EMBEDDING)
+    store.add_documents(SPLITTERS[splitter].split_documents(WHOLE))
+    found = store.as_retriever(search_kwargs={"k": k})
+    if ordered:
+        found = OrderPreservingRetriever(vectorstore=store, k=k, merge=True)
+
+    @tool(response_format="content_and_artifact")
+    def search(query: str) -> tuple[str, list[Document]]:
+        """Search the rules."""
+        documents = found.invoke(query)
+        return "\n\n".join(
+            f"Source: {each.metadata}\nContent: {each.page_content}"
+            for each in documents
+        ), documents
+
+    return search
+
+
+def scripted(*turns, ids=None):
+    """A model that makes so many searches in each turn, and then answers."""
+    ids = ids or count()
+    replies = [
+        AIMessage(
+            "",
+            tool_calls=[
+                {
+                    "name": "search",
+                    "args": {"query": f"query {number}"},
+                    "id": f"{number}",
+                }
+                for number in (next(ids) for _ in range(searches))
+            ],
+        )
+        for searches in turns
+    ]
+    return RecordingChatModel(replies=[*replies, AIMessage("answer")])
+
+
+def agent(model, *, search, middleware=None, **options):
+    middleware = [EvidenceMiddleware()] if middleware is None else middleware
+    return create_agent(model, tools=[search], middleware=middleware, **options)
+
+
+HEAD = re.compile(r"^\[\d+\] (\S+), characters ([\d\- and]+)$", re.MULTILINE)
+
+
+def places_shown(content):
+    """Characters that a message shows, in its order; their text is the source's."""
+    places = []
+    for found in HEAD.finditer(content):
+        name, spans = found[1], re.findall(r"(\d+)-(\d+)", found[2])
+        spans = [(int(start), int(end)) for start, end in spans]
+        text = "\n".join(SOURCES[name][start:end] for start, end in spans)
+        assert content.startswith(text, found.end() + 1)
+        places += [(name, n) for start, end in spans for n in range(start, end)]
+    return places
+
+
+def places_found(artifact):
+    places = set()
+    for each in artifact:
+        given = each if isinstance(each, dict) else each.model_dump()
+        name = given["metadata"]["source"]
+        whole, text = SOURCES[name], given["page_content"]
+        spans = given["metadata"].get("char_spans")
+        start = given["metadata"].get(
+            "char_start", given["metadata"].get("start_index")
+        )
+        for first, last in spans or [(start, start + len(text))]:
+            assert whole[first:last] in text
+            places |= {(name, n) for n in range(first, last)}
+    return places
+
+
+def check(prompt):
+    """What one call of the model reads; how many characters that are."""
+    shown, found = [], set()
+    for message in prompt:
+        if isinstance(message, ToolMessage) and message.artifact:
+            places = places_shown(message.content)
+            for _, following in (pairs := [*pairwise(places)]):
+                assert following
+            assert all(a < b for a, b in pairs if a[0] == b[0])
+            names = [name for name, _ in places]
+            assert len({*names}) == sum(a != b for a, b in pairwise(["", *names]))
+            shown += places
+            found |= places_found(message.artifact)
+    assert len(shown) == len({*shown})
+    assert {*shown} <= found
+    assert all(SOURCES[name][n].isspace() for name, n in found - {*shown})
+    return len(shown)
+
+
+def contents(prompt):
+    return [(message.type, message.content) for message in prompt]
+
+
+def grows(calls):
+    """Whether each prompt begins as the one before it."""
+    return all(
+        contents(after)[: len(before)] == contents(before)
+        for before, after in pairwise(calls)
+    )
+
+
+async def run(built, mode, given=QUESTION, config=THREAD):
+    if mode == "invoke":
+        built.invoke(given, config)
+    elif mode == "ainvoke":
+        await built.ainvoke(given, config)
+    elif mode == "stream":
+        assert [*built.stream(given, config, stream_mode="messages")]
+    else:
+        assert [part async for part in built.astream(given, config)]
+
+
+@pytest.mark.parametrize("mode", ["invoke", "ainvoke", "stream", "astream"])
+@pytest.mark.parametrize("turns", [[1] * 10, [5, 5]], ids=["in turn", "parallel"])
+@pytest.mark.parametrize("splitter", SPLITTERS)
+@pytest.mark.parametrize("ordered", [False, True], ids=["plain", "ordered"])
+async def test_each_character_is_sent_once_in_order_and_none_is_lost(
+    ordered, splitter, turns, mode
+):
+    search = searching(splitter, ordered=ordered)
+    plain, model = scripted(*turns), scripted(*turns)
+    await run(agent(plain, search=search, middleware=[]), mode)
+    await run(agent(model, search=search, checkpointer=InMemorySaver()), mode)
+
+    assert len(model.calls) == len(turns) + 1
+    assert [check(prompt) > 0 for prompt in model.calls[1:]] == [True] * len(turns)
+    assert grows(model.calls)
+    tokens = resolve_token_counter("approximate")
+    assert tokens(model.sent) < 0.5 * tokens(plain.sent)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_restarted_agent_knows_what_its_thread_shows(ordered):
+    search, saver, ids = (
+        searching("langchain", ordered=ordered),
+        InMemorySaver(),
+        count(),
+    )
+    first, second = scripted(1, 1, ids=ids), scripted(2, 1, ids=ids)
+    agent(first, search=search, checkpointer=saver).invoke(QUESTION, THREAD)
+    agent(second, search=search, checkpointer=saver).invoke(QUESTION, THREAD)
+
+    assert check(second.calls[-1]) > check(first.calls[-1])
+    assert grows([*first.calls, *second.calls])
+    assert "see above" in second.sent
+
+
+def test_a_fork_shows_what_it_has_not_seen():
+    search, ids = searching("langchain"), count()
+    model = scripted(1, 1, 1, ids=ids)
+    built = agent(model, search=search, checkpointer=InMemorySaver())
+    built.invoke(QUESTION, THREAD)
+    states = [*built.get_state_history(THREAD)]
+    early = next(s for s in states if len(s.values["messages"]) == 3)
+    model.replies = [*model.replies, *scripted(1, 1, ids=ids).replies]
+
+    built.invoke(QUESTION, early.config | {"recursion_limit": 60})
+
+    forked = model.calls[4:]
+    assert len([m for m in forked[-1] if isinstance(m, ToolMessage)]) == 3
+    assert check(forked[-1])
+    assert grows([model.calls[1], *forked])
+
+
+def test_what_was_removed_is_shown_again():
+    search, ids = searching("langchain"), count()
+    model = scripted(1, 1, ids=ids)
+    built = agent(model, search=search, checkpointer=InMemorySaver())
+    built.invoke(QUESTION, THREAD)
+    messages = built.get_state(THREAD).values["messages"]
+    removed = [RemoveMessage(each.id) for each in messages[1:3]]
+    built.update_state(THREAD, {"messages": removed})
+    # The same query again: all that it finds was removed, or stands in the other.
+    model.replies = [*model.replies, *scripted(1, ids=count(0)).replies]
+
+    built.invoke(QUESTION, THREAD)
+
+    assert check(model.calls[2]) == check(model.calls[-1])
+
+
+def test_what_was_summarised_is_shown_again():
+    from langchain.agents.middleware import SummarizationMiddleware
+
+    summing = RecordingChatModel(replies=[AIMessage("They have rules.")])
+    summary = SummarizationMiddleware(
+        summing, trigger=("messages", 9), keep=("messages", 4)
+    )
+    model = scripted(*[1] * 10)
+    middleware = [summary, EvidenceMiddleware()]
+    search = searching("langchain")
+    built = agent(
+        model, search=search, middleware=middleware, checkpointer=InMemorySaver()
+    )
+
+    built.invoke(QUESTION, THREAD)
+
+    assert summing.calls
+    assert [check(prompt) > 0 for prompt in model.calls[1:]] == [True] * 10
+
+
+@pytest.mark.parametrize("splitter", SPLITTERS)
+def test_what_was_cleared_is_shown_again(splitter):
+    from langchain.agents.middleware import ClearToolUsesEdit, ContextEditingMiddleware
+
+    clearing = ContextEditingMiddleware(
+        edits=[ClearToolUsesEdit(trigger=2_500, keep=2)]
+    )
+    model = scripted(*[1] * 10)
+    middleware = [clearing, EvidenceMiddleware()]
+    search = searching(splitter)
+
+    agent(model, search=search, middleware=middleware).invoke(QUESTION, THREAD)
+
+    last = [m.content for m in model.calls[-1] if isinstance(m, ToolMessage)]
+    assert last[:8] == ["[cleared]"] * 8
+    assert [check(prompt) > 0 for prompt in model.calls[1:]] == [True] * 10
+
+
+def test_the_state_keeps_what_the_tool_wrote():
+    model = scripted(1, 1)
+    built = agent(model, search=searching("ours"))
+
+    told = [m for m in built.invoke(QUESTION)["messages"] if m.type == "tool"]
+
+    assert all(message.content.startswith("Source: {") for message in told)
+
+
+def message(*documents, content=None, **fields):
+    texts = [
+        d["page_content"] if isinstance(d, dict) else d.page_content for d in documents
+    ]
+    content = "\n\n".join(texts) if content is None else content
+    return ToolMessage(content, tool_call_id="1", artifact=[*documents], **fields)
+
+
+def shown(*messages, **options):
+    given = copy.deepcopy(messages)
+    applied = EvidenceMiddleware(**options).apply(messages)
+    assert messages == given
+    return [each.content for each in applied]
+
+
+def test_messages_are_new_objects_and_keep_id_and_artifact():
+    given = [SystemMessage("Be brief."), message(chunk(0), id="a", name="search")]
+
+    applied = EvidenceMiddleware().apply(given)
+
+    assert applied[0] is given[0]
+    assert applied[1] is not given[1]
+    told = applied[1].model_dump(exclude={"content"})
+    assert told == given[1].model_dump(exclude={"content"})
+    assert applied[1].content == ("[1] book.txt, characters 0-18\nchunk 000 says x. ")
+
+
+def test_chunks_that_touch_are_joined_and_gaps_are_marked():
+    (told,) = shown(message(chunk(5), chunk(1), chunk(0)))
+
+    assert told == (
+        "[1] book.txt, characters 0-36\nchunk 000 says x. chunk 001 says x. "
+        "\n\n[…]\n\n[2] book.txt, characters 90-108\nchunk 005 says x. "
+    )
+
+
+def test_what_a_checkpointer_made_of_documents_is_known():
+    as_dicts = [chunk(number).model_dump() for number in (0, 1)]
+
+    told = shown(message(*as_dicts), message(chunk(1)), message(*as_dicts))
+
+    assert told[1:] == [
+        "[see above: book.txt, characters 18-36]",
+        "[see above: book.txt, characters 0-36]",
+    ]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"artifact": None},
+        {"artifact": []},
+        {"artifact": {"rows": 3}},
+        {"artifact": ["chunk 000 says x."]},
+        {"artifact": [chunk(0), 3]},
+        {"artifact": [{"page_content": 3}]},
+        {"artifact": [chunk(0)], "content": "It says x."},
+        {"artifact": [chunk(0)], "content": "[cleared]"},
+        {"artifact": [chunk(0)], "content": [{"type": "image", "url": "x"}]},
+        {"artifact": [Document(" ", metadata={"source": "a", "start_index": 0})]},
+    ],
+)
+def test_messages_that_show_something_else_stay_as_they_are_and_do_not_count(fields):
+    other = ToolMessage(
+        **{"content": "chunk 000 says x.", "tool_call_id": "1", **fields}
+    )
+
+    applied = EvidenceMiddleware().apply([other, message(chunk(0))])
+
+    assert applied[0] is other
+    assert applied[1].content.startswith("[1] book.txt")
+
+
+def test_content_in_blocks_is_replaced_by_text():
+    blocks = [{"type": "text", "text": "chunk 000 says x. "}]
+
+    assert shown(message(chunk(0), content=blocks))[0].startswith("[1] book.txt")
+
+
+def test_a_budget_holds_for_each_message_and_what_it_leaves_out_is_shown_later():
+    found = [chunk(number) for number in (0, 4, 8)]
+    told = shown(message(*found), message(*found), token_budget=25, token_counter=words)
+
+    assert all(words(each) <= 25 for each in told)
+    assert "chunk 008" not in told[0]
+    assert "chunk 008" in told[1]
+    assert "see above" in told[1]
+
+
+def test_a_budget_that_holds_no_document_is_an_error():
+    with pytest.raises(BudgetTooSmallError):
+        shown(message(chunk(0)), token_budget=3, token_counter=words)
+
+
+def test_a_budget_that_is_no_number_is_an_error():
+    with pytest.raises(InvalidOptionError, match="token_budget"):
+        EvidenceMiddleware(token_budget="much")
+
+
+def test_documents_without_places_are_shown_as_they_came_and_once():
+    found = [Document(f"Page {n}.", metadata={"url": "x"}) for n in (3, 1, 2)]
+
+    first, second = shown(message(*found), message(found[1], Document("Page 4.")))
+
+    assert [int(n) for n in re.findall(r"Page (\d)", first)] == [3, 1, 2]
+    assert re.findall(r"Page (\d)", second) == ["4"]
+
+
+def test_positions_that_contradict_each_other_leave_the_order_as_it_came():
+    other = Document("other text", metadata=chunk(4).metadata)
+
+    first, second = shown(message(chunk(4), other, chunk(2)), message(other, chunk(2)))
+
+    assert first.index("chunk 004") < first.index("other") < first.index("chunk 002")
+    assert "text" not in second
+    assert "chunk" not in second
+
+
+@pytest.mark.parametrize("start", [-5, -1, "x", float("nan")])
+def test_a_document_with_an_impossible_place_stands_behind_the_others(start):
+    metadata = {"source": "book.txt", "start_index": start}
+    wrong = Document("wrong", metadata=metadata)
+
+    told = shown(message(chunk(4), wrong, chunk(2)), message(wrong, chunk(2)))
+
+    assert told[0].index("002") < told[0].index("004") < told[0].index("wrong")
+    assert told[1] == (
+        "[see above: book.txt, characters 36-54]\n\n[…]\n\n[see above: book.txt]"
+    )
+
+
+@pytest.mark.skipif(not IS_1X, reason="there is no middleware on LangChain 0.3")
+def test_without_langchain_it_applies_and_an_agent_names_the_extra():
+    lines = (
+        "import sys; sys.modules['langchain'] = None",
+        "from langchain_core.messages import HumanMessage",
+        "from langchain_oprag import EvidenceMiddleware",
+        "from oprag.errors import MissingDependencyError",
+        "made = EvidenceMiddleware()",
+        "print(made.apply([HumanMessage('hello')])[0].content)",
+        "try: made.wrap_model_call(None, None)",
+        "except MissingDependencyError as error: print(error)",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    greeting, error = done.stdout.splitlines()
+    assert greeting == "hello"
+    assert "EvidenceMiddleware in an agent needs the package 'langchain'" in error
+    assert 'pip install "oprag[agents]"' in error

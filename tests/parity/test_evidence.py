@@ -1,0 +1,84 @@
+"""What searches add to a conversation: the same in both frameworks and the core."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.documents import Document
+from langchain_core.messages import ToolMessage
+from llama_index.core.agent.workflow import FunctionAgent
+from llama_index.core.llms import MockLLM
+from llama_index.core.schema import NodeWithScore, TextNode
+from llama_index.core.workflow import Context
+
+from langchain_oprag import EvidenceMiddleware
+from llamaindex_oprag import OrderPreservingRetriever, OrderPreservingRetrieverTool
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, Seen, gather_evidence
+from tests.effort import cases
+from tests.parity.components import ListedNodes
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+TEXT = "".join(chr(ord("a") + n % 26) for n in range(120))
+
+_spans = st.tuples(
+    st.sampled_from(["a.txt", "b.txt"]), st.integers(0, 90), st.integers(5, 30)
+)
+_searches = st.lists(
+    st.lists(_spans, min_size=1, max_size=5, unique=True), min_size=1, max_size=4
+)
+_options = st.fixed_dictionaries(
+    {"token_counter": st.just(len)}, optional={"token_budget": st.integers(70, 300)}
+)
+
+
+def found(search):
+    return [
+        (TEXT[start : start + size], {"source": source, "start_index": start})
+        for source, start, size in search
+    ]
+
+
+def in_the_core(searches, options):
+    options = ContextOptions(merge=True, **options)
+    seen, texts = Seen(), []
+    for search in searches:
+        hits = [Hit(text, metadata) for text, metadata in found(search)]
+        evidence = gather_evidence(hits, options, seen)
+        seen.add(evidence.passages)
+        texts.append(evidence.text)
+    return texts
+
+
+def in_langchain(searches, options):
+    messages = []
+    for search in searches:
+        artifact = [Document(text, metadata=place) for text, place in found(search)]
+        content = "\n".join(each.page_content for each in artifact)
+        messages.append(ToolMessage(content, tool_call_id="1", artifact=artifact))
+    applied = EvidenceMiddleware(**options).apply(messages)
+    return [message.content for message in applied]
+
+
+def in_llamaindex(searches, options):
+    base = ListedNodes([])
+    own = OrderPreservingRetriever(base, merge=True, **options)
+    tool = OrderPreservingRetrieverTool.from_defaults(own, show="unseen")
+    context, texts = Context(FunctionAgent(tools=[tool], llm=MockLLM())), []
+    for search in searches:
+        base.found = [
+            NodeWithScore(node=TextNode(text=text, metadata=place))
+            for text, place in found(search)
+        ]
+        texts.append(tool.call(input="?", ctx=context).content)
+    return texts
+
+
+@settings(max_examples=cases(60), deadline=None)
+@given(_searches, _options)
+def test_each_search_adds_the_same_in_both_frameworks(searches, options):
+    expected = in_the_core(searches, options)
+
+    assert in_langchain(searches, options) == expected
+    assert in_llamaindex(searches, options) == expected
