@@ -16,20 +16,19 @@ from langchain_oprag._convert import characters_of
 from langchain_oprag.results import format_documents
 from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
-from oprag.context import DESCRIPTIONS, list_options, refuse_unknown
+from oprag.context import (
+    DESCRIPTIONS,
+    GAP_MARK,
+    NOTHING_FOUND,
+    list_options,
+    refuse_unknown,
+    search_description,
+)
 from oprag.errors import InvalidOptionError, instance_of, named
 from oprag.tokens import in_thread_if_long
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-_GAP_MARK = "[…]"
-_DESCRIPTION = (
-    "Searches the documents. Returns passages in the order of their documents, each "
-    "behind its source and place"
-)
-_GAPS = "; {} stands where text was left out"
-_NOTHING = "No passages were found."
 
 
 class _Question(BaseModel):
@@ -98,8 +97,6 @@ def create_retrieval_tool(
     """
     refuse_unknown(options, ("name", "description", *_OPTIONS), _ELSEWHERE)
     retriever = _ordered(searched, options)
-    mark = retriever.gap_mark
-    told = _DESCRIPTION + (_GAPS.format(mark) if mark else "") + "."
 
     def search(query: str, config: RunnableConfig) -> tuple[str, list[Document]]:
         return _read(retriever, retriever.invoke(query, config))
@@ -113,7 +110,7 @@ def create_retrieval_tool(
         search,
         asearch,
         name=name,
-        description=description or told,
+        description=description or search_description(retriever.gap_mark),
         args_schema=_Question,
         response_format="content_and_artifact",
     )
@@ -130,9 +127,9 @@ def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever
                 f"options hold. Write {type(searched).__name__}(…, {option}={value!r})."
             )
             raise InvalidOptionError(message, option=option, value=value)
-        mark = searched.gap_mark or _GAP_MARK
+        mark = searched.gap_mark or GAP_MARK
         return searched._with(citations=True, gap_mark=mark)  # noqa: SLF001 -- as above
-    given: Any = {"merge": True, "gap_mark": _GAP_MARK, "citations": True, **options}
+    given: Any = {"merge": True, "gap_mark": GAP_MARK, "citations": True, **options}
     if isinstance(searched, VectorStore):
         return OrderPreservingRetriever(vectorstore=searched, **given)
     if isinstance(searched, Runnable):
@@ -156,4 +153,4 @@ def _read(
         Document(each.page_content, id=each.id, metadata=each.metadata)
         for each in found
     ]
-    return text or _NOTHING, plain
+    return text or NOTHING_FOUND, plain

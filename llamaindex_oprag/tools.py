@@ -16,16 +16,11 @@ from llama_index.core.workflow import Context
 
 from llamaindex_oprag._wrapping import check_retriever
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import Evidence, Seen
+from oprag.context import GAP_MARK, NOTHING_FOUND, Evidence, Seen, search_description
 from oprag.errors import InvalidOptionError, invalid_option
 
 Show = Literal["all", "unseen"]
 
-_DESCRIPTION = (
-    "Searches the documents. Returns passages in the order of their documents, each "
-    "behind its source and place; […] stands where text was left out."
-)
-_UNSEEN = " What an earlier search returned is named and not repeated."
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
 
@@ -115,7 +110,8 @@ class OrderPreservingRetrieverTool(FunctionTool):
                 f"options hold. Write OrderPreservingRetriever(…, {option}={value!r})."
             )
             raise InvalidOptionError(message, option=option, value=value)
-        told = _DESCRIPTION if show == "all" else _DESCRIPTION + _UNSEEN
+        mark = retriever._options.gap_mark or GAP_MARK  # noqa: SLF001 -- of this package
+        told = search_description(mark, repeats=show == "all")
         metadata = ToolMetadata(description or told, name or "retriever_tool")
         return cls(retriever, metadata, show=show)
 
@@ -181,7 +177,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
     ) -> ToolOutput:
         return ToolOutput(
             tool_name=self.metadata.get_name(),
-            content=evidence.text if evidence else "",
+            content=(evidence.text if evidence else "") or NOTHING_FOUND,
             raw_input={"input": question},
             raw_output=nodes,
         )

@@ -5,7 +5,13 @@ from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.docstrings import described, documented, list_options
-from oprag.context.evidence import Evidence, gather_evidence
+from oprag.context.evidence import (
+    GAP_MARK,
+    NOTHING_FOUND,
+    Evidence,
+    gather_evidence,
+    search_description,
+)
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -60,8 +66,10 @@ __all__ = [
     "COUNT_WORDS",
     "DEFAULTS",
     "DESCRIPTIONS",
+    "GAP_MARK",
     "GONE",
     "HEAD_JOINT",
+    "NOTHING_FOUND",
     "Arranged",
     "Columns",
     "ContextKeywords",
@@ -110,6 +118,7 @@ __all__ = [
     "refuse_unknown",
     "render",
     "result_of",
+    "search_description",
     "shown",
     "single_passage",
     "too_small",

@@ -21,9 +21,31 @@ from oprag.ordering import document_order
 from oprag.tokens import resolve_token_counter
 
 GAP_MARK = "[…]"
+"""Where text was left out, unless the user says otherwise."""
+NOTHING_FOUND = "No passages were found."
+"""What a tool answers then: no model takes an empty message."""
 
 _FOR_POINTERS = 4
 """The lines for what stands above take at most this part of a budget: a quarter."""
+
+
+def search_description(gap_mark: str | None, *, repeats: bool = True) -> str:
+    """Return what a model is told of a tool that searches.
+
+    Args:
+        gap_mark: What stands where text was left out; None for nothing.
+        repeats: Whether the tool gives what an earlier search gave once more.
+    """
+    told = (
+        "Searches the documents. Returns passages in the order of their documents, "
+        "each behind its source and place"
+    )
+    if gap_mark:
+        told += f"; {gap_mark} stands where text was left out"
+    told += "."
+    if not repeats:
+        told += " What an earlier search returned is named and not repeated."
+    return told
 
 
 @dataclass(frozen=True)
