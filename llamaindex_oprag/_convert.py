@@ -25,8 +25,8 @@ from llama_index.core.schema import (
 from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
-from oprag.context import Columns, ContextOptions, Result, result_of
-from oprag.documents import check_entries
+from oprag.context import ALONE, Columns, ContextOptions, Neighbours, Result, result_of
+from oprag.documents import StoredChunk, check_entries
 from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
@@ -71,6 +71,7 @@ def arrange(
     options: ContextOptions,
     *,
     rescore: str | None = None,
+    neighbours: Neighbours = ALONE,
 ) -> Ordered:
     """Select, order and join retrieved nodes.
 
@@ -80,6 +81,7 @@ def arrange(
             sends for a node: with the metadata that it shows to the model.
         rescore: Metadata key to write values to that fall from 1 in output order;
             `"score"` also is `NodeWithScore.score`. None to change no score.
+        neighbours: See `oprag.context.arrange`.
 
     Returns:
         One new object per passage: a copy of its first node, with its place in the
@@ -98,6 +100,7 @@ def arrange(
         options,
         sent_text=sent_text,
         columns=columns,
+        neighbours=neighbours,
     )
     made = arranged.results(
         partial(_node, rescore=rescore), rescored=rescore is not None
@@ -126,6 +129,21 @@ def node_of(passage: Passage) -> NodeWithScore:
         **_offsets(None, metadata),
     )
     return NodeWithScore(node=node, score=passage.chunks[0].score)
+
+
+def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
+    """Return the node for a chunk beside a hit, with that one's class and settings."""
+    first: BaseNode = hit.node
+    metadata = dict(chunk.metadata)
+    source = first.relationships.get(_SOURCE)
+    changes: dict[str, Any] = {
+        "id_": chunk.id or named_id(f"{metadata}\n{chunk.text}"),
+        "metadata": metadata,
+        "embedding": None,
+        "relationships": {} if source is None else {_SOURCE: source},
+        **_offsets(first, metadata),
+    }
+    return NodeWithScore(node=_copy(first, chunk.text, changes))
 
 
 def _columns(nodes: Sequence[NodeWithScore]) -> Columns | None:

@@ -17,7 +17,14 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle, QueryT
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag._convert import characters_of, hit_of
-from oprag.context import ContextOptions, FetchPlan, candidates_for, shown, unnamed
+from oprag.context import (
+    ContextOptions,
+    FetchPlan,
+    Widen,
+    candidates_for,
+    shown,
+    unnamed,
+)
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named
 from oprag.tokens import in_thread_if_long
@@ -41,6 +48,7 @@ class Fetch:
         options: With `top_n` for the retriever's own `similarity_top_k`.
         at_least: Nodes to begin with, whatever is to be filled with them; more are
             asked for if those were not enough. None to leave that to the options.
+        widen: See `FetchPlan`.
     """
 
     def __init__(
@@ -49,6 +57,7 @@ class Fetch:
         options: ContextOptions,
         *,
         at_least: int | None = None,
+        widen: Widen | None = None,
     ) -> None:
         self._base = base
         self._plan: FetchPlan | None = None
@@ -74,7 +83,7 @@ class Fetch:
             and self._k == DEFAULT_SIMILARITY_TOP_K
         ):
             candidates = candidates_for(options.selection)
-            self._plan = FetchPlan(options.token_budget, candidates)
+            self._plan = FetchPlan(options.token_budget, candidates, widen)
 
     @property
     def fills(self) -> bool:

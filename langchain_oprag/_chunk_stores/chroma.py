@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _COLUMNS = ["documents", "metadatas"]
 _PAGE = 5_000
@@ -25,7 +25,14 @@ class ChromaChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
-        where = _all_of({DOC_KEY: doc_key}, *self.filters)
+        return self._found({DOC_KEY: doc_key})
+
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        return self._found({DOC_KEY: doc_key}, {CHUNK_INDEX: {"$in": [*indexes]}})
+
+    def _found(self, *conditions: Any) -> list[StoredChunk]:
+        where = _all_of(*conditions, *self.filters)
         return list(_chunks(self._store.get(where=where, include=_COLUMNS)))
 
     def scan(self) -> Iterator[StoredChunk]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _WRAPPER = "llama_index.vector_stores.chroma.base"
 _PAGE = 5_000
@@ -28,6 +28,11 @@ class ChromaChunks(ChunkStore):
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
         return list(self._pages({DOC_KEY: doc_key}))
+
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        wanted = {CHUNK_INDEX: {"$in": [*indexes]}}
+        return list(self._pages({DOC_KEY: doc_key}, wanted))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""

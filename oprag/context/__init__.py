@@ -5,6 +5,7 @@ from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.docstrings import described, documented, list_options
+from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -14,6 +15,7 @@ from oprag.context.options import (
     Order,
     OrderingKeywords,
     ReadingKeywords,
+    Widen,
     check_locating,
     check_option,
 )
@@ -48,8 +50,10 @@ from oprag.context.unknown import (
     knows_its_options,
     refuse_unknown,
 )
+from oprag.context.widening import Neighbour, Widening, check_widening
 
 __all__ = [
+    "ALONE",
     "BUDGET_WORDS",
     "COUNT_WORDS",
     "DEFAULTS",
@@ -62,6 +66,8 @@ __all__ = [
     "ContextOptions",
     "FetchPlan",
     "FindText",
+    "Neighbour",
+    "Neighbours",
     "OnProblem",
     "Order",
     "OrderingKeywords",
@@ -73,11 +79,14 @@ __all__ = [
     "Result",
     "Selection",
     "SentText",
+    "Widen",
+    "Widening",
     "arrange",
     "as_retrieved",
     "candidates_for",
     "check_locating",
     "check_option",
+    "check_widening",
     "chunks_for_units",
     "described",
     "documented",

@@ -156,7 +156,7 @@ def _slice(covering: Sequence[Chunk], start: int, end: int) -> Chunk:
             return chunk
     best = covering[0]
     offset = start - (best.span or Span(0, 0)).start
-    return _part_of(best, best.text[offset : offset + end - start], start, end)
+    return part_of(best, best.text[offset : offset + end - start], start, end)
 
 
 def _from_source(beside: Chunk, source: str, start: int, end: int) -> Chunk:
@@ -166,10 +166,11 @@ def _from_source(beside: Chunk, source: str, start: int, end: int) -> Chunk:
             f"the end of the text in documents= ({len(source)} characters)."
         )
         raise InvalidSpanError(message, document=beside.document, start=start, end=end)
-    return _part_of(beside, source[start:end], start, end)
+    return part_of(beside, source[start:end], start, end)
 
 
-def _part_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
+def part_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
+    """Return a chunk of other text of the same document, with what still holds."""
     # Stored counts are of the whole chunk, and a stamp is of what it begins.
     metadata = {
         key: value for key, value in chunk.metadata.items() if key not in OF_ONE_TEXT

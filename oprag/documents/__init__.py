@@ -9,7 +9,10 @@ from oprag.documents.search_filters import (
     inner_retrievers,
     is_unchanged,
     one_filter,
+    unknown_filter,
+    unseen_filter,
 )
+from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.sources import (
     DocumentSource,
     ReadTexts,
@@ -34,6 +37,7 @@ __all__ = [
     "DocumentSource",
     "ReadTexts",
     "SearchFilter",
+    "SearchedChunks",
     "SourceLike",
     "StoreSource",
     "StoredChunk",
@@ -57,4 +61,6 @@ __all__ = [
     "rebuild",
     "refuse_strangers",
     "stored_hit",
+    "unknown_filter",
+    "unseen_filter",
 ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 from oprag.chunk import Hit
-from oprag.positions import read_node
+from oprag.metadata import CHUNK_INDEX
+from oprag.positions import as_number, read_node
 
 
 class StoredChunk(NamedTuple):
@@ -104,6 +105,28 @@ class ChunkStore(ABC):
 
         return await to_thread(self.fetch, doc_key)
 
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Return some chunks of one document, in one query where the store can.
+
+        Args:
+            doc_key: As `fetch` takes it.
+            indexes: Their `chunk_index`; at least one.
+
+        Returns:
+            As `fetch`; of several versions of the document those of each.
+        """
+        return _with_indexes(self.fetch(doc_key), indexes)
+
+    async def afetch_chunks(
+        self, doc_key: str, indexes: Collection[int]
+    ) -> list[StoredChunk]:
+        """Async version of `fetch_chunks`."""
+        from asyncio import to_thread  # as above
+
+        if type(self).fetch_chunks is ChunkStore.fetch_chunks:
+            return _with_indexes(await self.afetch(doc_key), indexes)
+        return await to_thread(self.fetch_chunks, doc_key, indexes)
+
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
@@ -138,6 +161,13 @@ class ChunkStore(ABC):
         restricted = copy.copy(self)
         restricted.filters = (*self.filters, where)
         return restricted
+
+
+def _with_indexes(
+    chunks: list[StoredChunk], indexes: Collection[int]
+) -> list[StoredChunk]:
+    wanted = frozenset(indexes)
+    return [c for c in chunks if as_number(c.metadata.get(CHUNK_INDEX)) in wanted]
 
 
 def qdrant_place(client: Any, collection: str) -> str:
