@@ -94,6 +94,8 @@ def _next(source: str, taken: Sequence[Span], at: int, length: int) -> Span | No
 
 def _at_space(source: str, place: int, near: int) -> int:
     """The nearest place behind white space; the place itself where there is none."""
+    if not 0 < place < len(source):
+        return min(max(0, place), len(source))
     for away in range(near + 1):
         for each in (place - away, place + away):
             if 0 < each < len(source) and source[each - 1].isspace():
