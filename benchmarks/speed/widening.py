@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.speed.embedding import Hashes
 from benchmarks.speed.setup import Setup
 from benchmarks.speed.texts import longer
-from benchmarks.speed.timing import Measured, race, share
+from benchmarks.speed.timing import Measured, as_long, race
 
 _DOCUMENTS, _CHUNKS, _HITS = 10, 10_000, 40
 _BATCH = 5_000
@@ -23,7 +23,7 @@ def measure(setup: Setup) -> Iterator[Measured]:
     _fill(store, setup)
     times = race(_work(store), setup.repeats)
     for name in ("1", "2", "fill"):
-        yield from share(f"widening.{name}", times[name], times["search"])
+        yield as_long(f"widening.{name}", times[name], times["search"])
 
 
 def ours(setup: Setup) -> dict[str, Callable[[], object]]:
