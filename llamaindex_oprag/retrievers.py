@@ -51,7 +51,6 @@ _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 class RetrieverKeywords(ContextKeywords, total=False):
     """What `OrderPreservingRetriever` takes beside its own, for type checkers."""
 
-    widen: Widen | None
     documents: SourceLike | None
 
 
@@ -107,6 +106,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         *,
         similarity_top_k: int | None = None,
         rescore: str | None = None,
+        widen: Widen | None = None,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
@@ -115,14 +115,14 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     ) -> None:
         refuse_unknown(options, (*_OWN, *_SHARED))
         check_option("rescore", rescore)
+        check_option("widen", widen)
         check_option("similarity_top_k", similarity_top_k)
         given: dict[str, Any] = {**options}
-        self._widen: Widen | None = given.pop("widen", None)
-        check_option("widen", self._widen)
         self._documents = given.get("documents")
         given["documents"] = source_or_none(self._documents)
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._rescore = rescore
+        self._widen = widen
         self._warned = False
         self._problems = Problems(type(self).__name__)
         super().__init__(

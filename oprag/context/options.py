@@ -215,11 +215,9 @@ DESCRIPTIONS: dict[str, str] = {
         "`original_<key>`. None for none."
     ),
     "widen": (
-        "Chunks beside each hit to read from its store as well: so many on each side; "
-        '`"fill"`: as many as the `token_budget` leaves room for, those beside the '
-        "best hits first. No hit is dropped for them, and the search's filter holds "
-        "for them. Hits without oprag's keys are widened from `documents`. None for "
-        "none."
+        "Chunks beside each hit to read from its store, too: so many on each side; "
+        '`"fill"`: as many as the `token_budget` leaves room for. No hit is left out '
+        "for them, and the search's filter holds. None for none."
     ),
 }
 """What is said of every option, and of those that only the adapters have."""
