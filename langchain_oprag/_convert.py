@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 from langchain_core.documents import Document
 
 from oprag.chunk import FullText, Hit, Passage
-from oprag.context import Arranged, Columns, ContextOptions, Result, arrange, result_of
+from oprag.context import (
+    ALONE,
+    Arranged,
+    Columns,
+    ContextOptions,
+    Neighbours,
+    Result,
+    arrange,
+    result_of,
+)
 from oprag.documents import check_entries
 from oprag.errors import OpragError
 from oprag.metadata import ORIGINAL
@@ -75,7 +84,11 @@ def _hit(document: Document) -> Hit:
 
 
 def put_in_order(
-    documents: Sequence[Document], options: ContextOptions, *, rescore: str | None
+    documents: Sequence[Document],
+    options: ContextOptions,
+    *,
+    rescore: str | None,
+    neighbours: Neighbours = ALONE,
 ) -> Ordered:
     """Select, order and join retrieved documents.
 
@@ -84,6 +97,7 @@ def put_in_order(
         options: See `ContextOptions`.
         rescore: Metadata key to write falling scores to; None for none. The value
             that was there is kept under `original_<key>`.
+        neighbours: See `oprag.context.arrange`.
 
     Returns:
         One new document per passage, with its place in the metadata; of one document
@@ -98,7 +112,9 @@ def put_in_order(
     except (AttributeError, TypeError):
         check_entries("documents", documents, Document, from_elsewhere)
         raise
-    arranged = arrange(lambda: hits_of(documents), options, columns=columns)
+    arranged = arrange(
+        lambda: hits_of(documents), options, columns=columns, neighbours=neighbours
+    )
     made = arranged.results(
         partial(_document, rescore=rescore), rescored=rescore is not None
     )

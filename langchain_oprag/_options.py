@@ -27,9 +27,11 @@ from pydantic import (
 from langchain_oprag._convert import Ordered, characters_of, put_in_order
 from langchain_oprag.documents import SourceLike, document_source
 from oprag.context import (
+    ALONE,
     DEFAULTS,
     DESCRIPTIONS,
     ContextOptions,
+    Neighbours,
     OnProblem,
     Order,
     Overflow,
@@ -250,6 +252,7 @@ class SharedOptions(CheckedOptions):
         documents: Sequence[Document],
         top_n: int | None,
         search: SearchFilter | None = None,
+        neighbours: Neighbours = ALONE,
     ) -> Ordered:
         """Select, order and merge.
 
@@ -257,9 +260,12 @@ class SharedOptions(CheckedOptions):
             documents: Best first.
             top_n: How many to keep at most; None for all.
             search: What the search was filtered by; None for what `_known_filter` says.
+            neighbours: See `oprag.context.arrange`.
         """
         options = self._options_for(top_n, search)
-        ordered = put_in_order(documents, options, rescore=self.rescore)
+        ordered = put_in_order(
+            documents, options, rescore=self.rescore, neighbours=neighbours
+        )
         if ordered.problem is not None:
             self._told().tell(ordered.problem)
         return ordered
@@ -269,9 +275,12 @@ class SharedOptions(CheckedOptions):
         documents: Sequence[Document],
         top_n: int | None,
         search: SearchFilter | None = None,
+        neighbours: Neighbours = ALONE,
     ) -> Ordered:
         """Async version of `_put_in_order`."""
-        work = partial(put_in_order, documents, rescore=self.rescore)
+        work = partial(
+            put_in_order, documents, rescore=self.rescore, neighbours=neighbours
+        )
         options = self._options_for(top_n, search)
         ordered = await with_texts(options, work, characters_of(documents))
         if ordered.problem is not None:

@@ -138,7 +138,7 @@ class SelfRouting(Answering):
             The chunks, and whether somebody chose how many.
         """
         tokens = tokens_to_retrieve(self.rungs)
-        retriever = _best_first(self._options.retriever)
+        retriever = _best_first(self._options.retriever, tokens)
         query: Any = self.question.text
         if self._options.retriever_input == "mapping":
             query = dict(self.question.given)
@@ -153,23 +153,30 @@ class SelfRouting(Answering):
                 return hits, False
 
 
-def _best_first(retriever: Runnable[Any, Any]) -> Runnable[Any, Any]:
+def _best_first(
+    retriever: Runnable[Any, Any], tokens: int | None
+) -> Runnable[Any, Any]:
     """Have an `OrderPreservingRetriever` leave the order to us, and the number.
 
     What does not fit a rung is left out from the end, which has to be the worst. One
-    that was not told how much to return says no more than what it wraps.
+    that was not told how much to return says no more than what it wraps, or fills the
+    largest rung with neighbours.
     """
     if isinstance(retriever, RunnableBindingBase):  # `bind`, `with_retry` and the like
-        inner = _best_first(retriever.bound)
+        inner = _best_first(retriever.bound, tokens)
         if inner is retriever.bound:
             return retriever
         return retriever.model_copy(update={"bound": inner})
     if not isinstance(retriever, OrderPreservingRetriever):
         return retriever
-    if retriever.k is None and retriever.token_budget is None:
-        return retriever.base_retriever
+    budget = retriever.token_budget
+    if retriever.k is None and budget is None:
+        if retriever.widen is None or tokens is None:
+            return retriever.base_retriever
+        budget = tokens
     return retriever.model_copy(
         update={
+            "token_budget": budget,
             "order": "score",
             "merge": False,
             "gap_mark": None,

@@ -26,6 +26,7 @@ from langchain_oprag._options import CheckedOptions, Retriever
 from langchain_oprag._store_search import StoreSearch
 from oprag.context import (
     FetchPlan,
+    Widen,
     check_option,
     is_search,
     no_attribute,
@@ -83,6 +84,7 @@ class Fetch:
             the retriever has a `k` of its own; None to leave that to the others.
         candidates: Chunks to ask for at least where there is a budget to fill and no
             `k`; None for no more than fill it.
+        widen: See `FetchPlan`.
     """
 
     def __init__(
@@ -95,11 +97,12 @@ class Fetch:
         token_budget: int | None,
         at_least: int | None = None,
         candidates: int | None = None,
+        widen: Widen | None = None,
     ) -> None:
         self.config = config
         self.k = k
         self.retriever = self._retriever = retriever
-        self._call = call
+        self.call = call
         self._search = _store_search(retriever, config)
         self._given = None
         self._plan = None
@@ -108,13 +111,13 @@ class Fetch:
             if at_least is not None:
                 self._plan = FetchPlan.beginning_with(max(at_least, self._given or 0))
             elif self._given is None and k is None and token_budget is not None:
-                self._plan = FetchPlan(token_budget, candidates)
+                self._plan = FetchPlan(token_budget, candidates, widen)
             if self._plan is not None:
                 self.retriever = embedding_once(retriever)
 
     def filtered_by(self) -> SearchFilter:
         """What the search is filtered by."""
-        return search_filter(self._retriever, self.config, self._call)
+        return search_filter(self._retriever, self.config, self.call)
 
     @property
     def fills(self) -> bool:
@@ -126,10 +129,10 @@ class Fetch:
         """Keyword arguments for the next call of the wrapped retriever."""
         k = self.k if self._plan is None else self._plan.k
         if self._search is None or k is None or k <= (self._given or 0):
-            return self._call
-        asked = {**self._call, "k": k}
+            return self.call
+        asked = {**self.call, "k": k}
         if self._search.kind == "mmr":
-            candidates = {**self._search.arguments, **self._call}.get("fetch_k")
+            candidates = {**self._search.arguments, **self.call}.get("fetch_k")
             if (candidates or _MMR_CANDIDATES) < k:
                 asked["fetch_k"] = k  # it cannot choose more than it looks at
         return asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,8 +18,9 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import field_validator
 
-from langchain_oprag._convert import Ordered, characters_of
-from langchain_oprag._options import SharedOptions
+from langchain_oprag._convert import Ordered, characters_of, hits_of
+from langchain_oprag._options import SharedOptions, option_field
+from langchain_oprag._widening import searched_chunks, with_neighbours
 from langchain_oprag._wrapping import (
     Fetch,
     WrappingKeywords,
@@ -27,10 +29,17 @@ from langchain_oprag._wrapping import (
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
-from oprag.context import ContextKeywords, candidates_for, documented
+from oprag.context import (
+    ContextKeywords,
+    Widen,
+    Widening,
+    candidates_for,
+    check_widening,
+    documented,
+)
 from oprag.diagnosing import Verifiable
-from oprag.documents import SearchFilter
-from oprag.tokens import in_thread_if_long
+from oprag.documents import SearchedChunks, SearchFilter
+from oprag.tokens import in_thread_if_long, load_counter
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -42,6 +51,7 @@ class SearchKeywords(ContextKeywords, total=False):
     """What says how a search is read, for type checkers."""
 
     k: int | None
+    widen: Widen | None
     documents: SourceLike | None
     rescore: str | None
 
@@ -67,7 +77,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         search_kwargs: Arguments for every search, such as a filter; with
             `vectorstore` only.
         k: Documents to return, of the best; None for as many as come.
-        **options: All of `oprag.context.ContextOptions` but `top_n`, and `rescore`.
+        **options: All of `ContextOptions` but `top_n`, and `rescore` and `widen`.
         name: What runs are called in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
@@ -80,6 +90,9 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     With `token_budget`, a vector store underneath and no `k` anywhere, as many
     chunks are fetched as fill the budget; with `selection="segments"` 400 of them and
     with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
+
+    `k` does not count what `widen` reads, in one query for each document. Without any
+    `k` chunks are found that fill the budget with their neighbours; 20 for `"fill"`.
 
     Whatever else the wrapped retriever or its vector store has can be used on
     this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`. Not so its
@@ -119,6 +132,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     """
 
     k: int | None = None
+    widen: Widen | None = option_field("widen")
 
     _counted: ClassVar[str] = "k"
 
@@ -138,7 +152,9 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         )
         given: dict[str, Any] = {"base_retriever": base, **options}
         super().__init__(**given)
-        self._options_for(self.k, self._search(self._fetch({}, {}, None)))
+        fetch = self._fetch({}, {}, None)
+        self._options_for(self.k, self._search(fetch))
+        self._chunks(fetch)
 
     @field_validator("k", mode="plain")
     @classmethod
@@ -192,6 +208,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
             k=self.k if k is None else checked_k(k),
             token_budget=self._budget_to_fill(),
             candidates=candidates_for(self.selection),
+            widen=self.widen,
         )
 
     def _search(self, fetch: Fetch) -> SearchFilter | None:
@@ -201,23 +218,77 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """The documents in order, and whether to ask again instead."""
-        ordered = self._put_in_order(found, fetch.k, self._search(fetch))
-        return self._received(fetch, found, ordered)
+        search = self._search(fetch)
+        if self.widen is None:
+            ordered = self._put_in_order(found, fetch.k, search)
+            return self._received(fetch, found, ordered)
+        widening, more = self._widening(fetch, found)
+        if more:
+            return [], True
+        chunks = self._chunks(fetch)
+        near = widening.neighbours(chunks.read(widening.requests()) if chunks else [])
+        ordered = self._put_in_order(
+            with_neighbours(found, widening, near),
+            fetch.k,
+            search,
+            widening.behind([n.hit for n in near], stored=chunks is not None),
+        )
+        return self._finished(fetch, found, ordered)
 
     async def _areceive(
         self, fetch: Fetch, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """Async version of `_receive`."""
-        ordered = await self._aput_in_order(found, fetch.k, self._search(fetch))
-        return await in_thread_if_long(
-            characters_of(found), partial(self._received, fetch, found, ordered)
+        search, size = self._search(fetch), characters_of(found)
+        if self.widen is None:
+            ordered = await self._aput_in_order(found, fetch.k, search)
+            work = partial(self._received, fetch, found, ordered)
+            return await in_thread_if_long(size, work)
+        if self.token_budget is not None:
+            await load_counter(self.token_counter)
+        widening, more = await in_thread_if_long(
+            size, partial(self._widening, fetch, found)
         )
+        if more:
+            return [], True
+        chunks = self._chunks(fetch)
+        stored = await chunks.aread(widening.requests()) if chunks else []
+        near = widening.neighbours(stored)
+        ordered = await self._aput_in_order(
+            with_neighbours(found, widening, near),
+            fetch.k,
+            search,
+            widening.behind([n.hit for n in near], stored=chunks is not None),
+        )
+        return self._finished(fetch, found, ordered)
+
+    def _chunks(self, fetch: Fetch) -> SearchedChunks | None:
+        """What hits are widened from, but for full texts."""
+        if self.widen is None:
+            return None
+        chunks = searched_chunks(self.base_retriever, fetch.config, fetch.call)
+        options = self._context_options()
+        check_widening(self.widen, options, stored=chunks is not None)
+        return chunks
+
+    def _widening(self, fetch: Fetch, found: list[Document]) -> tuple[Widening, bool]:
+        """The neighbours to ask for, and whether to ask for more hits first."""
+        options = replace(self._context_options(), top_n=fetch.k)
+        widen: Any = self.widen
+        widening = Widening(hits_of(found), widen, options, fills=fetch.fills)
+        return widening, fetch.wants_more(found, used_all=widening.fits)
 
     def _received(
         self, fetch: Fetch, found: list[Document], ordered: Ordered
     ) -> tuple[list[Document], bool]:
         if fetch.wants_more(found, used_all=ordered.used_all):
             return ordered.documents, True
+        return self._finished(fetch, found, ordered)
+
+    def _finished(
+        self, fetch: Fetch, found: list[Document], ordered: Ordered
+    ) -> tuple[list[Document], bool]:
+        """The documents; it is told where the budget cannot be filled."""
         setting = fetch.limited_by(len(found))
         starved = found and ordered.used_all and setting is not None
         if starved and setting and self._budget_to_fill() is not None:

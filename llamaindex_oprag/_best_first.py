@@ -50,7 +50,11 @@ class Filling:
             retriever = _best_first_retriever(retriever)
             own = retriever._options  # noqa: SLF001 -- our own class
             if own.top_n is None and own.token_budget is None:
-                self._around, retriever = retriever, retriever.base_retriever
+                if retriever._widen is None or self._tokens is None:  # noqa: SLF001 -- as above
+                    self._around, retriever = retriever, retriever.base_retriever
+                else:
+                    filled = replace(own, token_budget=self._tokens)
+                    retriever._options = filled  # noqa: SLF001 -- our own copy
         wanted = replace(options.context, token_budget=self._tokens)
         self._fetch = Fetch(retriever, wanted)
         self.chosen = not self._fetch.fills or any(

@@ -26,16 +26,18 @@ from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
 from oprag.context import (
+    ALONE,
     Columns,
     ContextOptions,
     Evidence,
+    Neighbours,
     Result,
     Seen,
     gather_evidence,
     result_of,
     single_passage,
 )
-from oprag.documents import check_entries
+from oprag.documents import StoredChunk, check_entries
 from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
@@ -84,6 +86,7 @@ def arrange(
     *,
     rescore: str | None = None,
     seen: Seen | None = None,
+    neighbours: Neighbours = ALONE,
 ) -> Ordered:
     """Select, order and join retrieved nodes.
 
@@ -95,6 +98,7 @@ def arrange(
             `"score"` also is `NodeWithScore.score`. None to change no score.
         seen: What the reader has read already; the budget then counts the text that
             `gather_evidence` writes. None to leave nothing out.
+        neighbours: See `oprag.context.arrange`.
 
     Returns:
         One new object per passage: a copy of its first node, with its place in the
@@ -115,10 +119,11 @@ def arrange(
             options,
             sent_text=partial(sent_text, rescore=rescore),
             columns=columns,
+            neighbours=neighbours,
         )
     else:
         hits = [hit_of(node, rescore) for node in nodes]
-        evidence = gather_evidence(hits, options, seen)
+        evidence = gather_evidence(hits, options, seen, neighbours)
         arranged = evidence.arranged
     made = arranged.results(
         partial(_node, rescore=rescore), rescored=rescore is not None
@@ -149,6 +154,21 @@ def node_of(passage: Passage) -> NodeWithScore:
         **_offsets(None, metadata),
     )
     return NodeWithScore(node=node, score=passage.chunks[0].score)
+
+
+def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
+    """Return the node for a chunk beside a hit, with that one's class and settings."""
+    first: BaseNode = hit.node
+    metadata = dict(chunk.metadata)
+    source = first.relationships.get(_SOURCE)
+    changes: dict[str, Any] = {
+        "id_": chunk.id or named_id(f"{metadata}\n{chunk.text}"),
+        "metadata": metadata,
+        "embedding": None,
+        "relationships": {} if source is None else {_SOURCE: source},
+        **_offsets(first, metadata),
+    }
+    return NodeWithScore(node=_copy(first, chunk.text, changes))
 
 
 def _columns(nodes: Sequence[NodeWithScore], rescore: str | None) -> Columns | None:

@@ -20,6 +20,7 @@ from llamaindex_oprag._convert import characters_of, hit_of
 from oprag.context import (
     ContextOptions,
     FetchPlan,
+    Widen,
     candidates_for,
     is_search,
     no_attribute,
@@ -51,6 +52,7 @@ class Fetch:
         options: With `top_n` for the retriever's own `similarity_top_k`.
         at_least: Nodes to begin with, whatever is to be filled with them; more are
             asked for if those were not enough. None to leave that to the options.
+        widen: See `FetchPlan`.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Fetch:
         options: ContextOptions,
         *,
         at_least: int | None = None,
+        widen: Widen | None = None,
     ) -> None:
         self._base = base
         self._plan: FetchPlan | None = None
@@ -84,7 +87,7 @@ class Fetch:
             and self._k == DEFAULT_SIMILARITY_TOP_K
         ):
             candidates = candidates_for(options.selection)
-            self._plan = FetchPlan(options.token_budget, candidates)
+            self._plan = FetchPlan(options.token_budget, candidates, widen)
 
     @property
     def fills(self) -> bool:

@@ -12,19 +12,25 @@ from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 
-from llamaindex_oprag._convert import Ordered, arrange, characters_of
+from llamaindex_oprag._convert import Ordered, arrange, characters_of, hit_of
 from llamaindex_oprag._options import warn_unfilled
+from llamaindex_oprag._widening import Neighbourhood
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
+    ALONE,
     DEFAULTS,
     DESCRIPTIONS,
     ContextKeywords,
     ContextOptions,
     Evidence,
+    Neighbours,
     Problems,
     Seen,
+    Widen,
+    Widening,
     check_option,
+    check_widening,
     list_options,
     needs,
     refuse_unknown,
@@ -32,6 +38,7 @@ from oprag.context import (
 )
 from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource
+from oprag.tokens import in_thread_if_long, load_counter
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -41,7 +48,7 @@ if TYPE_CHECKING:
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-_OWN = ("similarity_top_k", "rescore")
+_OWN = ("similarity_top_k", "rescore", "widen")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
@@ -51,7 +58,7 @@ class RetrieverKeywords(ContextKeywords, total=False):
     documents: SourceLike | None
 
 
-@list_options({name: DESCRIPTIONS[name] for name in _SHARED})
+@list_options({name: DESCRIPTIONS[name] for name in (*_SHARED, "widen")})
 class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     """Retrieves with another retriever and returns the nodes in document order.
 
@@ -72,7 +79,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         objects: The same as a list of index nodes that hold their objects.
         verbose: Print what index nodes are resolved to.
         **options: All of `oprag.context.ContextOptions` but `top_n`: `token_budget`,
-            `merge`, `overflow`, `position_keys` and so on.
+            `merge`, `overflow`, `position_keys` and so on; and `widen`.
 
     How much is fetched:
 
@@ -82,6 +89,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
       LlamaIndex's default of 2 nodes: as many nodes as fit the budget (with
       `selection="segments"` 400 at least, with `"expand"` and `"recall"` 1,200).
       What is asked for grows until the budget is full or the store is exhausted.
+    - What `widen` reads beside the nodes is not counted by `similarity_top_k`. Without
+      that, nodes are found that fill the budget with their neighbours; 20 for `"fill"`.
     - Any other `similarity_top_k` of the retriever underneath is kept to. Its
       filters, query mode and other settings always are; it is not written to.
 
@@ -102,6 +111,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         *,
         similarity_top_k: int | None = None,
         rescore: str | None = None,
+        widen: Widen | None = None,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
@@ -110,12 +120,14 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     ) -> None:
         refuse_unknown(options, (*_OWN, *_SHARED))
         check_option("rescore", rescore)
+        check_option("widen", widen)
         check_option("similarity_top_k", similarity_top_k)
         given: dict[str, Any] = {**options}
         self._documents = given.get("documents")
         given["documents"] = source_or_none(self._documents)
         self._options = ContextOptions(top_n=similarity_top_k, **given)
         self._rescore = rescore
+        self._widen = widen
         self._warned = False
         self._problems = Problems(type(self).__name__)
         self._seen: Seen | None = None
@@ -128,6 +140,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             verbose=verbose,
         )
         self._bound_options()
+        self._neighbourhood()
 
     def _settings(self) -> dict[str, Any]:
         options, given = self._options, super()._settings()
@@ -137,7 +150,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             value = self._documents if name == "documents" else getattr(options, name)
             if value is not DEFAULTS[name]:
                 given[name] = value
-        return given if self._rescore is None else {**given, "rescore": self._rescore}
+        own = {"rescore": self._rescore, "widen": self._widen}
+        return {**given, **{name: own[name] for name in own if own[name] is not None}}
 
     @property
     def similarity_top_k(self) -> int | None:
@@ -168,16 +182,55 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         return copied
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        fetch = Fetch(self.base_retriever, self._options)
-        receive = partial(self._receive, self._bound_options())
-        return self._finish(fetch, self._fetched(query_bundle, fetch, receive))
+        options, around = self._bound_options(), self._neighbourhood()
+        fetch = Fetch(self.base_retriever, self._options, widen=self._widen)
+        if around is None:
+            receive = partial(self._receive, options)
+            return self._finish(fetch, self._fetched(query_bundle, fetch, receive))
+        widen = partial(self._widening, fetch.fills)
+        nodes, widening = self._fetched(query_bundle, fetch, widen)
+        widened, told = around.widened(nodes, widening)
+        return self._finish(fetch, self._receive(options, widened, told)[0])
 
     @_dispatcher.span
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        fetch = Fetch(self.base_retriever, self._options)
-        receive = partial(self._areceive, self._bound_options())
-        received = await self._afetched(query_bundle, fetch, receive)
+        options, around = self._bound_options(), self._neighbourhood()
+        fetch = Fetch(self.base_retriever, self._options, widen=self._widen)
+        if around is None:
+            receive = partial(self._areceive, options)
+            received = await self._afetched(query_bundle, fetch, receive)
+            return self._finish(fetch, received)
+        if options.token_budget is not None:
+            await load_counter(options.token_counter)
+        widen = partial(self._awidening, fetch.fills)
+        nodes, widening = await self._afetched(query_bundle, fetch, widen)
+        widened, told = await around.awidened(nodes, widening)
+        received, _ = await self._areceive(options, widened, told)
         return self._finish(fetch, received)
+
+    def _neighbourhood(self) -> Neighbourhood | None:
+        """What nodes are widened from."""
+        if self._widen is None:
+            return None
+        around = Neighbourhood(self.base_retriever)
+        check_widening(self._widen, self._options, stored=around.known)
+        return around
+
+    def _widening(
+        self, fills: bool, nodes: list[NodeWithScore]
+    ) -> tuple[tuple[list[NodeWithScore], Widening], bool]:
+        """The neighbours to ask for, and whether there is room for more nodes."""
+        hits = [hit_of(node, self._rescore) for node in nodes]
+        widen: Any = self._widen
+        widening = Widening(hits, widen, self._options, fills=fills)
+        return (nodes, widening), widening.fits
+
+    async def _awidening(
+        self, fills: bool, nodes: list[NodeWithScore]
+    ) -> tuple[tuple[list[NodeWithScore], Widening], bool]:
+        """Async version of `_widening`."""
+        work = partial(self._widening, fills, nodes)
+        return await in_thread_if_long(characters_of(nodes), work)
 
     def _bound_options(self) -> ContextOptions:
         """The options, with full texts only as far as the search's filter admits."""
@@ -188,15 +241,33 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         return replace(self._options, documents=documents)
 
     def _receive(
-        self, options: ContextOptions, nodes: list[NodeWithScore]
+        self,
+        options: ContextOptions,
+        nodes: list[NodeWithScore],
+        neighbours: Neighbours = ALONE,
     ) -> tuple[tuple[int, Ordered], bool]:
-        ordered = arrange(nodes, options, rescore=self._rescore, seen=self._seen)
+        ordered = arrange(
+            nodes,
+            options,
+            rescore=self._rescore,
+            seen=self._seen,
+            neighbours=neighbours,
+        )
         return (len(nodes), ordered), ordered.used_all
 
     async def _areceive(
-        self, options: ContextOptions, nodes: list[NodeWithScore]
+        self,
+        options: ContextOptions,
+        nodes: list[NodeWithScore],
+        neighbours: Neighbours = ALONE,
     ) -> tuple[tuple[int, Ordered], bool]:
-        work = partial(arrange, nodes, rescore=self._rescore, seen=self._seen)
+        work = partial(
+            arrange,
+            nodes,
+            rescore=self._rescore,
+            seen=self._seen,
+            neighbours=neighbours,
+        )
         ordered = await with_texts(options, work, characters_of(nodes))
         return (len(nodes), ordered), ordered.used_all
 

@@ -14,9 +14,10 @@ from benchmarks.recall.books import Book
 from benchmarks.recall.measuring import Kept, evidence_kept
 from benchmarks.recall.rankings import Ranked, Scores, fused, rank_chunks
 from oprag.chunk import Hit
-from oprag.context import ContextOptions, candidates_for
+from oprag.context import ContextOptions, Widening, arrange, candidates_for
 from oprag.context.assembly import prepared_chunks
 from oprag.context.budgeting import BudgetFiller, finish
+from oprag.documents import StoredChunk
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 BUDGETS = (1_500, 5_000, 10_000, 20_000, 30_000, 40_000)
@@ -39,6 +40,9 @@ class Arm:
     """Whether `documents=` is given."""
     borrows: bool = False
     """The first try: half of the better neighbour's score before fusing."""
+    fills: int | None = None
+    """Hits of each retriever, and of both together, that are widened until the budget
+    is full (`widen="fill"`); None for `candidates_for` without their neighbours."""
     counts: str = "context"
     """`"chunks"`: separators do not count, as in the reference measurement."""
 
@@ -56,6 +60,19 @@ ARMS = (
     Arm("whole sentences, budget", _SENTENCES),
     Arm("whole sentences, segments", _SENTENCES, {"selection": "segments"}),
     Arm("whole sentences, recall", _SENTENCES, {"selection": "recall"}),
+    Arm("whole sentences, budget, 20 hits and neighbours", _SENTENCES, fills=20),
+    Arm(
+        "whole sentences, recall, 20 hits and neighbours",
+        _SENTENCES,
+        {"selection": "recall"},
+        fills=20,
+    ),
+    Arm(
+        "whole sentences, recall, 40 hits and neighbours",
+        _SENTENCES,
+        {"selection": "recall"},
+        fills=40,
+    ),
     Arm("two sizes, budget", _TWO_SIZES, {"merge": True}),
     Arm(
         "two sizes, dense only, recall",
@@ -90,8 +107,14 @@ def measure(
             "documents": {book.name: book.text} if arm.full_texts else None,
         }
     )
-    depth = candidates_for(options.selection)
+    depth = arm.fills or candidates_for(options.selection)
     hits = [_hit(book, chunk, counter) for chunk in ranked.chunks]
+    if arm.fills:  # chunks of one size, in order
+        numbers = {"doc_key": book.name, "n_chunks": len(hits)}
+        hits = [
+            hit._replace(metadata={**hit.metadata, **numbers, "chunk_index": index})
+            for index, hit in enumerate(hits)
+        ]
     rows = []
     for number, question in enumerate(book.questions):
         scores = [s[number] for s in (ranked.dense, ranked.sparse)][
@@ -100,9 +123,12 @@ def measure(
         if arm.borrows:
             scores = [_with_neighbours(column) for column in scores]
         best_first = [hits[n] for n in fused(scores, ranked, depth)]
-        rows.append(
-            [evidence_kept(question, s) for s in _spans(arm, best_first, options)]
-        )
+        if arm.fills:
+            best = best_first[: arm.fills]
+            spans = [_widened(best, hits, options, budget) for budget in BUDGETS]
+        else:
+            spans = _spans(arm, best_first, options)
+        rows.append([evidence_kept(question, each) for each in spans])
     return rows
 
 
@@ -122,6 +148,26 @@ def _spans(
         passages = finish(filler.taken(listed, budget), options).passages()
         kept.append([(s.start, s.end) for passage in passages for s in passage.spans])
     return kept
+
+
+def _widened(
+    best: Sequence[Hit], hits: Sequence[Hit], options: ContextOptions, budget: int
+) -> list[tuple[int, int]]:
+    """What is kept of hits and their neighbours, which are read as from a store."""
+    options = replace(options, token_budget=budget)
+    widening = Widening(best, "fill", options, fills=False)
+    stored = [
+        StoredChunk(hits[index].text, hits[index].metadata)
+        for indexes in widening.requests().values()
+        for index in indexes
+    ]
+    near = widening.neighbours(stored)
+    arranged = arrange(
+        [*best, *(Hit(each.chunk.text, each.chunk.metadata) for each in near)],
+        options,
+        neighbours=widening.behind([each.hit for each in near], stored=True),
+    )
+    return [(s.start, s.end) for p in arranged.passages() for s in p.spans]
 
 
 def _plain(hits: Sequence[Hit], budget: int) -> list[tuple[int, int]]:

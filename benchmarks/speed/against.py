@@ -24,6 +24,7 @@ GROUPS = {
     "llamaindex": ("passed", "merged", "rebuilt", "shown"),
     "neighbours": ("memory", "docstore"),
     "rebuilding": ("overlap",),
+    "widening": ("fill",),
     "importing": ("oprag", "langchain_oprag", "llamaindex_oprag"),
 }
 """Groups whose module has a function `ours`, and its rows."""

@@ -44,6 +44,9 @@ _SPLITTING = "making them: LangChain `RecursiveCharacterTextSplitter`"
 _SIZE = "size of the text"
 _GROWTH = f"{_SIZE} (1: linear)"
 
+_40 = "40 hits in 10 documents of 10,000 chunks"
+_ALONE = "the same search in Chroma alone"
+
 BOUNDS = (
     Bound("windows.bare.numpy", f"{_TIKTOKEN}, with numpy", "bare `encode`", 0.95),
     Bound("windows.bare.pure", f"{_TIKTOKEN}, without numpy", "bare `encode`", 0.8),
@@ -178,6 +181,14 @@ BOUNDS = (
         "fetching them from Chroma",
         5,
         "%",
+    ),
+    *(
+        Bound(f"widening.{key}", f"{_40}, {read}", _ALONE, None, "× as long")
+        for key, read in (
+            ("1", "widened by 1"),
+            ("2", "widened by 2"),
+            ("fill", "widened to fill 10,000 tokens"),
+        )
     ),
     Bound("importing.core", "`import oprag`", "the bare interpreter", 8, "× as long"),
     Bound("importing.core.time", "`import oprag`", "time", None, "ms"),

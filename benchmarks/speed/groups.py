@@ -26,6 +26,7 @@ GROUPS = (
     "llamaindex",
     "neighbours",
     "rebuilding",
+    "widening",
     "importing",
     "streaming",
     "memory",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk, chroma_rows
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 
 class ChromaChunks(ChunkStore):
@@ -23,6 +23,11 @@ class ChromaChunks(ChunkStore):
         """Chunks of one document, in the order in which they were added."""
         return list(self._chunks({DOC_KEY: doc_key}))
 
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        wanted = {CHUNK_INDEX: {"$in": [*indexes]}}
+        return list(self._chunks({DOC_KEY: doc_key}, wanted, paged=False))
+
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
         return self._chunks()
@@ -31,8 +36,9 @@ class ChromaChunks(ChunkStore):
         """A dictionary, as Chroma has them."""
         return isinstance(where, dict)
 
-    def _chunks(self, *conditions: Any) -> Iterator[StoredChunk]:
-        rows = chroma_rows(self._store.get, [*conditions, *self.filters])
+    def _chunks(self, *conditions: Any, paged: bool = True) -> Iterator[StoredChunk]:
+        every = [*conditions, *self.filters]
+        rows = chroma_rows(self._store.get, every, paged=paged)
         return (
             StoredChunk(text or "", metadata or {}, chunk_id)
             for text, metadata, chunk_id in rows

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 1_000
 _COLUMNS = ["documents", "metadatas"]
@@ -26,13 +26,21 @@ class PostgresChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""
-        where = self._where({DOC_KEY: doc_key})
-        return _chunks(self._store.get(where=where, include=_COLUMNS))
+        return _chunks(self._store.get(**self._asked(doc_key)))
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `fetch`, by the store's own connection pool."""
-        where = self._where({DOC_KEY: doc_key})
-        return _chunks(await self._store.aget(where=where, include=_COLUMNS))
+        return _chunks(await self._store.aget(**self._asked(doc_key)))
+
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        return _chunks(self._store.get(**self._asked(doc_key, indexes)))
+
+    async def afetch_chunks(
+        self, doc_key: str, indexes: Collection[int]
+    ) -> list[StoredChunk]:
+        """Async version of `fetch_chunks`, by the store's own connection pool."""
+        return _chunks(await self._store.aget(**self._asked(doc_key, indexes)))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in no order."""
@@ -48,6 +56,14 @@ class PostgresChunks(ChunkStore):
     def takes_filter(self, where: Any) -> bool:
         """A dictionary, as the store's search takes it."""
         return isinstance(where, dict)
+
+    def _asked(
+        self, doc_key: str, indexes: Collection[int] | None = None
+    ) -> dict[str, Any]:
+        conditions: list[dict[str, Any]] = [{DOC_KEY: doc_key}]
+        if indexes is not None:
+            conditions.append({CHUNK_INDEX: {"$in": [*indexes]}})
+        return {"where": self._where(*conditions), "include": _COLUMNS}
 
     def _where(self, *conditions: dict[str, Any]) -> dict[str, Any] | None:
         every = [*conditions, *self.filters]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk, qdrant_place
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
 """Chunks per call. Large, because a local Qdrant looks at all chunks for each page:
@@ -24,10 +24,19 @@ class QdrantChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""
-        models = _models()
-        key = f"{self._store.metadata_payload_key}.{DOC_KEY}"
-        wanted = models.FieldCondition(key=key, match=models.MatchValue(value=doc_key))
-        return list(self._pages(wanted))
+        return list(self._pages(self._of(doc_key)))
+
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        match = _models().MatchAny(any=[*indexes])
+        return list(self._pages(self._of(doc_key), self._holds(CHUNK_INDEX, match)))
+
+    def _of(self, doc_key: str) -> Any:
+        return self._holds(DOC_KEY, _models().MatchValue(value=doc_key))
+
+    def _holds(self, key: str, match: Any) -> Any:
+        key = f"{self._store.metadata_payload_key}.{key}"
+        return _models().FieldCondition(key=key, match=match)
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in no order."""

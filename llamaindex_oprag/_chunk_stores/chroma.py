@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import starmap
 from typing import Any
 
@@ -11,7 +11,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk, chroma_rows
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _WRAPPER = "llama_index.vector_stores.chroma.base"
 
@@ -28,6 +28,11 @@ class ChromaChunks(ChunkStore):
         """Chunks of one document, in the order in which they were added."""
         return list(self._chunks({DOC_KEY: doc_key}))
 
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        wanted = {CHUNK_INDEX: {"$in": [*indexes]}}
+        return list(self._chunks({DOC_KEY: doc_key}, wanted, paged=False))
+
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
         return self._chunks()
@@ -36,9 +41,10 @@ class ChromaChunks(ChunkStore):
         """`MetadataFilters`, or a dictionary of Chroma's own."""
         return isinstance(where, (MetadataFilters, dict))
 
-    def _chunks(self, *conditions: Any) -> Iterator[StoredChunk]:
+    def _chunks(self, *conditions: Any, paged: bool = True) -> Iterator[StoredChunk]:
         every = [*conditions, *map(self._as_where, self.filters)]
-        return starmap(chunk_of_row, chroma_rows(self._collection.get, every))
+        rows = chroma_rows(self._collection.get, every, paged=paged)
+        return starmap(chunk_of_row, rows)
 
     def _as_where(self, filters: Any) -> Any:
         """What the store itself makes of a filter in a search."""

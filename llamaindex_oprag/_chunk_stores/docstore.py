@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from llama_index.core.schema import BaseNode, Document
@@ -25,22 +25,29 @@ class DocstoreChunks(ChunkStore):
         """All chunks, in the docstore's order."""
         # A copy: others may add while this is read.
         for node in list(self._docstore.docs.values()):
-            if not isinstance(node, Document) and self._is_admitted(node):
+            if not isinstance(node, Document) and is_admitted(node, self.filters):
                 yield chunk_of_node(node)
 
     def takes_filter(self, where: Any) -> bool:
         """`MetadataFilters` as `SimpleVectorStore` takes them: none inside others."""
+        return self.takes(where)
+
+    @staticmethod
+    def takes(where: Any) -> bool:
+        """Say the same, whatever the docstore."""
         return isinstance(where, MetadataFilters) and not any(
             isinstance(inner, MetadataFilters) for inner in where.filters
         )
 
-    def _is_admitted(self, node: BaseNode) -> bool:
-        if not self.filters:
-            return True
-        # A vector store keeps the source by these names beside the metadata.
-        names = ("document_id", "doc_id", "ref_doc_id")
-        stored = {**node.metadata, **dict.fromkeys(names, node.ref_doc_id or "None")}
-        return all(
-            build_metadata_filter_fn(lambda _: stored, filters)(node.node_id)
-            for filters in self.filters
-        )
+
+def is_admitted(node: BaseNode, filters: Collection[MetadataFilters]) -> bool:
+    """Say whether each of these admits a node, as `SimpleVectorStore` judges."""
+    if not filters:
+        return True
+    # A vector store keeps the source by these names beside the metadata.
+    names = ("document_id", "doc_id", "ref_doc_id")
+    stored = {**node.metadata, **dict.fromkeys(names, node.ref_doc_id or "None")}
+    return all(
+        build_metadata_filter_fn(lambda _: stored, each)(node.node_id)
+        for each in filters
+    )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 5_000
 
 
 class PostgresChunks(ChunkStore):
-    """Reads a table page by page, with the key as a bound parameter.
+    """Reads a table page by page, with keys as bound parameters.
 
     `afetch` is `fetch` in a thread: the store's async engine belongs to the event
     loop that used it first, and fails in any other.
@@ -31,27 +31,32 @@ class PostgresChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
-        return list(self._pages(doc_key))
+        return list(self._pages({DOC_KEY: [doc_key]}))
+
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        numbers = [*map(str, indexes)]
+        return list(self._pages({DOC_KEY: [doc_key], CHUNK_INDEX: numbers}))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
-        return self._pages(None)
+        return self._pages({})
 
     def takes_filter(self, where: Any) -> bool:
         """`MetadataFilters`; like a search, it writes their values into the SQL."""
         return isinstance(where, MetadataFilters)
 
-    def _pages(self, doc_key: str | None) -> Iterator[StoredChunk]:
+    def _pages(self, wanted: Mapping[str, Sequence[str]]) -> Iterator[StoredChunk]:
         last = -1
         while True:
-            rows = self._rows(doc_key, last)
+            rows = self._rows(wanted, last)
             for row in rows:
                 yield chunk_of_row(row.text, row.metadata_, row.node_id)
             if len(rows) < _PAGE:
                 return
             last = rows[-1].id
 
-    def _rows(self, doc_key: str | None, last: int) -> list[Any]:
+    def _rows(self, wanted: Mapping[str, Sequence[str]], last: int) -> list[Any]:
         # The wrapper's public `get_nodes` needs a filter, writes its value into the
         # SQL, and reads the vectors of all rows at once.
         store = self._store
@@ -62,8 +67,8 @@ class PostgresChunks(ChunkStore):
             asked = session.query(
                 table.id, table.node_id, table.text, table.metadata_
             ).filter(table.id > last)
-            if doc_key is not None:
-                asked = asked.filter(table.metadata_[DOC_KEY].astext == doc_key)
+            for key, values in wanted.items():
+                asked = asked.filter(table.metadata_[key].astext.in_(values))
             for filters in self.filters:
                 asked = asked.filter(store._recursively_apply_filters(filters))  # noqa: SLF001 -- as the search does
             rows: list[Any] = asked.order_by(table.id).limit(_PAGE).all()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
 from oprag.documents import ChunkStore, StoredChunk, qdrant_place
-from oprag.metadata import DOC_KEY
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
 """Chunks per call. Large, because a local Qdrant looks at all chunks for each page."""
@@ -27,20 +28,35 @@ class QdrantChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""
-        pages = self._pages(_of(doc_key))
-        return [chunk for page in pages for chunk in page]
+        return self._fetched(_of(doc_key))
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `fetch`, by the store's async client where it has one."""
+        return await self._afetched(_of(doc_key))
+
+    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
+        """Some chunks of one document, in one query."""
+        return self._fetched(_of(doc_key), _numbered(indexes))
+
+    async def afetch_chunks(
+        self, doc_key: str, indexes: Collection[int]
+    ) -> list[StoredChunk]:
+        """Async version of `fetch_chunks`, as `afetch`."""
+        return await self._afetched(_of(doc_key), _numbered(indexes))
+
+    def _fetched(self, *conditions: Any) -> list[StoredChunk]:
+        return [chunk for page in self._pages(*conditions) for chunk in page]
+
+    async def _afetched(self, *conditions: Any) -> list[StoredChunk]:
         if self._store._aclient is None:  # noqa: SLF001 -- nothing public gives it
-            return await super().afetch(doc_key)
+            return await asyncio.to_thread(self._fetched, *conditions)
         offset, chunks = None, []
         name = self._store.collection_name
         if not await self._store._aclient.collection_exists(name):  # noqa: SLF001 -- as above
             return []
         while True:
             points, offset = await self._store._aclient.scroll(  # noqa: SLF001 -- as above
-                **self._asked([_of(doc_key)], offset)
+                **self._asked(conditions, offset)
             )
             chunks += self._chunks(points)
             if offset is None:
@@ -92,6 +108,11 @@ class QdrantChunks(ChunkStore):
 def _of(doc_key: str) -> Any:
     match = _models().MatchValue(value=doc_key)
     return _models().FieldCondition(key=DOC_KEY, match=match)
+
+
+def _numbered(indexes: Collection[int]) -> Any:
+    match = _models().MatchAny(any=[*indexes])
+    return _models().FieldCondition(key=CHUNK_INDEX, match=match)
 
 
 def _models() -> Any:

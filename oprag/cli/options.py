@@ -31,6 +31,28 @@ MostChunks = Annotated[
     int | None,
     typer.Option("--k", min=1, help="Chunks at most; without it, as many as fit."),
 ]
+
+
+def _as_widen(value: str | None) -> Any:
+    """The number that a text is, or `fill`."""
+    if value is None or value == "fill":
+        return value
+    if not value.isdecimal() or int(value) < 1:
+        message = "it takes a number of neighbours from 1 on, or fill."
+        raise typer.BadParameter(message)
+    return int(value)
+
+
+Widened = Annotated[
+    str | None,
+    typer.Option(
+        "--widen",
+        metavar="NUMBER|fill",
+        callback=_as_widen,
+        help="Chunks beside each that was found, too: so many on each side, or as many "
+        "as still fit.",
+    ),
+]
 EmbeddingModel = Annotated[
     str, typer.Option(help="A sentence-transformers model: its name, or its folder.")
 ]
@@ -66,6 +88,7 @@ class SearchOptions:
 
     token_budget: TokenBudget = 4_000
     k: MostChunks = None
+    widen: Widened = None
     order: Annotated[
         ReadingOrder,
         typer.Option(help="As the passages stand in their documents, or best first."),

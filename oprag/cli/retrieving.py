@@ -10,7 +10,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.chunk import Chunk, Passage
-from oprag.context import Order, order_context, render
+from oprag.context import Order, Widen, order_context, render
 from oprag.tokens import resolve_token_counter
 
 
@@ -44,18 +44,31 @@ def retrieve(
     *,
     token_budget: int,
     k: int | None = None,
+    widen: Widen | None = None,
     order: Order = "document",
     merge: bool = True,
     citations: bool = False,
 ) -> Retrieved:
     """Retrieve as many of the best chunks as fit a budget, and put them in order.
 
+    Args:
+        vectorstore: Where they are.
+        question: What is asked.
+        token_budget: Tokens of all passages.
+        k: Chunks at most; None for as many as fit.
+        widen: See `OrderPreservingRetriever`; `k` does not count what it adds.
+        order: See `oprag.order_context`.
+        merge: As above.
+        citations: As above.
+
     Raises:
         BudgetTooSmallError: Not even the best chunk fits.
     """
     retriever = OrderPreservingRetriever(
-        vectorstore=vectorstore, token_budget=token_budget, order="score"
+        vectorstore=vectorstore, token_budget=token_budget, order="score", widen=widen
     )
+    if widen is not None and k is not None:
+        retriever.k, retriever.selection, k = k, "top_k", None
     best_first = retriever.invoke(question)[:k]
     passages = ordered_passages(
         best_first,

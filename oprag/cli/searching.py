@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from rich.console import Console
@@ -19,6 +19,9 @@ from oprag.cli.options import SearchOptions, cache_folder
 from oprag.cli.retrieving import Retrieved, retrieve, retrieved_values
 from oprag.cli.telling import note
 from oprag.evaluation.files import FilesRead, read_files
+
+if TYPE_CHECKING:
+    from oprag.context import Widen
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ def search(
         question,
         token_budget=options.token_budget,
         k=options.k,
+        widen=cast("Widen | None", options.widen),
         order=options.order.value,
         merge=options.merge,
         citations=citations,

@@ -12,6 +12,7 @@ from oprag.context.evidence import (
     gather_evidence,
     search_description,
 )
+from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -21,6 +22,7 @@ from oprag.context.options import (
     Order,
     OrderingKeywords,
     ReadingKeywords,
+    Widen,
     check_locating,
     check_option,
 )
@@ -60,8 +62,10 @@ from oprag.context.unknown import (
     not_ordered,
     refuse_unknown,
 )
+from oprag.context.widening import Neighbour, Widening, check_widening
 
 __all__ = [
+    "ALONE",
     "BUDGET_WORDS",
     "COUNT_WORDS",
     "DEFAULTS",
@@ -77,6 +81,8 @@ __all__ = [
     "Evidence",
     "FetchPlan",
     "FindText",
+    "Neighbour",
+    "Neighbours",
     "OnProblem",
     "Order",
     "OrderingKeywords",
@@ -90,11 +96,14 @@ __all__ = [
     "SeenLike",
     "Selection",
     "SentText",
+    "Widen",
+    "Widening",
     "arrange",
     "as_retrieved",
     "candidates_for",
     "check_locating",
     "check_option",
+    "check_widening",
     "chunks_for_units",
     "described",
     "documented",

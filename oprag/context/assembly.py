@@ -9,6 +9,7 @@ usual case (`columns.py`); what is right is said here.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
 from oprag.context.columns import Columns
 from oprag.context.docstrings import list_options
 from oprag.context.lasting import with_lasting_ranks
+from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -161,6 +163,7 @@ def arrange(
     sent_text: SentText | None = None,
     columns: Columns | None = None,
     seen: Seen | None = None,
+    neighbours: Neighbours = ALONE,
 ) -> Arranged:
     """Select the best hits, put them in order, and join them into passages.
 
@@ -174,6 +177,9 @@ def arrange(
             sent before each, where there is `sent_text`.
         seen: Characters that are cut out before anything is selected, see
             `Seen.divided`; None to cut nothing.
+        neighbours: What of the list was not retrieved but stands beside hits
+            (`oprag.context.Widening`): `top_n` does not count it, no hit is left out
+            for it, and its rank is that of the hit that brought it.
 
     Raises:
         MissingDocumentError: See `read_documents`.
@@ -184,9 +190,9 @@ def arrange(
 
     def steps() -> Arranged:
         given = hits() if callable(hits) else hits
-        return _by_steps(given, options, sent_text, seen)
+        return _by_steps(given, options, sent_text, seen, neighbours)
 
-    if seen is not None:
+    if seen is not None or neighbours is not ALONE:
         return steps()
     # Chunks of other splitters mostly have no document key, and the first tells.
     if columns is None or not columns.metadatas or DOC_KEY not in columns.metadatas[0]:
@@ -199,17 +205,29 @@ def _by_steps(
     options: ContextOptions,
     sent_text: SentText | None,
     seen: Seen | None,
+    neighbours: Neighbours,
 ) -> Arranged:
     try:
-        chunks = prepared_chunks(hits, options)
-        return _made(hits, chunks, options, sent_text, seen=seen)
+        chunks = _checked_chunks(hits, options)
+        brought = ALONE_RANKS
+        if neighbours is ALONE:
+            chunks, _ = _ranked(chunks, options)
+        else:
+            count = len(hits) - len(neighbours.brought_by)
+            own, ranks = _ranked([c for c in chunks if c.rank < count], options)
+            beside = [
+                c._replace(rank=c.rank - count) for c in chunks if c.rank >= count
+            ]
+            chunks, brought = behind(own, ranks, beside, neighbours, options)
+        return _made(hits, chunks, options, sent_text, seen=seen, brought=brought)
     except InconsistentChunksError:  # of a full text, which is whole or not at all
         raise
     except (MissingDocumentError, PositionError) as error:
         if options.on_problem == "error":
             raise
         problem = error
-    return as_retrieved(hits, options, problem, sent_text, seen)
+    found = hits[: len(hits) - len(neighbours.brought_by)]
+    return as_retrieved(found, options, problem, sent_text, seen)
 
 
 def as_retrieved(
@@ -257,27 +275,33 @@ def _made(
     *,
     seen: Seen | None,
     problem: OpragError | None = None,
+    brought: Mapping[int, int] = ALONE_RANKS,
 ) -> Arranged:
     read: list[Chunk] = []
     if seen is not None:
         chunks, read = seen.divided(chunks)
-    best = chunks if options.top_n is None else _of_best(chunks, options.top_n)
+    first = min(brought, default=math.inf)
+    own = [chunk for chunk in chunks if chunk.rank < first] if brought else chunks
+    best = own if options.top_n is None else _of_best(own, options.top_n)
+    left_out = len(best) < len(own)
+    if brought:
+        kept = {chunk.rank for chunk in best} if left_out else {*brought.values()}
+        best = best + [c for c in chunks[len(own) :] if brought[c.rank] in kept]
     budget = options.token_budget or options.needed_budget()
     if budget is None:
-        used_all = len(best) == len(chunks)
-        read = _before(best, read, used_all=used_all)
-        return _BySteps(finish(best, options), used_all, hits, options, read, problem)
+        read = _before(best, read, used_all=not left_out)
+        made = finish(best, options).ranked(brought)
+        return _BySteps(made, not left_out, hits, options, read, problem)
     filler = BudgetFiller(options, sent_text)
-    listed = filler.listed(best, budget)
+    listed = filler.listed(best, budget, first)
     taken = filler.taken(listed, budget)
     # Segments leave out what is worth nothing; more of the same would not be used.
     used_all = (
-        len(taken) == len(listed)
-        and options.selection != "segments"
-        and len(best) == len(chunks)
+        len(taken) == len(listed) and options.selection != "segments" and not left_out
     )
     read = _before(taken, read, used_all=used_all)
-    return _BySteps(filler.finished(taken), used_all, hits, options, read, problem)
+    made = filler.finished(taken).ranked(brought)
+    return _BySteps(made, used_all, hits, options, read, problem)
 
 
 def _of_best(chunks: Sequence[Chunk], top_n: int) -> list[Chunk]:
@@ -348,6 +372,10 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         MissingDocumentError: See `read_documents`.
         PositionError: See `read_chunks` and `check_positions`.
     """
+    return _ranked(_checked_chunks(hits, options), options)[0]
+
+
+def _checked_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
     documents = read_documents(
         hits,
         document_key=options.document_key,
@@ -365,10 +393,21 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         chunks = without_duplicates(find_places(chunks, texts.read))
     else:
         chunks = check_positions(chunks, missing_position=options.missing_position)
+    return chunks
+
+
+def _ranked(
+    chunks: list[Chunk], options: ContextOptions
+) -> tuple[list[Chunk], dict[int, int]]:
+    """The chunks best first, and the rank of each by its place in the list."""
+    places = [chunk.rank for chunk in chunks]
     names = [chunk.name for chunk in chunks]
     ranks = written_ranks([chunk.metadata for chunk in chunks], names)
-    how = options.document_order
-    return chunks if ranks is None else with_lasting_ranks(chunks, ranks, how)
+    if ranks is not None:
+        ranked = with_lasting_ranks(chunks, ranks, options.document_order)
+        if ranked is not chunks:
+            return ranked, dict(zip(places, ranks, strict=True))
+    return chunks, dict(zip(places, places, strict=True))
 
 
 def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:

@@ -8,7 +8,9 @@ added where that is exact, and only what stands around each joint is counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -54,6 +56,20 @@ class Finished(NamedTuple):
         if self.joined is None:
             return list(map(single_passage, self.ordered))
         return self.joined
+
+    def ranked(self, brought: Mapping[int, int]) -> Finished:
+        """Return the same with other ranks, by those that chunks have."""
+        if not brought:
+            return self
+
+        def ranked(chunk: Chunk) -> Chunk:
+            return chunk._replace(rank=brought.get(chunk.rank, chunk.rank))
+
+        ordered = [*map(ranked, self.ordered)]
+        if self.joined is None:
+            return Finished(ordered, None)
+        joined = [replace(p, chunks=(*map(ranked, p.chunks),)) for p in self.joined]
+        return Finished(ordered, joined)
 
 
 def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
@@ -105,12 +121,15 @@ class BudgetFiller:
             sent_text=sent_text,
         )
 
-    def listed(self, chunks: Sequence[Chunk], budget: int) -> list[Chunk]:
+    def listed(
+        self, chunks: Sequence[Chunk], budget: int, hits: float = math.inf
+    ) -> list[Chunk]:
         """Put what may be read into the order in which it is taken.
 
         Args:
             chunks: Best first, checked, without duplicates.
             budget: Tokens to fill. Only `"segments"` lists other text for another.
+            hits: Chunks from this rank on stand beside hits: they come behind them.
 
         Returns:
             The chunks themselves, or with `"segments"` and `"expand"` pieces of them.
@@ -122,17 +141,20 @@ class BudgetFiller:
         if self._options.selection in EXPANDING:
             from oprag.context.expanding import expanded_order
 
-            return expanded_order(chunks, source_text=self._options.source_text())
+            texts = self._options.source_text()
+            return expanded_order(chunks, source_text=texts, hits=hits)
         if self._options.selection == "segments":
             from oprag.context.segments import segment_order
 
-            return segment_order(
-                chunks,
+            beside = [chunk for chunk in chunks if chunk.rank >= hits]
+            segments = segment_order(
+                chunks[: len(chunks) - len(beside)],
                 budget,
                 cost=self._cost,
                 max_gap=self._options.max_gap,
                 source_text=self._options.source_text(),
             )
+            return segments + beside
         return list(chunks)
 
     def taken(self, listed: Sequence[Chunk], budget: int) -> list[Chunk]:

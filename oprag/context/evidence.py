@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from oprag.chunk import Hit, Passage
 from oprag.context.assembly import arrange
 from oprag.context.merging import merge_neighbours
+from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
 from oprag.context.rendering import pointer, with_pointers
 from oprag.context.results import Arranged
@@ -62,7 +63,10 @@ class Evidence:
 
 
 def gather_evidence(
-    hits: Sequence[Hit], options: ContextOptions, seen: Seen
+    hits: Sequence[Hit],
+    options: ContextOptions,
+    seen: Seen,
+    neighbours: Neighbours = ALONE,
 ) -> Evidence:
     """Write what hits hold and the reader has not read, within the budget.
 
@@ -70,6 +74,7 @@ def gather_evidence(
         hits: Best first, or as another component handed them out.
         options: As for `arrange`. Places and gap marks are always written, and count.
         seen: What the reader has read. Not changed: add the passages to it.
+        neighbours: As for `arrange`.
 
     Returns:
         The same text for the same arguments. Lines for what stands above are left
@@ -80,7 +85,7 @@ def gather_evidence(
         OpragError: See `arrange`.
     """
     options = replace(options, citations=True, gap_mark=options.gap_mark or GAP_MARK)
-    arranged = arrange(hits, options, seen=seen)
+    arranged = arrange(hits, options, seen=seen, neighbours=neighbours)
     above = _joined(arranged, options)
     evidence = _written(arranged, above, options)
     budget = options.token_budget
@@ -100,7 +105,8 @@ def gather_evidence(
         return _written(arranged, above, options)
     try:
         less = replace(options, token_budget=max(1, budget - counter(lines)))
-        beside = _written(arrange(hits, less, seen=seen), above, options)
+        smaller = arrange(hits, less, seen=seen, neighbours=neighbours)
+        beside = _written(smaller, above, options)
     except BudgetTooSmallError:
         return _written(arranged, (), options)
     fits = counter(beside.text) <= budget

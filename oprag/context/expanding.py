@@ -14,11 +14,12 @@ used: scores differ in meaning from store to store, ranks do not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
-from oprag.context.pieces import Line, cut_into_lines
+from oprag.context.pieces import Line, Piece, cut_into_lines
 
 _HEAD = 5
 """Added to the rank: how fast worth falls at the top of the list. Rank 5 is worth
@@ -29,7 +30,11 @@ _REACH = 3
 
 
 def expanded_order(
-    chunks: Sequence[Chunk], *, max_gap: int = 0, source_text: SourceText | None = None
+    chunks: Sequence[Chunk],
+    *,
+    max_gap: int = 0,
+    source_text: SourceText | None = None,
+    hits: float = math.inf,
 ) -> list[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 
@@ -40,6 +45,8 @@ def expanded_order(
         source_text: Full texts by document name. Then the text between two
             candidates may be chosen too, see `cut_into_lines`; None: only text that
             was retrieved.
+        hits: Chunks from this rank on were not retrieved but stand beside hits: they
+            lend nothing, and come behind all others.
 
     Returns:
         Chunks that do not overlap, best first. They are the candidates themselves
@@ -56,20 +63,26 @@ def expanded_order(
     """
     lines = cut_into_lines(chunks, max_gap=max_gap, source_text=source_text)
     judged = [
-        (-worth, piece.chunk.rank, piece.start, piece.chunk)
+        (_beside(piece, hits), -worth, piece.chunk.rank, piece.start, piece.chunk)
         for line in lines
-        for worth, piece in zip(_worths(line), line.pieces, strict=True)
+        for worth, piece in zip(_worths(line, hits), line.pieces, strict=True)
     ]
-    judged.sort(key=lambda entry: entry[:3])
+    judged.sort(key=lambda entry: entry[:4])
     return [chunk for *_, chunk in judged]
 
 
-def _worths(line: Line) -> list[float]:
+def _beside(piece: Piece, hits: float) -> bool:
+    return bool(piece.covering) and piece.covering[0].rank >= hits
+
+
+def _worths(line: Line, hits: float) -> list[float]:
     pieces = line.pieces
     own = [0.0] * len(pieces)
     lent = [0.0] * len(pieces)
     middles = [(piece.start + piece.end) / 2 for piece in pieces]
     for chunk, first, last in line.candidates:
+        if chunk.rank >= hits:
+            continue
         worth = 1 / (_HEAD + chunk.rank)
         for number in range(first, last):
             own[number] += worth
@@ -79,19 +92,23 @@ def _worths(line: Line) -> list[float]:
             distance = (start - middles[number]) / length
             if distance > _REACH:
                 break
-            lent[number] = max(lent[number], worth * _share(distance))
+            lent[number] = max(lent[number], lent_worth(chunk.rank, distance))
         for number in range(last, len(pieces)):
             distance = (middles[number] - end) / length
             if distance > _REACH:
                 break
-            lent[number] = max(lent[number], worth * _share(distance))
+            lent[number] = max(lent[number], lent_worth(chunk.rank, distance))
     return [mine + best for mine, best in zip(own, lent, strict=True)]
 
 
-def _share(distance: float) -> float:
-    """What is lent at a distance, in lengths of the lender, to a piece's middle.
+def lent_worth(rank: int, distance: float) -> float:
+    """Return what a candidate lends to text beside it.
 
     The next chunk of the same length (its middle is half a length away) is lent
-    half, the one two further on a quarter.
+    half of the candidate's worth, the one two further on a quarter.
+
+    Args:
+        rank: The candidate's.
+        distance: From its end to the middle of the text, in lengths of the candidate.
     """
-    return float(0.5 * 2 ** -((distance - 0.5) / 2))
+    return 1 / (_HEAD + rank) * float(0.5 * 2 ** -((distance - 0.5) / 2))

@@ -27,6 +27,8 @@ from oprag.tokens import TokenizerSpec
 
 Order: TypeAlias = Literal["document", "score"]
 OnProblem: TypeAlias = Literal["error", "warn"]
+Widen: TypeAlias = int | Literal["fill"]
+"""How many neighbours of a hit are read on each side; or as many as fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +214,13 @@ DESCRIPTIONS: dict[str, str] = {
         "for applications that sort by it; the value that was there is kept under "
         "`original_<key>`. None for none."
     ),
+    "widen": (
+        "Chunks beside each hit to read from its store, too: so many on each side; "
+        '`"fill"`: as many as the `token_budget` leaves room for. No hit is left out '
+        "for them, and the search's filter holds. None for none."
+    ),
 }
-"""What is said of every option, and of the one that only the adapters have."""
+"""What is said of every option, and of those that only the adapters have."""
 
 
 class OrderingKeywords(TypedDict, total=False):
@@ -343,6 +350,10 @@ _CHECKED: dict[str, _Check] = {
     "sample": (
         _whole_number(1, "_")[0],
         "a number of chunks such as 200, or None for all",
+    ),
+    "widen": (
+        lambda value: value in (None, "fill") or _whole_number(1)[0](value),
+        'a number of neighbours from 1 on, "fill", or None',
     ),
     "rescore": (
         lambda value: _or_none(_is_name)(value) and value not in RESULT_KEYS,

@@ -30,6 +30,8 @@ _CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200, "recall": 1200}
 _SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _LEAST = 16
+_FILLING_HITS = 20
+"""Hits at first where their neighbours fill the budget."""
 _GROWTH = 2
 _PER_UNIT = 8
 """Chunks of a unit of 4,000 tokens, at 512 each."""
@@ -120,6 +122,8 @@ class FetchPlan:
         token_budget: Tokens to fill; at least 1.
         candidates: Chunks to ask for at least, so that there is something to choose
             from (`candidates_for`); None for none beside what fills the budget.
+        widen: Neighbours that are read beside each hit, see `oprag.context.Widening`.
+            Fewer hits fill the budget then.
 
     Example:
         >>> plan = FetchPlan(token_budget=8_192)
@@ -134,8 +138,17 @@ class FetchPlan:
         False
     """
 
-    def __init__(self, token_budget: int, candidates: int | None = None) -> None:
-        self.k = max(_LEAST, -(-token_budget // _SHORT_CHUNK), candidates or 0)
+    def __init__(
+        self,
+        token_budget: int,
+        candidates: int | None = None,
+        widen: int | Literal["fill"] | None = None,
+    ) -> None:
+        if widen == "fill":
+            self.k = _FILLING_HITS
+        else:
+            fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * (widen or 0))))
+            self.k = max(_LEAST, fills, 0 if widen else candidates or 0)
         """Chunks to ask for next."""
         self.exhausted = False
         """Whether the store gave fewer chunks than it was asked for, or only such as

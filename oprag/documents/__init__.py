@@ -27,7 +27,10 @@ from oprag.documents.search_filters import (
     inner_retrievers,
     is_unchanged,
     one_filter,
+    unknown_filter,
+    unseen_filter,
 )
+from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.sources import (
     DocumentSource,
     ReadTexts,
@@ -56,6 +59,7 @@ __all__ = [
     "DocumentSource",
     "ReadTexts",
     "SearchFilter",
+    "SearchedChunks",
     "SourceLike",
     "SourcePart",
     "StoreSource",
@@ -88,5 +92,7 @@ __all__ = [
     "refuse_strangers",
     "replaced",
     "stored_hit",
+    "unknown_filter",
     "unknown_store",
+    "unseen_filter",
 ]

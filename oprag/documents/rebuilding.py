@@ -18,12 +18,8 @@ from typing import Any
 from oprag.chunk import FullText
 from oprag.documents.refusing import inconsistent, missing_chunks, no_chunks, unproved
 from oprag.documents.rejoining import join_part
-from oprag.documents.search_filters import (
-    SearchFilter,
-    contradicts,
-    filtered,
-    unseen_filter,
-)
+from oprag.documents.search_filters import SearchFilter, filtered, unseen_filter
+from oprag.documents.searched_chunks import admitted
 from oprag.documents.sources import PART_SEPARATOR, DocumentSource
 from oprag.documents.stored_chunks import ChunkStore, Piece, StoredChunk
 from oprag.documents.stored_pieces import read_pieces, read_stamps
@@ -326,12 +322,7 @@ class StoreSource(DocumentSource):
         where = self._store.name
         if restricted := bool(filters) or ids is not None:
             where += " within the search's filter"
-            chunks = [
-                chunk
-                for chunk in chunks
-                if not any(contradicts(each, chunk.metadata) for each in filters)
-                and (ids is None or chunk.id in ids)
-            ]
+            chunks = [*admitted(chunks, filters, ids)]
         try:
             return rebuild(
                 document_id,

@@ -78,8 +78,18 @@ def is_unchanged(retriever: object, kind: type) -> bool:
     )
 
 
-def unseen_filter(unseen: str, store: str) -> InvalidOptionError:
+def unseen_filter(
+    unseen: str, store: str, option: str = "documents"
+) -> InvalidOptionError:
     """What a search is filtered by cannot be told."""
+    if option == "widen":
+        message = (
+            f"widen= reads chunks of {store} beside those that were found, and "
+            f"{unseen}. Chunks that a filter keeps out of the search must not come "
+            "back as neighbours. Use OrderPreservingRetriever around the vector "
+            "store's own retriever, with nothing but a filter; or leave widen= out."
+        )
+        return InvalidOptionError(message, option=option, value=store)
     message = (
         f"documents= puts texts together from the chunks of {store}, and {unseen}. "
         "Chunks that a filter keeps out of the search must not come back in a full "
@@ -89,8 +99,17 @@ def unseen_filter(unseen: str, store: str) -> InvalidOptionError:
     return InvalidOptionError(message, option="documents", value=store)
 
 
-def unknown_filter(where: Any, store: str) -> InvalidOptionError:
+def unknown_filter(
+    where: Any, store: str, option: str = "documents"
+) -> InvalidOptionError:
     """A store's chunks cannot be read through a search's filter."""
+    if option == "widen":
+        message = (
+            f"The search is filtered by {where!r:.200}, and the chunks of {store} "
+            "cannot be read through that filter. So widen= cannot read neighbours "
+            "from them: leave the filter out, or widen=."
+        )
+        return InvalidOptionError(message, option=option, value=store)
     message = (
         f"The search is filtered by {where!r:.200}, and the chunks of {store} cannot "
         "be read through that filter. So documents= cannot put full texts together "

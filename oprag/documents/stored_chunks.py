@@ -135,14 +135,14 @@ class ChunkStore(ABC):
         return await to_thread(self.fetch, doc_key)
 
     def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Return the chunks of one document that have these numbers.
+        """Return some chunks of one document, in one query where the store can.
 
         Args:
             doc_key: As `fetch` takes it.
-            indexes: Values of `chunk_index`.
+            indexes: Their `chunk_index`; at least one.
 
         Returns:
-            Those of `fetch`, in any order.
+            As `fetch`; of several versions of the document those of each.
         """
         return _numbered(self.fetch(doc_key), indexes)
 
@@ -150,7 +150,11 @@ class ChunkStore(ABC):
         self, doc_key: str, indexes: Collection[int]
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`."""
-        return _numbered(await self.afetch(doc_key), indexes)
+        from asyncio import to_thread  # as above
+
+        if type(self).fetch_chunks is ChunkStore.fetch_chunks:
+            return _numbered(await self.afetch(doc_key), indexes)
+        return await to_thread(self.fetch_chunks, doc_key, indexes)
 
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
@@ -194,7 +198,7 @@ def _numbered(chunks: list[StoredChunk], indexes: Collection[int]) -> list[Store
 
 
 def chroma_rows(
-    get: Callable[..., Any], conditions: Sequence[Any]
+    get: Callable[..., Any], conditions: Sequence[Any], *, paged: bool = True
 ) -> Iterator[tuple[str | None, Any, str]]:
     """Yield text, metadata and id of a Chroma collection's chunks, page by page.
 
@@ -204,12 +208,17 @@ def chroma_rows(
     Args:
         get: The collection's, or that of a wrapper.
         conditions: Chroma's own, all of which hold.
+        paged: Whether there may be too many for one call.
     """
     every = list(conditions)  # of which Chroma wants at least two under `$and`
     where = {"$and": every} if len(every) > 1 else next(iter(every), None)
     include = ["documents", "metadatas"]
+    if not paged:
+        page: Any = get(where=where, include=include)
+        yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)
+        return
     offset = 0
-    page: Any = {"ids": [""]}
+    page = {"ids": [""]}
     while page["ids"]:  # a server may give fewer than it is asked for
         page = get(where=where, limit=_PAGE, offset=offset, include=include)
         yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)

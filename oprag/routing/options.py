@@ -143,7 +143,9 @@ SET_ELSEWHERE = {
     **dict.fromkeys((*BUDGET_WORDS, *COUNT_WORDS, "merge"), _RUNGS_DECIDE),
     "max_tokens": "Write max_context_tokens= for what the model takes in all; how long "
     "the answer may be is set on the model.",
-    "selection": "Set it on the retriever: OrderPreservingRetriever(…).",
+    **dict.fromkeys(
+        ("selection", "widen"), "Set it on the retriever: OrderPreservingRetriever(…)."
+    ),
 }
 """Options that other components have, and what to do in their place."""
 

@@ -143,6 +143,22 @@ def test_order_and_merging_are_as_they_are_asked_for(long_file, options):
         assert passage["text"] == text[start:end]
 
 
+def test_chunks_bring_their_neighbours(long_file, options):
+    ask = [long_file, "topic", "--k", "1", "--json", *options]
+    plain, *widened = [
+        json.loads(run(*ask, *more).stdout)
+        for more in ([], ["--widen", "1"], ["--widen", "fill"])
+    ]
+    (hit,) = plain["passages"]
+
+    for found in widened:
+        (passage,) = found["passages"]
+        assert hit["text"] in passage["text"]
+        assert len(passage["text"]) > len(hit["text"])
+    refused = run(long_file, "topic", "--widen", "0", *options)
+    assert "from 1 on, or fill" in refused.output
+
+
 @pytest.mark.parametrize("name", ["old.txt", "logo.png", "empty.txt", "missing.txt"])
 def test_a_bad_file_that_was_named_ends_it_before_anything_is_made(
     name, folder, tmp_path

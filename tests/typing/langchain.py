@@ -36,6 +36,9 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
         name="ordered",
         tags=["a"],
     )
+    OrderPreservingRetriever(vectorstore=s, widen=2)
+    OrderPreservingRetriever(vectorstore=s, widen="fill", token_budget=1_000)
+    retriever.widen = 1
     retriever.k = None
     retriever.token_budget = 2_000
     compressor = OrderPreservingCompressor(top_n=3, overflow="skip", gap_mark="[…]")
@@ -52,6 +55,8 @@ def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:
     OrderPreservingRetriever(vectorstore=s, top_n=3)  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, preset="recall")  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, k="3")  # type: ignore[arg-type]
+    OrderPreservingRetriever(vectorstore=s, widen="all")  # type: ignore[arg-type]
+    OrderPreservingCompressor(widen=1)  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, order="best")  # type: ignore[arg-type]
     OrderPreservingRetriever(r)  # type: ignore[call-arg]
     compressor = OrderPreservingCompressor(token_bugdet=1)  # type: ignore[call-arg]

@@ -21,6 +21,8 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     postprocessor = OrderPreservingPostprocessor(top_n=3, position_keys="page")
     postprocessor.top_n = 4
     OrderPreservingRetriever(r, documents=[Document(text="text")])
+    OrderPreservingRetriever(r, widen=2)
+    OrderPreservingRetriever(r, widen="fill", token_budget=1_000)
     OrderPreservingPostprocessor(documents="folder")
     SelfRouteQueryEngine.from_args(
         r, rungs=[1_500, "full"], documents={}, order="score"
@@ -39,6 +41,7 @@ def refused(r: BaseRetriever, units: list[LongUnit]) -> None:
     OrderPreservingRetriever(r, preset="recall")  # type: ignore[call-arg]
     OrderPreservingRetriever(r, similarity_top_k="3")  # type: ignore[arg-type]
     OrderPreservingRetriever(r, order="best")  # type: ignore[arg-type]
+    OrderPreservingRetriever(r, widen="all")  # type: ignore[arg-type]
     postprocessor = OrderPreservingPostprocessor(
         token_bugdet=1  # type: ignore[call-arg]
     )

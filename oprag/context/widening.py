@@ -1,0 +1,310 @@
+"""Neighbours of what was retrieved: which are wanted of a store, and in which order.
+
+A hit is often understood only with the chunks before and behind it. They are named by
+document, version and `chunk_index`, so that a store gives those of one document in one
+query. Without I/O: the adapters do the asking, sync or async.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+from oprag.chunk import Hit
+from oprag.context.expanding import lent_worth
+from oprag.context.neighbours import ALONE, Neighbours
+from oprag.context.options import ContextOptions, Widen
+from oprag.documents import StoredChunk
+from oprag.errors import InvalidOptionError
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    CHUNK_INDEX,
+    DOC_KEY,
+    DOC_VERSION,
+    N_CHUNKS,
+    PART_INDEX,
+    TOKEN_COUNT,
+    TOKEN_COUNTER,
+    version_text,
+)
+from oprag.positions import as_number
+from oprag.tokens import resolve_token_counter
+
+_SLACK = 1.5
+"""How many more neighbours are read than are expected to fit: they may be shorter."""
+
+_Scope: TypeAlias = tuple[str, str]
+"""Of which document and version a chunk is."""
+
+
+class Neighbour(NamedTuple):
+    """A chunk beside a hit."""
+
+    chunk: StoredChunk
+    hit: int
+    """The place of the hit that brought it, in the list that was given."""
+
+
+class _Place(NamedTuple):
+    number: int
+    scope: _Scope
+    at: int
+    total: float
+    part: Any
+    span: tuple[int, int] | None
+
+
+def check_widening(
+    widen: Widen | None, options: ContextOptions, *, stored: bool
+) -> None:
+    """Refuse to widen without a limit, or out of nothing.
+
+    Args:
+        widen: See `Widening`.
+        options: As `Widening` takes them.
+        stored: Whether the chunks of the store that is searched can be read.
+
+    Raises:
+        InvalidOptionError: `widen` is `"fill"` without a token budget; or there are
+            neither such chunks nor full texts.
+    """
+    if widen == "fill" and options.token_budget is None:
+        message = (
+            'widen="fill" reads neighbours with what the token budget leaves, and '
+            "none is given. Set token_budget=, or a number of neighbours: widen=1."
+        )
+        raise InvalidOptionError(message, option="token_budget", value=None)
+    if widen is not None and not stored and options.documents is None:
+        message = (
+            "widen= reads neighbours from the one store that is searched, and here "
+            "none is known whose chunks can be read. Wrap the vector store's own "
+            "retriever, or give the full texts as documents=."
+        )
+        raise InvalidOptionError(message, option="widen", value=widen)
+
+
+class Widening:
+    """The neighbours that the hits of one retrieval want.
+
+    Args:
+        hits: Best first. Not changed.
+        widen: So many chunks on each side; or `"fill"`: as many as the token budget
+            leaves room for, those beside the best first.
+        options: `top_n` limits the hits, `token_budget` what is read in all.
+        fills: Whether nobody said how many hits are wanted. Then with a number of
+            neighbours only so many of the best count as fill the budget with them.
+    """
+
+    def __init__(
+        self, hits: Sequence[Hit], widen: Widen, options: ContextOptions, *, fills: bool
+    ) -> None:
+        self._hits = hits
+        self._widen = widen
+        self.reach = math.inf if widen == "fill" else widen
+        self._options = options
+        """How far to go on each side of a hit, in chunks."""
+        self.hits = len(hits)
+        """How many of the hits count: the rest has no room beside the neighbours."""
+        self.fits = False
+        """Whether everything that can come of these hits is expected to fit."""
+        self._mean = 1.0 if options.token_budget is None else _mean(hits, options)
+        if fills and options.token_budget is not None:
+            self._limit(options.token_budget)
+
+    @cached_property
+    def places(self) -> list[_Place]:
+        """Where the hits stand of which a store can tell the neighbours."""
+        places: list[_Place] = []
+        texts: dict[Any, str] = {}
+        distinct: set[Any] = set()
+        for number, hit in enumerate(self._hits[: self.hits]):
+            if self._options.top_n is not None and len(distinct) >= self._options.top_n:
+                break
+            place = _place(number, hit.metadata)
+            if place is None:
+                distinct.add(number)
+                continue
+            distinct.add(place[1:])
+            text = version_text(place.scope[1])
+            if texts.setdefault((place.scope[0], place.part), text) == text:
+                places.append(place)
+        return places
+
+    @cached_property
+    def unplaced(self) -> frozenset[int]:
+        """Places of the hits of which a store cannot tell the neighbours."""
+        hits = self._hits[: self.hits][: self._options.top_n]
+        return frozenset(n for n, h in enumerate(hits) if _place(n, h.metadata) is None)
+
+    @cached_property
+    def wanted(self) -> dict[tuple[_Scope, int], tuple[int, int]]:
+        """Of which document and index, in which order, brought by which hit."""
+        room = self.room
+        own = {(place.scope, place.at) for place in self.places}
+        wanted: dict[tuple[_Scope, int], tuple[int, int]] = {}
+        for place, index in _by_worth(self.places, self.reach):
+            if len(wanted) >= room:
+                break
+            key = place.scope, index
+            if key not in own and key not in wanted:
+                wanted[key] = len(wanted), place.number
+        return wanted
+
+    def requests(self) -> dict[str, list[int]]:
+        """Return what to ask a store for: indexes by `doc_key`, a query for each."""
+        asked: dict[str, set[int]] = {}
+        for (doc_key, _), index in self.wanted:
+            asked.setdefault(doc_key, set()).add(index)
+        return {doc_key: sorted(indexes) for doc_key, indexes in asked.items()}
+
+    def neighbours(self, stored: Iterable[StoredChunk]) -> list[Neighbour]:
+        """Return what came as neighbours, in the order in which they are taken.
+
+        Args:
+            stored: In any order. What was not asked for, is of another version, or is
+                inside a hit (of other sizes, or joined) is left out.
+        """
+        found: dict[tuple[int, str], Neighbour] = {}
+        spans: dict[Any, list[tuple[int, int]]] = {}
+        for place in self.places:
+            if place.span is not None:
+                spans.setdefault(_text_of(place), []).append(place.span)
+        for chunk in stored:
+            found_at = _place(0, chunk.metadata)
+            if found_at is None or found_at[1:3] not in self.wanted:
+                continue
+            order, hit = self.wanted[found_at[1:3]]
+            around = spans.get(_text_of(found_at), []) if found_at.span else []
+            start, end = found_at.span or (0, 0)
+            if not any(first <= start and end <= last for first, last in around):
+                found[order, chunk.id] = Neighbour(chunk, hit)
+        return [found[key] for key in sorted(found)]
+
+    @staticmethod
+    def worth(hit: int, steps: int) -> float:
+        """Return what a chunk so many steps from a hit is worth, by its place."""
+        return lent_worth(hit, steps - 0.5)
+
+    def behind(
+        self,
+        brought_by: Sequence[int],
+        *,
+        stored: bool,
+        linked: frozenset[int] = frozenset(),
+    ) -> Neighbours:
+        """Return what `arrange` is told of neighbours.
+
+        Args:
+            brought_by: See `Neighbours`.
+            stored: Whether a store could be asked for `requests`.
+            linked: Places of hits that tell their neighbours otherwise. Beside the
+                others full texts are read on.
+
+        Raises:
+            InvalidOptionError: Nothing tells the neighbours of any hit.
+        """
+        every = frozenset(range(min(self.hits, self._options.top_n or self.hits)))
+        beside = (self.unplaced if stored else every) - linked
+        if beside and self._options.documents is None:
+            if beside == every:
+                raise _unplaced(self._hits[0].metadata)
+            beside = frozenset()
+        if not brought_by and not beside:
+            return ALONE
+        return Neighbours(brought_by, self._widen, beside)
+
+    def _limit(self, budget: int) -> None:
+        """Count the hits that fill a budget with their neighbours."""
+        if self.reach == math.inf:
+            whole = {place.scope: place.total for place in self.places}
+            read = sum(whole.values()) + len(self._hits) - len(self.places)
+            self.fits = read * self._mean < budget
+            return
+        places = {place.number: place for place in self.places}
+        read, known = 0, set[tuple[_Scope, int]]()
+        for number in range(len(self._hits)):
+            if place := places.get(number):
+                first, last = place.at - self.reach, place.at + self.reach
+                inside = range(max(0, int(first)), int(min(last + 1, place.total)))
+                known |= {(place.scope, index) for index in inside}
+            else:
+                read += 1
+            if (read + len(known)) * self._mean >= budget:
+                self.hits = number + 1
+                del self.places  # of fewer
+                return
+        self.fits = True
+
+    @cached_property
+    def room(self) -> float:
+        """How many neighbours to ask for at most."""
+        budget = self._options.token_budget
+        if budget is None:
+            return math.inf
+        hits = min(self.hits, self._options.top_n or self.hits)
+        left = budget / self._mean - hits
+        return math.ceil(_SLACK * left) if left > 0 else 0
+
+
+def _unplaced(metadata: Mapping[str, Any]) -> InvalidOptionError:
+    message = (
+        f"widen= finds neighbours by {DOC_KEY} and {CHUNK_INDEX}, and the retrieved "
+        f"chunks have neither (their metadata: {', '.join(metadata) or 'none'}). Index "
+        "them with index_documents, or give the full texts as documents=."
+    )
+    return InvalidOptionError(message, option="widen", value=None)
+
+
+def _place(number: int, metadata: Mapping[str, Any]) -> _Place | None:
+    doc_key, index = metadata.get(DOC_KEY), as_number(metadata.get(CHUNK_INDEX))
+    if not isinstance(doc_key, str) or index is None:
+        return None
+    scope = doc_key, str(metadata.get(DOC_VERSION) or "")
+    start, end = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
+    return _Place(
+        number,
+        scope,
+        index,
+        as_number(metadata.get(N_CHUNKS)) or math.inf,
+        as_number(metadata.get(PART_INDEX)),
+        None if start is None or end is None else (start, end),
+    )
+
+
+def _text_of(place: _Place) -> tuple[str, str, Any]:
+    """Which text a span is of: chunks of several sizes may be of one."""
+    return place.scope[0], version_text(place.scope[1]), place.part
+
+
+def _by_worth(places: Sequence[_Place], reach: float) -> Iterator[tuple[_Place, int]]:
+    """Yield the indexes beside hits, those worth most first, as `"expand"` judges."""
+    nearest = [
+        (-Widening.worth(place.number, 1), place.number, side, 1, place)
+        for place in places
+        for side in (1, -1)
+    ]
+    heapq.heapify(nearest)
+    while nearest:
+        _, number, side, distance, place = heapq.heappop(nearest)
+        index = place.at + side * distance
+        if distance > reach or not 0 <= index < place.total:
+            continue
+        yield place, index
+        worth = Widening.worth(number, distance + 1)
+        heapq.heappush(nearest, (-worth, number, side, distance + 1, place))
+
+
+def _mean(hits: Sequence[Hit], options: ContextOptions) -> float:
+    """Tokens of a hit."""
+    counter = resolve_token_counter(options.token_counter)
+
+    def tokens(hit: Hit) -> int:
+        known = counter.name and hit.metadata.get(TOKEN_COUNTER) == counter.name
+        stored = as_number(hit.metadata.get(TOKEN_COUNT)) if known else None
+        return counter(hit.text) if stored is None else stored
+
+    return max(1.0, sum(map(tokens, hits)) / max(1, len(hits)))

@@ -1,0 +1,205 @@
+"""Which neighbours are wanted of a store, and where they stand in what is arranged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
+from oprag.documents import ChunkStore, StoredChunk
+from oprag.errors import InvalidOptionError
+from tests.support.tenants import words
+
+N = 50
+
+
+def chunk(index: int, doc: str = "d", version: str = "s-t", size: int = 5) -> Hit:
+    text = " ".join(f"{doc}{version}{index}.{word}" for word in range(size))
+    start = index * 1_000
+    place = {"char_start": start, "char_end": start + len(text)}
+    numbers = {"doc_key": doc, "doc_version": version, "chunk_index": index}
+    return Hit(text, {**numbers, "n_chunks": N, **place, "source": doc})
+
+
+class Stored(ChunkStore):
+    """Every chunk of two documents, each in two versions."""
+
+    name = "a list"
+
+    def __init__(self) -> None:
+        self.queries: list[tuple[str, list[int]]] = []
+
+    def fetch(self, doc_key: str) -> list[StoredChunk]:
+        return [c for c in self.scan() if c.metadata["doc_key"] == doc_key]
+
+    def fetch_chunks(self, doc_key: str, indexes: Any) -> list[StoredChunk]:
+        self.queries.append((doc_key, [*indexes]))
+        return super().fetch_chunks(doc_key, indexes)
+
+    def scan(self) -> Any:
+        for doc in ("d", "e"):
+            for version in ("s-t", "big-t", "s-old"):
+                for index in reversed(range(N)):
+                    hit = chunk(index, doc, version)
+                    yield StoredChunk(hit.text, hit.metadata, f"{doc}{version}{index}")
+
+
+def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -> Any:
+    options = ContextOptions(token_counter=words, separator=" ", **given)
+    store, widening = Stored(), Widening(hits, widen, options, fills=fills)
+    requests = widening.requests()
+    near = widening.neighbours(
+        [c for each in requests.items() for c in store.fetch_chunks(*each)]
+    )
+    told = widening.behind([each.hit for each in near], stored=True)
+    beside = [Hit(each.chunk.text, each.chunk.metadata) for each in near]
+    arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=told)
+    return arranged.passages(), store.queries, near
+
+
+def at(passages: Any) -> list[tuple[int, int]]:
+    """Index and rank of the first chunk of each passage."""
+    return [(p.chunks[0].metadata["chunk_index"], p.rank) for p in passages]
+
+
+def test_each_hit_brings_its_neighbours_in_one_query_a_document():
+    hits = [chunk(7), chunk(20, "e"), chunk(9)]
+
+    passages, queries, _ = widened(hits, 1)
+
+    assert queries == [("d", [6, 8, 10]), ("e", [19, 21])]
+    assert at(passages)[:5] == [(6, 0), (7, 0), (8, 0), (9, 2), (10, 2)]
+    assert at(passages)[5:] == [(19, 1), (20, 1), (21, 1)]
+
+
+def test_neighbours_end_with_their_document():
+    assert widened([chunk(0), chunk(N - 1)], 2)[1] == [("d", [1, 2, N - 3, N - 2])]
+
+
+def test_neighbours_are_of_the_version_of_their_hit():
+    passages, _, near = widened([chunk(7), chunk(3, "d", "big-t")], 1)
+
+    versions = {each.chunk.metadata["doc_version"] for each in near}
+    assert versions == {"s-t", "big-t"}
+    assert at(passages) == [(2, 1), (3, 1), (4, 1), (6, 0), (7, 0), (8, 0)]
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.MixedVersionsWarning")
+def test_a_hit_of_an_older_text_brings_nothing():
+    _, _, near = widened([chunk(7), chunk(30, "d", "s-old")], 1)
+
+    assert [each.hit for each in near] == [0, 0]
+
+
+def test_the_counted_are_hits_alone():
+    passages, _, _ = widened([chunk(7), chunk(20)], 1, top_n=1)
+
+    assert at(passages) == [(6, 0), (7, 0), (8, 0)]
+
+
+def test_no_hit_is_left_out_for_a_neighbour():
+    hits = [chunk(index) for index in (7, 40, 20, 30)]
+    for budget in range(5, 105, 5):
+        for widen in (1, 3, "fill"):
+            for selection in ("budget", "expand", "recall"):
+                given: Any = {"token_budget": budget, "selection": selection}
+                passages, _, _ = widened(hits, widen, **given)
+
+                kept = {c.metadata["chunk_index"] for p in passages for c in p.chunks}
+                assert len(kept & {7, 40, 20, 30}) == min(4, budget // 5)
+                text = " ".join(passage.text for passage in passages)
+                assert budget - 5 < words(text) <= budget or widen == 1
+
+
+def test_filling_reads_beside_the_best_first():
+    _, queries, near = widened([chunk(7), chunk(30)], "fill", token_budget=40)
+
+    assert [each.chunk.metadata["chunk_index"] for each in near][:6] == [
+        *(6, 8, 29, 31, 5, 9)
+    ]
+    assert len(queries) == 1
+
+
+def test_a_full_budget_asks_for_nothing():
+    assert widened([chunk(7), chunk(30)], "fill", token_budget=10)[1] == []
+
+
+def test_hits_are_limited_where_nobody_counted_them():
+    hits = [chunk(3 * index + 1) for index in range(12)]
+
+    passages, _, _ = widened(hits, 1, fills=True, token_budget=45)
+
+    assert at(passages) == [(index, index // 3) for index in range(9)]
+
+
+def test_what_is_inside_a_joined_hit_is_no_neighbour():
+    joined = chunk(7)
+    joined = joined._replace(metadata={**joined.metadata, "char_end": 9_500})
+
+    assert [n.chunk.metadata["chunk_index"] for n in widened([joined], 3)[2]] == [
+        *(6, 5, 4, 10)
+    ]
+
+
+def test_best_first_neighbours_come_last():
+    passages, _, _ = widened([chunk(7), chunk(30)], 1, order="score")
+
+    assert [index for index, _ in at(passages)] == [7, 30, 6, 8, 29, 31]
+
+
+def test_a_full_text_tells_what_no_store_can():
+    text = "".join(f"w{number:03} " for number in range(100))
+    hits = [
+        Hit(text[start : start + 50], {"source": "a", "start_index": start})
+        for start in (100, 300)
+    ]
+    options = ContextOptions(documents={"a": text}, merge=True)
+    for widen, wanted in ((1, [(50, 200), (250, 400)]), (3, [(0, 500)])):
+        told = Neighbours(widen=widen, beside=frozenset({0, 1}))
+        passages = arrange(hits, options, neighbours=told).passages()
+
+        assert [span for p in passages for span in p.spans] == wanted
+        assert all(text[p.spans[0].start : p.spans[0].end] == p.text for p in passages)
+
+
+def test_full_texts_fill_a_budget():
+    text = "".join(f"w{number:03} " for number in range(100))
+    hits = [Hit(text[100:150], {"source": "a", "start_index": 100})]
+    options = ContextOptions(
+        documents={"a": text}, token_budget=40, token_counter=words, merge=True
+    )
+    told = Neighbours(widen="fill", beside=frozenset({0}))
+
+    (passage,) = arrange(hits, options, neighbours=told).passages()
+
+    assert 30 < words(passage.text) <= 40
+    assert passage.text in text
+    assert passage.rank == 0
+
+
+def test_filling_needs_a_budget_and_neighbours_need_keys():
+    from oprag.context import check_widening
+
+    with pytest.raises(InvalidOptionError, match="none is given"):
+        check_widening("fill", ContextOptions(), stored=True)
+    with pytest.raises(InvalidOptionError, match="documents="):
+        check_widening(1, ContextOptions(), stored=False)
+    bare = Widening([Hit("text", {"source": "a"})], 1, ContextOptions(), fills=False)
+    with pytest.raises(InvalidOptionError, match="doc_key"):
+        bare.behind([], stored=True)
+
+
+def test_fewer_hits_are_asked_for_where_neighbours_come_too():
+    asked = [FetchPlan(64 * 90, widen=widen).k for widen in (None, 1, 4, "fill")]
+
+    assert asked == [90, 30, 16, 20]
+
+
+@pytest.mark.parametrize("widen", [0, -1, 1.0, True, "all", "1"])
+def test_impossible_numbers_of_neighbours_are_refused(widen: object):
+    from oprag.context import check_option
+
+    with pytest.raises(InvalidOptionError, match="number of neighbours from 1 on"):
+        check_option("widen", widen)
