@@ -13,9 +13,11 @@ from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
 
+from langchain.agents.middleware import ModelRequest
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import ToolMessage
 from langchain_core.vectorstores import InMemoryVectorStore
 from llama_index.core import Document as LlamaDocument
 from llama_index.core import MockEmbedding, VectorStoreIndex
@@ -253,8 +255,60 @@ def compressor(**options: Any) -> langchain_oprag.OrderPreservingCompressor:
     return langchain_oprag.OrderPreservingCompressor(token_budget=200_000, **options)
 
 
+def ordered_store(material: Material) -> langchain_oprag.OrderPreservingVectorStore:
+    return langchain_oprag.OrderPreservingVectorStore(material.store, k=300)
+
+
+def empty_store() -> langchain_oprag.OrderPreservingVectorStore:
+    return langchain_oprag.OrderPreservingVectorStore(
+        InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    )
+
+
+def searching(how: str, asked: Any, *more: Any) -> dict[str, Case]:
+    """A search of a store, by its name."""
+    name = f"OrderPreservingVectorStore.{how}, a store"
+    return {name: lambda m: getattr(ordered_store(m), how)(asked, *more)}
+
+
+async def asked_of_a_model(material: Material) -> Any:
+    """What an agent does before it asks its model, after it found everything."""
+
+    async def handler(request: Any) -> Any:
+        return request
+
+    found = ToolMessage(
+        "\n\n".join(each.page_content for each in material.chunks),
+        artifact=material.chunks,
+        tool_call_id="1",
+    )
+    request = ModelRequest(
+        model=FakeListChatModel(responses=["In 1912."]), messages=[found, found]
+    )
+    middleware = langchain_oprag.EvidenceMiddleware(token_budget=100_000)
+    return await middleware.awrap_model_call(request, handler)
+
+
 LANGCHAIN: dict[str, Case] = {
     **runnable("OrderPreservingRetriever", wrapped),
+    **searching("asimilarity_search", "Who?"),
+    **searching("asimilarity_search_with_score", "Who?"),
+    **searching("asimilarity_search_with_relevance_scores", "Who?"),
+    **searching("asimilarity_search_by_vector", [0.1, 0.2, 0.3, 0.4]),
+    **searching("amax_marginal_relevance_search", "Who?", 4),
+    **searching("amax_marginal_relevance_search_by_vector", [0.1, 0.2, 0.3, 0.4], 4),
+    **searching("asearch", "Who?", "similarity"),
+    "OrderPreservingVectorStore.aadd_documents": lambda m: empty_store().aadd_documents(
+        m.chunks
+    ),
+    "OrderPreservingVectorStore.aadd_texts": lambda m: empty_store().aadd_texts(
+        [m.text]
+    ),
+    "OrderPreservingVectorStore.adelete": lambda _: empty_store().adelete(["1"]),
+    "OrderPreservingVectorStore.aget_by_ids": lambda _: empty_store().aget_by_ids(
+        ["1"]
+    ),
+    "EvidenceMiddleware.awrap_model_call": asked_of_a_model,
     "OrderPreservingRetriever.ainvoke, segments": lambda m: wrapped(
         m, selection="segments", token_budget=20_000
     ).ainvoke("Who?"),
@@ -375,6 +429,11 @@ def unit_node(material: Material) -> list[NodeWithScore]:
 
 
 LLAMAINDEX: dict[str, Case] = {
+    "OrderPreservingRetrieverTool.acall": lambda m: (
+        llamaindex_oprag.OrderPreservingRetrieverTool.from_defaults(
+            Retrieved(m.nodes), token_budget=50_000
+        )
+    ).acall("Who?"),
     "OrderPreservingRetriever.aretrieve": lambda m: in_order(m).aretrieve("Who?"),
     "OrderPreservingRetriever.aretrieve, segments": lambda m: in_order(
         m, selection="segments", token_budget=20_000
@@ -469,6 +528,9 @@ CASES: dict[str, Case] = {
 
 
 IN_EVERY_RUN = (
+    "langchain OrderPreservingVectorStore.asimilarity_search, a store",
+    "langchain EvidenceMiddleware.awrap_model_call",
+    "llamaindex OrderPreservingRetrieverTool.acall",
     "langchain OrderPreservingRetriever.ainvoke",
     "langchain LongUnitRetriever.ainvoke",
     "langchain OrderPreservingCompressor.acompress_documents",

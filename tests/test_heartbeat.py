@@ -14,8 +14,19 @@ from tests import heartbeats
 from tests.heartbeats import IN_EVERY_RUN, LANGCHAIN, LIMIT, LLAMAINDEX, shortest_block
 from tests.support.heartbeat import longest_block
 
-NOT_OURS = {"LongReaderSynthesizer.aget_response_from_messages"}
-"""Which LlamaIndex has refuse what it is asked."""
+NOT_OURS = {
+    "LongReaderSynthesizer.aget_response_from_messages",  # LlamaIndex has it refuse
+    "OrderPreservingVectorStore.afrom_documents",  # refuses
+    "OrderPreservingVectorStore.afrom_texts",
+    *(
+        f"EvidenceMiddleware.{hook}"
+        for hook in (
+            *("abefore_agent", "abefore_model", "aafter_model", "aafter_agent"),
+            "awrap_tool_call",
+        )
+    ),
+}
+"""Which do nothing, or refuse what they are asked."""
 
 
 @pytest.mark.slow

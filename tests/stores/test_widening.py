@@ -15,10 +15,9 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore
 from oprag.metadata import document_key
-from tests.stores.langchain_places import PLACES, add
+from tests.stores.langchain_places import PLACES, add, filters_of
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.stores.llamaindex_places import LLAMAINDEX_STORES
-from tests.stores.test_permissions import langchain_filters, metadata_filters
+from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
 from tests.support.tenants import SHARED, SIZE, Tenants, words
 
 TENANTS = Tenants("ababaabbaaabab", open=8)
@@ -46,7 +45,7 @@ def langchain_place(
     folder: Path = tmp_path_factory.mktemp("store")
     with request.param.make(folder, request.getfixturevalue) as store:
         add(store, TENANTS.documents())
-        yield store, langchain_filters(request.param.id)
+        yield store, filters_of(request.param.id)
 
 
 @pytest.fixture(scope="module", params=LLAMAINDEX_STORES, ids=lambda place: place.id)

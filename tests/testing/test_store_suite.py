@@ -53,11 +53,7 @@ FAULTS = {
         WHOLE,
     ],
     stores.GivesHalfWhenAwaited: ["awaited_it_gives_the_same", FILTERED],
-    stores.NumbersFromOne: [
-        "chunks_are_fetched_by_their_numbers",
-        "awaited_it_gives_the_same",
-        FILTERED,
-    ],
+    stores.NumbersFromOne: ["chunks_are_fetched_by_their_numbers", FILTERED],
     stores.FindsWhatWasDeleted: ["deleted_chunks_are_gone", REPLACED],
     stores.RemembersWhatItFetched: [
         "deleted_chunks_are_gone",
