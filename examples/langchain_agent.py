@@ -1,4 +1,4 @@
-"""LangChain: an agent whose tool answers in document order, with places."""
+"""LangChain: an agent that searches twice and reads each clause once, in order."""
 
 from __future__ import annotations
 
@@ -8,33 +8,42 @@ from langchain_core.messages import AIMessage
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from contract import CONTRACT, QUESTION, clause_numbers
-from langchain_oprag import OffsetSentenceSplitter, create_retrieval_tool
+from langchain_oprag import (
+    EvidenceMiddleware,
+    OffsetSentenceSplitter,
+    create_retrieval_tool,
+)
 from offline_langchain import RecordingChatModel, WordEmbeddings
+
+SEARCHES = (QUESTION, "What about the deposit and the rent?")
 
 
 def main() -> list[int]:
-    """Let the agent search once; return the clauses as the model was sent them."""
+    """Let the agent search; return the clauses of its first search, as it read them."""
     splitter = OffsetSentenceSplitter(chunk_size=25)
     source = Document(CONTRACT, metadata={"source": "lease.txt"})
     vectorstore = InMemoryVectorStore(WordEmbeddings())
     vectorstore.add_documents(splitter.split_documents([source]))
 
-    # The line that changes. Before: create_retriever_tool(retriever, …)
-    search = create_retrieval_tool(vectorstore, k=5)
-
-    call = {"name": search.name, "args": {"query": QUESTION}, "id": "call-1"}
-    model = RecordingChatModel(
-        replies=[AIMessage("", tool_calls=[call]), AIMessage("Six months of notice.")]
-    )
-    agent = create_agent(model, tools=[search])
+    search = create_retrieval_tool(vectorstore, token_budget=150, name="search_lease")
+    calls = [
+        {"name": "search_lease", "args": {"query": query}, "id": f"call-{number}"}
+        for number, query in enumerate(SEARCHES)
+    ]
+    turns = [AIMessage("", tool_calls=[call]) for call in calls]
+    model = RecordingChatModel(replies=[*turns, AIMessage("Six months of notice.")])
+    agent = create_agent(model, tools=[search], middleware=[EvidenceMiddleware()])
     result = agent.invoke({"messages": [{"role": "user", "content": QUESTION}]})
 
-    sent = clause_numbers(model.prompts[-1])
+    _, once, twice = model.prompts
     print("Answer:", result["messages"][-1].content)
-    print("Clauses, as the model read them:", sent)
-    assert len(sent) > 1
-    assert sent == sorted(sent)
-    return sent
+    print(twice)
+    first, second = clause_numbers(once), clause_numbers(twice.removeprefix(once))
+    assert twice.startswith(once)
+    assert len(first) > 1
+    assert first == sorted(first)
+    assert not set(first) & set(second)
+    return first
 
 
 if __name__ == "__main__":

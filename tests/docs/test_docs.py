@@ -18,6 +18,8 @@ LINK = re.compile(r"\]\((?!https?://)([^)#]+)(?:#[^)]*)?\)")
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 # LlamaIndex's agents use what pydantic and its own workflows deprecate.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+# And it leaves the agent's memory out of a context that is saved.
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_blocks_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
