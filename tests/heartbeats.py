@@ -293,7 +293,6 @@ LANGCHAIN: dict[str, Case] = {
     **runnable("OrderPreservingRetriever", wrapped),
     **searching("asimilarity_search", "Who?"),
     **searching("asimilarity_search_with_score", "Who?"),
-    **searching("asimilarity_search_with_relevance_scores", "Who?"),
     **searching("asimilarity_search_by_vector", [0.1, 0.2, 0.3, 0.4]),
     **searching("amax_marginal_relevance_search", "Who?", 4),
     **searching("amax_marginal_relevance_search_by_vector", [0.1, 0.2, 0.3, 0.4], 4),

@@ -18,6 +18,8 @@ NOT_OURS = {
     "LongReaderSynthesizer.aget_response_from_messages",  # LlamaIndex has it refuse
     "OrderPreservingVectorStore.afrom_documents",  # refuses
     "OrderPreservingVectorStore.afrom_texts",
+    # as the search with scores; LangChain's store in memory has none
+    "OrderPreservingVectorStore.asimilarity_search_with_relevance_scores",
     *(
         f"EvidenceMiddleware.{hook}"
         for hook in (
