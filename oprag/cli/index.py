@@ -38,7 +38,12 @@ COLLECTION = "oprag"
 _BATCH = 64
 """Chunks embedded and written at once, between two reports of progress."""
 
-_TOLD_OTHERWISE = (r"[\d,]+ failed: ", "The store also holds ", "Not given, and kept")
+_TOLD_OTHERWISE = (
+    r"[\d,]+ failed: ",
+    "The store also holds ",
+    "Not given, and kept",
+    "Nothing was indexed, ",
+)
 """How warnings begin of which the report is told."""
 _OPTIONS = {
     'remove_missing="all"': "--remove-missing all",
