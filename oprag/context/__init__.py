@@ -48,6 +48,7 @@ from oprag.context.unknown import (
     knows_its_options,
     needs,
     no_attribute,
+    no_name,
     refuse_unknown,
 )
 
@@ -91,6 +92,7 @@ __all__ = [
     "marked_texts",
     "needs",
     "no_attribute",
+    "no_name",
     "numbering",
     "order_context",
     "place_metadata",
