@@ -12,7 +12,7 @@ from langchain_core.documents import (
 
 from langchain_oprag._convert import Ordered
 from langchain_oprag._options import SharedOptions, option_field
-from oprag.context import documented
+from oprag.context import documented, no_attribute
 from oprag.documents import SearchFilter
 from oprag.errors import InvalidOptionError
 
@@ -54,7 +54,7 @@ class OrderPreservingCompressor(
     def compress_documents(
         self,
         documents: Sequence[Document],
-        query: str,
+        query: str = "",
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Select the best documents and put them in order.
@@ -83,7 +83,7 @@ class OrderPreservingCompressor(
     async def acompress_documents(
         self,
         documents: Sequence[Document],
-        query: str,
+        query: str = "",
         callbacks: Callbacks | None = None,
     ) -> list[Document]:
         """Async version of `compress_documents`."""
@@ -137,6 +137,14 @@ class OrderPreservingCompressor(
         if ordered.used_all and may_have_more and self._budget_to_fill() is not None:
             self._warn_unfilled(len(documents), _SETTING)
         return ordered.documents
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what to call in the place of a retriever's method."""
+        if not name.startswith("_"):
+            component = type(self).__qualname__
+            message = no_attribute(component, name, "transform_documents", "documents")
+            raise AttributeError(message, name=name, obj=self)
+        return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
 
     def __hash__(self) -> int:
         # LCEL hashes the callables that it draws; equal components are those with

@@ -136,9 +136,9 @@ def index_documents(
             was still writing after a minute.
 
     Warns:
-        OpragWarning: Some documents failed, some that are missing are kept, or the
-            store also holds chunks of them that something else wrote; the report has
-            the facts.
+        OpragWarning: Some documents failed, some that are missing are kept, no file
+            of a folder holds a text, or the store also holds chunks of the documents
+            that something else wrote; the report has the facts.
         UnlocatedChunksWarning: Chunks of another splitter were not found in their
             document; they keep their order.
 

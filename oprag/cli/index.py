@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 import shutil
 import tempfile
 import time
@@ -37,14 +38,23 @@ COLLECTION = "oprag"
 _BATCH = 64
 """Chunks embedded and written at once, between two reports of progress."""
 
-_TOLD_OTHERWISE = (r"[\d,]+ failed: ", "The store also holds ", "Not given, and kept")
+_TOLD_OTHERWISE = (
+    r"[\d,]+ failed: ",
+    "The store also holds ",
+    "Not given, and kept",
+    "Nothing was indexed, ",
+)
 """How warnings begin of which the report is told."""
 _OPTIONS = {
     'remove_missing="all"': "--remove-missing all",
     "remove_missing=True": "--remove-missing yes",
-    " report.failed has the error of each.": "",
+    "; report.failed has the error of each": "",
+    " The last error is .*": "",
+    "indexed from '.*": "by a run that named other FILEs, and this one does not "
+    "replace it. Name the same FILEs as in that run, or another --collection.",
 }
-"""What messages of `index_documents` say, and what the command line calls it."""
+"""What messages of `index_documents` say, and what the command line calls it. Each
+error was told before."""
 
 _PROBE = "In the beginning the author put the end at the end."
 """Embedded to tell whether a model of the same name still is the same model."""
@@ -117,7 +127,8 @@ def open_index(
     same = known.get("fingerprint") == fingerprint
     if store is not None and same and _count(store) == chunks:
         names = dict.fromkeys(str(each.metadata["source"]) for each in documents)
-        return Index(store, chunks, IndexingReport(unchanged=tuple(names)), path)
+        report = IndexingReport(unchanged=tuple(names), chunks_unchanged=chunks)
+        return Index(store, chunks, report, path)
     _remove_abandoned(folder)
     try:
         if store is None:
@@ -337,7 +348,7 @@ def index_into(
 def _in_options(message: str) -> str:
     """Say what the library says in the options of the command line."""
     for written, option in _OPTIONS.items():
-        message = message.replace(written, option)
+        message = re.sub(written, option, message)
     return message
 
 

@@ -100,7 +100,7 @@ def index(
     from oprag.cli.searching import index_label, read_told
 
     notes = make_console(stderr=True)
-    read = read_told(files, notes)
+    read = read_told(files, notes, may_be_empty=remove_missing != Missing.NO)
     embeddings = load_model(embedding_model, notes)
     try:
         if chroma is None:
@@ -111,6 +111,9 @@ def index(
                 folder=directory or cache_folder(),
                 console=notes,
             )
+            # Of those it keeps nothing, so that it does not tell them.
+            report = replace(made.report, empty=tuple(read.empty))
+            made = made._replace(report=report)
         else:
             made = index_into(
                 chroma,

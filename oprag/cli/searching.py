@@ -93,14 +93,20 @@ def search(
     return Search(files, index, retrieved)
 
 
-def read_told(paths: Sequence[Path], notes: Console, if_missing: str = "") -> FilesRead:
-    """Read files and tell how many they are, and what was skipped."""
+def read_told(
+    paths: Sequence[Path],
+    notes: Console,
+    if_missing: str = "",
+    *,
+    may_be_empty: bool = False,
+) -> FilesRead:
+    """Read files (`read_files`) and tell how many they are, and what was skipped."""
     with notes.status("Reading the files …"):
-        files = read_files(paths, if_missing=if_missing)
+        files = read_files(paths, if_missing=if_missing, may_be_empty=may_be_empty)
     for error in files.skipped:
         note(f"Skipped: {error}")
     count = len(files.names)
-    notes.print(f"Read: {count:,} file{'s' if count > 1 else ''}", soft_wrap=True)
+    notes.print(f"Read: {count:,} file{'' if count == 1 else 's'}", soft_wrap=True)
     return files
 
 

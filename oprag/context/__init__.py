@@ -59,6 +59,7 @@ from oprag.context.unknown import (
     knows_its_options,
     needs,
     no_attribute,
+    no_name,
     not_ordered,
     refuse_unknown,
 )
@@ -117,6 +118,7 @@ __all__ = [
     "marked_texts",
     "needs",
     "no_attribute",
+    "no_name",
     "not_ordered",
     "numbering",
     "order_context",

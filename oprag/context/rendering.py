@@ -8,6 +8,7 @@ from math import inf
 from oprag.chunk import Chunk, Passage
 from oprag.context.options import check_option
 from oprag.context.selection import too_small
+from oprag.context.unknown import knows_its_options
 from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
 from oprag.tokens import TokenizerSpec, resolve_token_counter
@@ -71,6 +72,7 @@ def with_pointers(
     )
 
 
+@knows_its_options()
 def render(
     passages: Sequence[Passage],
     *,
@@ -102,9 +104,10 @@ def render(
 
     Raises:
         BudgetTooSmallError: Not even the best passage fits.
-        InvalidOptionError: `token_budget` is no number of tokens, or `citations`
-            is neither True nor False.
+        InvalidOptionError: An option does not exist or cannot have this value.
     """
+    check_option("separator", separator)
+    check_option("gap_mark", gap_mark)
     check_option("citations", citations)
     check_option("token_budget", token_budget)
     if token_budget is None:

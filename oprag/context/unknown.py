@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -48,7 +49,11 @@ GONE = {
 """Names that were options once, of any component, and what to write instead."""
 
 _OF_RENDERING = "It belongs to oprag.render, which writes the passages as text."
-_OF_RENDER = dict.fromkeys(("citations", "citation"), _OF_RENDERING)
+_NOT_HERE = {
+    **dict.fromkeys(("citations", "citation"), _OF_RENDERING),
+    "chunk_overlap": "Leave it out: chunks of whole sentences do not overlap.",
+}
+"""Options of others that have no other word here, and what to do."""
 
 
 def refuse_unknown(
@@ -87,8 +92,8 @@ def _instead(option: str, known: Collection[str]) -> str:
         return f"Write {word}= here."
     if option in GONE:
         return GONE[option]
-    if option in _OF_RENDER:
-        return _OF_RENDER[option]
+    if option in _NOT_HERE:
+        return _NOT_HERE[option]
     return f"{did_you_mean(option, known)}Known options: {', '.join(known)}."
 
 
@@ -138,18 +143,43 @@ _CALLS = ("invoke", "retrieve", "get_relevant_documents", "query")
 """Words for asking a retriever; of their async versions each begins with an a."""
 
 
-def no_attribute(component: str, name: str, asked: str) -> str:
-    """Return what is said of an attribute that a retriever does not have.
+def no_attribute(component: str, name: str, asked: str, of: str = "question") -> str:
+    """Return what is said of an attribute that a component does not have.
 
     Args:
         component: Its class name.
         name: What was looked for.
-        asked: The method that asks it.
+        asked: The method to call.
+        of: What it is called with.
     """
     message = f"{component!r} object has no attribute {name!r}"
     for a in ("", "a"):
         if name in [a + call for call in _CALLS]:
-            return f"{message}. Write {a}{asked}(question)."
+            return f"{message}. Write {a}{asked}({of})."
+    return message
+
+
+_COUNTERPARTS = {
+    "LongReader": "LongReaderSynthesizer",
+    "OffsetSentenceSplitter": "OffsetSentenceNodeParser",
+    "OffsetTokenSplitter": "OffsetTokenNodeParser",
+    "OrderPreservingCompressor": "OrderPreservingPostprocessor",
+    "SelfRouteChain": "SelfRouteQueryEngine",
+    "annotate_positions": "PositionAnnotator",
+    "as_documents": "as_nodes",
+    "format_documents": "format_nodes",
+}
+"""What LangChain's adapter has, and what LlamaIndex's has in its place."""
+
+
+def no_name(module: str, name: str) -> str:
+    """Return what is said of a name that an adapter does not have."""
+    message = f"module {module!r} has no attribute {name!r}"
+    others = {**_COUNTERPARTS, **{new: old for old, new in _COUNTERPARTS.items()}}
+    if name in others:
+        return f"{message}. Write {others[name]} here."
+    if name in sys.modules["oprag"].__all__:
+        return f"{message}. Write from oprag import {name}."
     return message
 
 

@@ -32,6 +32,7 @@ from oprag.positions import (
     PositionKeys,
     as_number,
     check_positions,
+    read_by_others,
     read_chunks,
     read_documents,
     read_node,
@@ -112,7 +113,18 @@ def read_places(
 def read_group(
     hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
 ) -> list[Chunk] | PositionError:
-    """Read the places and check them, as retrieval does; or the error it raises."""
+    """Read the places and check them, as retrieval does; or the error it raises.
+
+    Retrieval may find some of them, which other keys order.
+    """
+    found = [] if position_keys is not None else read_by_others(hits)
+    read = [_read_together(some, name, position_keys) for some in (hits, *found)]
+    return next((each for each in read if isinstance(each, PositionError)), read[0])
+
+
+def _read_together(
+    hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
+) -> list[Chunk] | PositionError:
     try:
         chunks = read_places(hits, name, position_keys, "error")
         texts: dict[str, list[Chunk]] = {}

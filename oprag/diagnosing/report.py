@@ -123,7 +123,8 @@ class Diagnosis:
 
     verdict: Verdict
     """- `ordered`: as it is, without options.
-    - `ordered with options`: with `options`, those that were given or others.
+    - `ordered with options`: with `options`, those that were given or others; of
+      `verify()`, with those of the component.
     - `not ordered`: positions are missing, wrong, or contradict each other.
     - `damaged`: a document of oprag's cannot be read whole, whatever the order: chunks
       of it are missing, cut, altered, or of several versions."""

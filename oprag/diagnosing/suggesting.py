@@ -65,10 +65,11 @@ def _name_keys(chunks: Sequence[Examined]) -> list[str]:
     first, *rest = chunks
     found = []
     for key, value in first.hit.metadata.items():
-        values = {chunk.hit.metadata.get(key) for chunk in rest} if _text(value) else ()
-        if _LIKE_A_NAME.search(key) and values and all(map(_text, values)):
-            several = len({value, *values}) < len(chunks)
-            found += [key] if several else []
+        if not (rest and _text(value) and _LIKE_A_NAME.search(key)):
+            continue
+        values = [chunk.hit.metadata.get(key) for chunk in rest]
+        if all(map(_text, values)) and len({value, *values}) < len(chunks):
+            found.append(key)
     return sorted(found)
 
 

@@ -137,7 +137,26 @@ class Verification(NamedTuple):
         if not taken.chunks:
             nothing = "It holds no chunk that the search may find: index documents"
             return diagnosis, _Faults([nothing], [])
-        return diagnosis, self._faults(taken, diagnosis, texts, options)
+        faults = self._faults(taken, diagnosis, texts, options)
+        if faults == ([], []) and diagnosis.verdict == "not ordered":
+            diagnosis = self._settled(taken, diagnosis, options)
+        return diagnosis, faults
+
+    def _settled(
+        self, taken: Sample, diagnosis: Diagnosis, options: ContextOptions
+    ) -> Diagnosis:
+        """Tell it ordered where the component's options put all of it in order."""
+        answered = set(_POSITIONS) if options.missing_position == "locate" else set()
+        if self.options.missing_document == "one":
+            answered.add("missing_document")
+        problems = tuple(
+            replace(each, serious=False) if each.kind in answered else each
+            for each in diagnosis.problems
+        )
+        left = {each.kind for each in problems if each.serious}
+        if left & {*_POSITIONS, "missing_document"} or self._refused(taken, options):
+            return diagnosis
+        return replace(diagnosis, verdict="ordered with options", problems=problems)
 
     def _options_of_one_document(
         self, texts: dict[str, FullText | OpragError]
@@ -183,8 +202,8 @@ class Verification(NamedTuple):
                 f"{taken.unsettled:,} more have no better position, and may not be the "
                 "only ones of their documents"
             )
-        refused = [] if unordered else self._refused(taken, options)
-        if refused:
+        strict = options.missing_position in _STRICT and not unordered
+        if strict and (refused := self._refused(taken, options)):
             groups = group_chunks(taken.chunks, options.document_key)
             what = "documents cannot be put in order"
             if options.missing_position == "locate":
@@ -203,8 +222,6 @@ class Verification(NamedTuple):
 
     def _refused(self, taken: Sample, options: ContextOptions) -> list[str]:
         """What retrieval says of the documents that it refuses."""
-        if options.missing_position not in _STRICT:
-            return []
         named = self.options.missing_document == "error"
         read = [
             _read(options, [taken.chunks[i].hit for i in group.members], group.name)

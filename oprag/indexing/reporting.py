@@ -228,6 +228,17 @@ def kept_message(report: IndexingReport) -> str:
     )
 
 
+def no_text_message(report: IndexingReport) -> str:
+    """Say why of no file anything was stored, and what to do with such files."""
+    rest = len(report.skipped) - _LISTED
+    why = " ".join(map(str, report.skipped[:_LISTED]))
+    more = f" And {rest:,} more." if rest > 0 else ""
+    return (
+        f"Nothing was indexed, as no file is a text: {why}{more} `oprag index` reads "
+        "PDF; or give what a loader of your framework makes of them, as a list."
+    )
+
+
 def foreign_message(report: IndexingReport) -> str:
     """Say of which documents the store holds other chunks, and how many."""
     return (

@@ -21,6 +21,7 @@ from oprag.indexing.reporting import (
     failures,
     foreign_message,
     kept_message,
+    no_text_message,
 )
 from oprag.indexing.requests import Add, Fetch, Request
 from oprag.indexing.run_options import RunKeywords, RunOptions
@@ -97,6 +98,9 @@ class _Running(NamedTuple):
     def ended(self, report: IndexingReport) -> IndexingReport:
         """Tell the end, and warn whoever called `index_documents`."""
         self.told.end(report)
+        stored = report.added or report.updated or report.unchanged
+        if report.skipped and not (stored or report.failed or report.empty):
+            warn_user(no_text_message(report), OpragWarning)
         if report.failed:
             warn_user(failures(report.failed, *self.clients), OpragWarning)
         if report.kept:

@@ -25,7 +25,7 @@ from oprag.positions.parts import (
     shared_key,
     source_name,
 )
-from oprag.positions.reading import read_chunks
+from oprag.positions.reading import read_by_others, read_chunks
 from oprag.positions.stamping import (
     Stamp,
     qualified_name,
@@ -61,6 +61,7 @@ __all__ = [
     "part_numbers",
     "parts_named",
     "qualified_name",
+    "read_by_others",
     "read_chunks",
     "read_documents",
     "read_node",

@@ -158,8 +158,10 @@ def _told_by(key: Any, metadata: Mapping[str, Any], subject: Any) -> Any:
         found = ", ".join(sorted(map(str, metadata))) or "none"
         message = (
             f"The function {name!r}, given as position_keys= or document_key=, failed "
-            f"on a chunk ({type(error).__name__}: {error}). Metadata keys found: "
-            f"{found}. Let it return None for a chunk that has nothing to tell."
+            f"on a chunk ({type(error).__name__}: {error}). It is given the "
+            f"{'metadata' if subject is None else type(subject).__name__}. Metadata "
+            f"keys found: {found}. Let it return None for a chunk that has nothing to "
+            "tell."
         )
         raise InvalidOptionError(message, option=name, value=key) from error
 

@@ -92,6 +92,23 @@ def read_chunks(
     return [chunk for chunk in chunks if chunk is not None]
 
 
+def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
+    """Return chunks of one document that other keys order where they stand alone.
+
+    A key counts if every chunk has it, so that what is retrieved decides which does.
+    """
+    subsets = []
+    for scheme in SCHEMES:
+        usable = [
+            hit
+            for hit, value in zip(hits, _raw(hits, scheme.start), strict=True)
+            if as_number(value) is not None
+        ]
+        if 0 < len(usable) < len(hits):
+            subsets.append(usable)
+    return subsets
+
+
 def _places(
     hits: Sequence[Hit],
     ranks: Sequence[int],

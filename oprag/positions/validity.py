@@ -15,7 +15,7 @@ from oprag.errors import (
     PositionError,
     UnscopedPositionError,
 )
-from oprag.metadata import DOC_KEY, DOC_VERSION, version_text
+from oprag.metadata import CHAR_START, CITATION, DOC_KEY, DOC_VERSION, version_text
 from oprag.positions.keys import HIGHEST, SECTION_KEYS, MissingPosition, as_number
 from oprag.positions.missing import AT_INDEXING, WAYS_OUT, ways_out
 from oprag.warning import warn_user
@@ -276,11 +276,21 @@ def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:
         return _conflict(document, first, second)
     position = first.position or ()
     shown = ", ".join(str(number) for number in position)
+    why = (
+        "A page, row or restarting index needs an offset beside it. "
+        f"{ways_out(first.metadata)}"
+    )
+    cited = first.metadata.get(CITATION)
+    if CHAR_START in first.metadata and cited == second.metadata.get(CITATION, ""):
+        why = (
+            "They are pieces of one result of oprag, which was split again, and each "
+            f"has the char_start of the whole ({cited}). Split with oprag's splitters, "
+            "which place the pieces, or split before results are put in order."
+        )
     message = (
         f"Document {document!r}: the chunks at ranks {first.rank} and {second.rank} "
         f"have different texts and the same position ({shown}), so their order is not "
-        "known. A page, row or restarting index needs an offset beside it. "
-        f"{ways_out(first.metadata)}"
+        f"known. {why}"
     )
     return AmbiguousPositionError(
         message, document=document, position=position, ranks=(first.rank, second.rank)

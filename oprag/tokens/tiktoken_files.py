@@ -164,16 +164,26 @@ def load_tiktoken(name: str) -> tiktoken.Encoding:
                 return cast("tiktoken.Encoding", package.get_encoding(name))
         # `requests` raises kinds of OSError, a refused socket is a RuntimeError.
         except (ImportError, OSError, RuntimeError, ValueError) as error:
-            _failures[name] = monotonic(), error
+            first = _first_cause(error)
+            _failures[name] = monotonic(), first
             message = (
                 f"The tiktoken encoding {name!r} is not on this machine and could not "
-                f"be fetched ({reason_of(error)}). Connect once, point "
-                f"{_CACHE_VARIABLE} at a folder that holds its file, install "
-                "llama-index-core (it carries cl100k_base and o200k_base), or use the "
-                'counter "approximate", a Hugging Face tokenizer or a callable of '
-                "yours."
+                f"be fetched ({reason_of(first)}). Connect once; offline, install "
+                "llama-index-core (it carries cl100k_base and o200k_base), or point "
+                f"{_CACHE_VARIABLE} at a folder with the file."
             )
-            raise TokenizerError(message, tokenizer=name) from error
+            # Of the clients in between a user needs to know nothing.
+            raise TokenizerError(message, tokenizer=name) from first.with_traceback(
+                None
+            )
+
+
+def _first_cause(error: Exception) -> Exception:
+    """What the network said, without what was made of it on its way."""
+    within = error
+    while isinstance(error, OSError) and isinstance(within.__context__, Exception):
+        within = within.__context__
+    return within
 
 
 def reason_of(error: BaseException | None) -> str:

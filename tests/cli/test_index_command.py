@@ -139,6 +139,46 @@ def test_more_than_half_stays_and_the_option_that_removes_it_is_named(
     assert len(store.get()["ids"]) == 3
 
 
+def test_a_folder_that_is_empty_now_can_be_emptied(run, tmp_path):
+    notes, place = tmp_path / "notes", tmp_path / "chroma"
+    run("index", notes, "--chroma", place)
+    for path in notes.iterdir():
+        path.unlink()
+
+    assert "can be read" in run("index", notes, "--chroma", place).output
+    kept = run("index", notes, "--chroma", place, "--remove-missing", "yes")
+    assert (kept.exit_code, "--remove-missing all" in kept.output) == (1, True)
+    gone = run("index", notes, "--chroma", place, "--remove-missing", "all", "--json")
+    assert gone.exit_code == 0
+    assert json.loads(gone.stdout)["chunks"] == 0
+    assert len(json.loads(gone.stdout)["removed"]) == 3
+
+
+def test_a_file_of_another_run_is_told_once_in_the_words_of_the_command(run, tmp_path):
+    notes, place = tmp_path / "notes", tmp_path / "chroma"
+    run("index", notes, "--chroma", place)
+
+    refused = run("index", notes / "a.txt", "--chroma", place)
+
+    assert refused.exit_code == 1
+    assert refused.output.count("is in the store already") == 1
+    assert "Name the same FILEs as in that run" in refused.output
+    assert "still there. Index again" in refused.output
+    for word in ("scope=", "replace=", "report."):
+        assert word not in refused.output
+
+
+def test_a_second_run_counts_as_the_first_did(run, tmp_path):
+    (tmp_path / "notes" / "e.txt").write_text("")
+    run("index", tmp_path / "notes")
+
+    again = json.loads(run("index", tmp_path / "notes", "--json").stdout)
+
+    assert again["chunks_unchanged"] == again["chunks"] == 3
+    assert again["empty"] == [str(tmp_path / "notes" / "e.txt")]
+    assert "1 empty." in run("index", tmp_path / "notes").stdout
+
+
 def test_what_was_skipped_is_counted_without_a_directory_too(run, tmp_path):
     (tmp_path / "notes" / "d.bin").write_bytes(b"\0")
 

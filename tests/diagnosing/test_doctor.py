@@ -223,6 +223,12 @@ def test_the_code_that_is_suggested_runs_and_orders():
     assert "\n".join(passage.text for passage in passages) == DAYS
 
 
+def test_a_key_with_a_text_on_some_chunks_and_a_mapping_on_others_names_nothing():
+    chunks = stored(["a", "b"], [{"title": "a"}, {"title": {"of": "b"}}])
+
+    assert diagnose(chunks).verdict == "not ordered"
+
+
 def test_a_number_that_nothing_speaks_for_is_not_suggested():
     # Unique and called like a position, yet neither in order nor without gaps.
     assert diagnose(days(chunk_size=[13, 2, 40, 9])).verdict == "not ordered"

@@ -215,6 +215,7 @@ def scoped(wanted: WantedDocument, scope: str) -> WantedDocument:
 NO_TEXT = SkippedFile("Thumbs.db", OSError())  # type: ignore[arg-type]
 
 
+@pytest.mark.filterwarnings("ignore:Nothing was indexed")
 @pytest.mark.parametrize(
     ("given_documents", "gone"),
     [

@@ -63,6 +63,16 @@ def test_indexes_that_are_right_give_the_right_order():
     assert told(order(chunks)) == told(chunks)
 
 
+def test_pieces_of_a_result_are_told_as_such_and_our_splitters_place_them():
+    results = order([at(0, "one two three"), at(20, "four five six")])
+
+    for splitter in (by_length(8), by_length(8, add_start_index=False)):
+        with pytest.raises(AmbiguousPositionError, match="pieces of one result"):
+            order(splitter.split_documents(results))
+    pieces = OffsetTokenSplitter(chunk_size=2).split_documents(results)
+    assert "".join(texts(order(pieces))) == "one two threefour five six"
+
+
 def test_an_overlap_counted_in_tokens_makes_indexes_minus_one():
     """LangChain subtracts the overlap, in tokens, from a place in characters."""
     text = " ".join(f"word{n % 7} other{n}" for n in range(60))

@@ -182,6 +182,30 @@ def test_a_method_of_the_other_framework_is_told_with_the_one_to_call(
     )
 
 
+@pytest.mark.parametrize(
+    ("package", "name", "write"),
+    [
+        (langchain_oprag, "format_nodes", "Write format_documents here."),
+        (langchain_oprag, "OrderPreservingPostprocessor", "Write OrderPreservingCom"),
+        (llamaindex_oprag, "format_documents", "Write format_nodes here."),
+        (llamaindex_oprag, "order_context", "Write from oprag import order_context."),
+    ],
+)
+def test_a_name_of_another_package_is_told_with_the_one_to_write(package, name, write):
+    with pytest.raises(AttributeError, match=write):
+        getattr(package, name)
+
+
+def test_a_compressor_is_told_how_it_is_called(names):
+    compressor = langchain_oprag.OrderPreservingCompressor()
+    documents = names["langchain"]["chunks"]
+
+    for name, call in (("invoke", "transform"), ("ainvoke", "atransform")):
+        with pytest.raises(AttributeError, match=f"Write {call}_documents.documents"):
+            getattr(compressor, name)
+    assert compressor.compress_documents(documents) == compressor(documents)
+
+
 def test_there_are_many_in_every_table():
     tables = [mistake.table for mistake in mistakes()]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,26 @@ def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place)
     assert place.index(tales, remove_missing=True).removed == ()
     assert place.index(laws, remove_missing=True).removed == ("c.txt",)
     assert names_in(place.chunks) == {f"{n}.txt" for n in "abdef"}
+
+
+def test_a_folder_without_a_text_is_told_with_what_reads_its_files(tmp_path, place):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for number in range(7):
+        (notes / f"{number}.pdf").write_bytes(b"%PDF-1.3 \xff")
+
+    with pytest.warns(OpragWarning, match="Nothing was indexed") as caught:
+        report = place.index(notes)
+    message = str(caught[0].message)
+    assert "'0.pdf' is not UTF-8 text. " in message
+    assert "And 2 more" in message
+    assert "`oprag index` reads PDF" in message
+    assert len(report.skipped) == 7
+
+    folder(notes, a="A text.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert place.index(notes).added == ("a.txt",)
 
 
 def test_a_file_by_a_new_name_that_cannot_be_read_is_still_there(tmp_path, place):

@@ -302,6 +302,44 @@ def test_with_locate_the_full_texts_are_looked_into():
     assert "no exact text by the name 'a'" in message
 
 
+LEASE = "The rent is 900. Pets are allowed. "
+
+
+@pytest.mark.parametrize(
+    ("metadatas", "options"),
+    [
+        ([{"source": "a"}] * 2, {"missing_position": "locate"}),
+        ([{"start_index": 17}, {"start_index": 0}], {"missing_document": "one"}),
+        ([{}] * 2, {"missing_document": "one", "missing_position": "last"}),
+    ],
+)
+def test_the_verdict_is_of_what_the_options_put_in_order(metadatas, options):
+    chunks = list(zip((LEASE[17:], LEASE[:17]), metadatas, strict=True))
+    if options.get("missing_position") == "locate":
+        options = {**options, "documents": {"a": LEASE}}
+
+    in_order = "last" not in options.values()
+    for component in retrievers(chunks, **options):
+        for diagnosis in (component.verify(), asyncio.run(component.averify())):
+            verdict = "ordered with options" if in_order else "not ordered"
+            assert diagnosis.verdict == verdict
+            assert diagnosis.healthy == in_order
+
+
+def test_keys_that_only_some_chunks_have_decide_where_those_are_retrieved_alone():
+    places = [("s0", 0), ("s1", ""), ("s1", 0)]
+    chunks = [
+        (f"text {n}", {"source": "a", "chunk_index": n, "section": s, "start_index": i})
+        for n, (s, i) in enumerate(places)
+    ]
+
+    message = refused(retrievers(chunks))
+    assert "start of a section" in message
+    assert "position_keys=('chunk_index',)" in message
+    for component in retrievers(chunks, position_keys="chunk_index"):
+        component.verify()
+
+
 def test_a_store_that_cannot_be_seen_is_named_with_what_to_give():
     for make, name in (
         (langchain_retriever, "ListRetriever"),

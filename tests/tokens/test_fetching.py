@@ -220,6 +220,25 @@ def test_a_network_that_refuses_is_said_once():
     assert float(measured.split()[0]) < 4
 
 
+def test_what_the_network_said_is_told_without_the_clients_in_between():
+    code = """
+import traceback
+from oprag import split_tokens
+try:
+    split_tokens("One.")
+except ValueError:
+    print(traceback.format_exc().count("Traceback"))
+    print(traceback.format_exc().splitlines()[-1])
+"""
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}"
+    tracebacks, message = run_behind(address, code, TIKTOKEN_CACHE_DIR="").splitlines()
+
+    assert tracebacks == "1"
+    refused = "could not be fetched (ConnectionRefusedError: [Errno 111] Connection"
+    assert f"{refused} refused). Connect once; offline, install" in message
+
+
 @pytest.mark.parametrize("body", [b"", b"<html>Log in to this network</html>"])
 def test_what_is_not_the_file_is_neither_used_nor_kept(body, certificate, tmp_path):
     trusted = {"REQUESTS_CA_BUNDLE": str(certificate / "cert.pem")}

@@ -76,7 +76,9 @@ def joined(pages: Sequence[FileText]) -> str:
     return _PAGE_BREAK.join(page.text for page in pages)
 
 
-def read_files(paths: Sequence[Path], *, if_missing: str = "") -> FilesRead:
+def read_files(
+    paths: Sequence[Path], *, if_missing: str = "", may_be_empty: bool = False
+) -> FilesRead:
     """Read text, Markdown, HTML and PDF files, and folders of them.
 
     Folders are read as `files_in` goes through them. A file that is named twice is
@@ -85,6 +87,7 @@ def read_files(paths: Sequence[Path], *, if_missing: str = "") -> FilesRead:
     Args:
         paths: Files and folders. Not empty.
         if_missing: What to do about a path that is not there, for the error.
+        may_be_empty: Whether a folder may hold no file that can be read.
 
     Raises:
         UnreadableFileError: A file that was named is missing, unreadable, empty or
@@ -109,7 +112,7 @@ def read_files(paths: Sequence[Path], *, if_missing: str = "") -> FilesRead:
                 if found is path:
                     raise
                 skipped.append(error)
-        if path.is_dir() and len(texts) == before:
+        if path.is_dir() and len(texts) == before and not may_be_empty:
             raise unreadable(path, "holds no file that can be read", skipped)
     return FilesRead(tuple(texts), tuple(skipped))
 
