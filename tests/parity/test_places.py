@@ -12,6 +12,7 @@ from llama_index.core import Document as LlamaDocument
 
 import langchain_oprag
 import llamaindex_oprag
+from oprag import order_context, render
 from oprag.errors import (
     BudgetTooSmallError,
     InconsistentChunksError,
@@ -247,6 +248,26 @@ def test_with_a_problem_the_order_as_retrieved_is_kept(component, problem, selec
     assert [m["problem"] for m in result.metadatas] == [problem] * 2
     assert len(caught) == 1
     assert caught[0].message.__cause__ is not None
+
+
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+def test_room_for_marks_is_left_where_the_order_as_retrieved_is_kept():
+    texts = ["x0", "xx1"]
+    metadatas = [{"source": "a"}, {"source": "a", "start_index": 0}]
+    marked = {"gap_mark": "[…]"}
+    options = {**marked, "token_budget": 10, "token_counter": len, "on_problem": "warn"}
+
+    passages = order_context(texts, metadatas, **options)
+    compressor = langchain_oprag.OrderPreservingCompressor(**options)
+    found = compressor(documents(texts, metadatas))
+    postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(**options)
+    ordered = postprocessor.postprocess_nodes(nodes(texts, metadatas))
+
+    # "[…]" would make 12 of both.
+    assert render(passages, **marked) == "x0"
+    marked["citations"] = False
+    assert langchain_oprag.format_documents(found, **marked) == "x0"
+    assert llamaindex_oprag.format_nodes(ordered, **marked) == "x0"
 
 
 @EVERYWHERE
