@@ -89,6 +89,49 @@ def test_positions_that_the_text_confirms_stay_as_they_are(component):
 
 
 @EVERYWHERE
+def test_a_place_that_the_text_has_elsewhere_too_is_not_proved(component):
+    twice = "It rained. It snowed. It rained."
+    asked = {"missing_position": "locate", "documents": {"a": twice}}
+    with pytest.raises(MissingPositionError, match="rank 0 stands in its text more"):
+        component(
+            ["It rained.", "It snowed."],
+            [{"source": "a", "start_index": start} for start in (0, 11)],
+            **asked,
+        )
+    alone = component(["It rained."], [{"source": "a", "start_index": 0}], **asked)
+    assert "char_start" not in alone.metadatas[0]
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("numbers", [(0, 1, 2), (2, 0, 1)])
+def test_the_text_places_chunks_that_have_numbers(component, numbers):
+    metadatas = [{"source": "a.txt", "chunk_index": number} for number in numbers]
+    asked = {"missing_position": "locate", "documents": {"a.txt": TEXT}}
+
+    result = component(TEXTS, metadatas, **asked)
+    assert result.texts == IN_ORDER
+    if component is not COMPONENTS["order_context"]:
+        starts = [metadata["char_start"] for metadata in result.metadatas]
+        assert starts == [0, 20, 47]
+    (alone,) = component(TEXTS[2:], metadatas[2:], **asked).metadatas
+    assert alone.get("char_start", 20) == 20
+
+
+@EVERYWHERE
+def test_what_oprag_wrote_counts_where_the_text_has_copies(component):
+    twice = "It rained. It snowed. It rained."
+    own = {"source": "a", "doc_key": "k", "doc_uri": "a", "n_chunks": 3}
+    places = {"chunk_index": 2, "char_start": 22, "char_end": 32}
+    metadatas = [{**own, **places}, {**own, "chunk_index": 1}]
+    texts = ["It rained.", "It snowed."]
+    asked = {"missing_position": "locate", "documents": {"a": twice}}
+
+    assert component(texts, metadatas, **asked).texts == texts[::-1]
+    metadatas[1] |= {"char_start": 11, "char_end": 21}
+    assert component(texts, metadatas, **asked).texts == texts[::-1]
+
+
+@EVERYWHERE
 def test_what_cannot_be_proved_is_an_error_with_the_facts(component):
     twice = "It rained. It snowed. It rained."
     with pytest.raises(MissingPositionError) as caught:
