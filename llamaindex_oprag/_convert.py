@@ -25,7 +25,14 @@ from llama_index.core.schema import (
 from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
-from oprag.context import Columns, ContextOptions, Result, result_of, single_passage
+from oprag.context import (
+    Columns,
+    ContextOptions,
+    Result,
+    keys_of_users,
+    result_of,
+    single_passage,
+)
 from oprag.documents import check_entries
 from oprag.errors import OpragError
 from oprag.metadata import (
@@ -253,7 +260,9 @@ def sent_text(chunk: Chunk, text: str, *, rescore: str | None = None) -> str:
     node: BaseNode = chunk.source.node
     changes: dict[str, Any] = {}
     # A result shows what it moves under another name.
-    moved = {*COMMON_KEYS, rescore, *(() if chunk.span else (CHAR_START, CHAR_END))}
+    moved = {*keys_of_users(node.metadata), rescore}
+    if not chunk.span:
+        moved |= {CHAR_START, CHAR_END}
     if not moved.isdisjoint(_shown(node)):
         result = result_of(single_passage(chunk))
         result.score = 0.0

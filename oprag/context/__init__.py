@@ -24,6 +24,7 @@ from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import (
     Arranged,
     Result,
+    keys_of_users,
     place_metadata,
     put_place,
     single_passage,
@@ -86,6 +87,7 @@ __all__ = [
     "extract_segments",
     "fill_budget",
     "find_places",
+    "keys_of_users",
     "knows_its_options",
     "list_options",
     "marked_texts",
