@@ -21,7 +21,7 @@ from oprag.context import columns as short_way
 from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
 from oprag.context.columns import Columns
 from oprag.context.docstrings import list_options
-from oprag.context.lasting import with_lasting_ranks
+from oprag.context.lasting import side_by_side, with_lasting_ranks
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -41,7 +41,7 @@ from oprag.errors import (
     kind_of,
     named,
 )
-from oprag.metadata import DOC_KEY
+from oprag.metadata import DOC_KEY, RANK
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -315,11 +315,17 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         position_keys=options.position_keys,
         missing_position=options.missing_position,
     )
+    given = chunks
+    if chunks and RANK in chunks[0].metadata:  # mostly the first tells
+        chunks = side_by_side(chunks)
+    fused = chunks is not given
     chunks = within_one_version(without_duplicates(chunks))
     if options.missing_position == "locate" and (texts := options.source_text()):
         chunks = without_duplicates(find_places(chunks, texts.read))
     else:
         chunks = check_positions(chunks, missing_position=options.missing_position)
+    if fused:
+        return chunks
     names = [chunk.name for chunk in chunks]
     ranks = written_ranks([chunk.metadata for chunk in chunks], names)
     how = options.document_order
