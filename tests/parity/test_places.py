@@ -17,6 +17,7 @@ from oprag.errors import (
     BudgetTooSmallError,
     InconsistentChunksError,
     InvalidOptionError,
+    InvalidSpanError,
     MissingDocumentError,
     MissingPositionError,
     PositionWarning,
@@ -373,6 +374,27 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
     sound = [{"source": "a", "start_index": i} for i in (90, 0, 19)]
     with pytest.raises(InconsistentChunksError):
         component(TEXTS, sound, on_problem="warn", merge=True, documents=damaged)
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("merge", [False, True])
+def test_a_position_that_a_text_in_memory_denies_is_an_error(component, merge):
+    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
+    options = {"merge": merge, "documents": {"a": TEXT}}
+    with pytest.raises(InvalidSpanError, match="where the text differs"):
+        component([TEXTS[1], "A", "B"], metadatas, **options)
+    with pytest.warns(PositionWarning, match="invalid_span"):
+        result = component(["A", "B"], metadatas[1:], on_problem="warn", **options)
+    assert not any("char_start" in metadata for metadata in result.metadatas)
+
+
+@EVERYWHERE
+def test_a_text_that_has_to_be_fetched_is_not_where_no_option_uses_it(component):
+    def fetched(name):
+        raise AssertionError(name)
+
+    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
+    assert component(TEXTS, metadatas, documents=fetched).texts == IN_ORDER
 
 
 @EVERYWHERE
