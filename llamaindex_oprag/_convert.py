@@ -34,6 +34,7 @@ from oprag.context import (
     Result,
     Seen,
     gather_evidence,
+    keys_of_users,
     result_of,
     single_passage,
 )
@@ -293,7 +294,9 @@ def sent_text(chunk: Chunk, text: str, *, rescore: str | None = None) -> str:
     node: BaseNode = chunk.source.node
     changes: dict[str, Any] = {}
     # A result shows what it moves under another name.
-    moved = {*COMMON_KEYS, rescore, *(() if chunk.span else (CHAR_START, CHAR_END))}
+    moved = {*keys_of_users(node.metadata), rescore}
+    if not chunk.span:
+        moved |= {CHAR_START, CHAR_END}
     if not moved.isdisjoint(_shown(node)):
         result = result_of(single_passage(chunk))
         result.score = 0.0

@@ -33,6 +33,7 @@ from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import (
     Arranged,
     Result,
+    keys_of_users,
     place_metadata,
     put_place,
     single_passage,
@@ -113,6 +114,7 @@ __all__ = [
     "find_places",
     "gather_evidence",
     "is_search",
+    "keys_of_users",
     "knows_its_options",
     "list_options",
     "marked_texts",

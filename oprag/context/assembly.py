@@ -22,7 +22,7 @@ from oprag.context import columns as short_way
 from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
 from oprag.context.columns import Columns
 from oprag.context.docstrings import list_options
-from oprag.context.lasting import with_lasting_ranks
+from oprag.context.lasting import side_by_side, with_lasting_ranks
 from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
 from oprag.context.options import (
     DEFAULTS,
@@ -44,7 +44,7 @@ from oprag.errors import (
     kind_of,
     named,
 )
-from oprag.metadata import DOC_KEY
+from oprag.metadata import DOC_KEY, RANK
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -208,11 +208,11 @@ def _by_steps(
     neighbours: Neighbours,
 ) -> Arranged:
     try:
-        chunks = _checked_chunks(hits, options)
         brought = ALONE_RANKS
         if neighbours is ALONE:
-            chunks, _ = _ranked(chunks, options)
+            chunks = prepared_chunks(hits, options)
         else:
+            chunks, _ = _checked_chunks(hits, options, alone=False)
             count = len(hits) - len(neighbours.brought_by)
             own, ranks = _ranked([c for c in chunks if c.rank < count], options)
             beside = [
@@ -372,10 +372,14 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         MissingDocumentError: See `read_documents`.
         PositionError: See `read_chunks` and `check_positions`.
     """
-    return _ranked(_checked_chunks(hits, options), options)[0]
+    chunks, fused = _checked_chunks(hits, options)
+    return chunks if fused else _ranked(chunks, options)[0]
 
 
-def _checked_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
+def _checked_chunks(
+    hits: Sequence[Hit], options: ContextOptions, *, alone: bool = True
+) -> tuple[list[Chunk], bool]:
+    """The chunks of hits, and whether those of several lists were put best first."""
     documents = read_documents(
         hits,
         document_key=options.document_key,
@@ -388,12 +392,16 @@ def _checked_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
         position_keys=options.position_keys,
         missing_position=options.missing_position,
     )
+    given = chunks
+    if alone and chunks and RANK in chunks[0].metadata:  # mostly the first tells
+        chunks = side_by_side(chunks)
+    fused = chunks is not given
     chunks = within_one_version(without_duplicates(chunks))
     if options.missing_position == "locate" and (texts := options.source_text()):
         chunks = without_duplicates(find_places(chunks, texts.read))
     else:
         chunks = check_positions(chunks, missing_position=options.missing_position)
-    return chunks
+    return chunks, fused
 
 
 def _ranked(

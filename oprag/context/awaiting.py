@@ -68,6 +68,10 @@ class _Texts(ReadTexts):
     def characters(self) -> int:
         return sum(len(found.text) for found in self._found.values() if found)
 
+    @property
+    def at_hand(self) -> bool:
+        return self._source.at_hand
+
     def read(self, document_id: str) -> FullText:
         if document_id not in self._found:
             self.asked[document_id] = None

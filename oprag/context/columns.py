@@ -161,8 +161,8 @@ def arranged(
     line, lasting = _laid_out(columns, options), written_ranks(columns.metadatas)
     if line is not None and lasting is not None:
         if not handed_out(lasting, line.documents, line.reads_on):
-            lasting = None
-        elif lasting != sorted(lasting):
+            return None
+        if lasting != sorted(lasting):
             columns, lasting = _best_first(columns, lasting), sorted(lasting)
             line = _laid_out(columns, options)
     kept = None if line is None else _kept(columns, line, options)

@@ -153,7 +153,6 @@ class ContextOptions:
             selection="budget" if by_position else self.selection,
             order="score",
             merge=False,
-            gap_mark=None,
             missing_position="rank",
             missing_document="one",
             documents=None,

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from oprag.chunk import Chunk, FullText, Span
 from oprag.locating import Location, place_some
-from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_KEY
+from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_KEY, N_CHUNKS
 from oprag.ordering import group_by_document
 from oprag.positions import as_number, check_positions, not_located, parts_named
 
@@ -17,10 +17,11 @@ FindText: TypeAlias = Callable[[str], FullText | None]
 def find_places(chunks: Sequence[Chunk], full_text: FindText) -> list[Chunk]:
     """Give chunks the places that their full texts prove.
 
-    Those of a document stay as they are where all have a place, none contradicts
-    another, and the text has each of them where it says. Else what is recorded counts
-    for those that stand there alone, and the others are looked for in the text: in
-    that of their page, where the text has pages that the chunks name.
+    Those of a document stay as they are where oprag wrote all of them, none contradicts
+    another, and the text has each where it says. Else each is looked for in the text:
+    in that of its page, where the text has pages that the chunks name. What others
+    recorded proves nothing alone: a search for a text that repeats itself finds any of
+    its places.
 
     Args:
         chunks: As they were read (`missing_position="locate"`), in any order.
@@ -51,23 +52,29 @@ def _placed(chunks: list[Chunk], full_text: FindText) -> list[Chunk]:
             raise not_located(chunks, without, known=False)
         return chunks
     source = full.text
-    holds = [_holds(chunk, source) for chunk in chunks]
-    sound = False not in holds and not _all_at_the_start(chunks)
-    if sound and not without:
+    written = [_is_written(chunk, source) for chunk in chunks]
+    if all(written) and not without:
         return chunks
-    locations = place_some(source, [chunk.text for chunk in chunks], _recorded(chunks))
+    texts = [chunk.text for chunk in chunks]
+    recorded = [None if chunk.part is not None else chunk.span for chunk in chunks]
+    locations = place_some(source, texts, _recorded(chunks), recorded)
     _find_on_pages(full, chunks, locations)
-    # Where one recorded place is wrong, another may be right by chance.
-    kept = [held and sound for held in holds]
-    placed, unproved = [], []
-    for chunk, location, keep in zip(chunks, locations, kept, strict=True):
-        if location.span is None and not keep and location.status != "blank":
-            unproved.append((chunk, location.status))
-        known = Location(chunk.span, "exact") if keep else location
-        placed.append(_at(chunk, known, source))
-    if unproved and len(chunks) > 1:
+    placed = [
+        chunk
+        if ours and chunk.span is not None and chunk.part is None
+        else _at(chunk, location, source)
+        for chunk, location, ours in zip(chunks, locations, written, strict=True)
+    ]
+    unproved = [
+        (chunk, location.status)
+        for chunk, location, at in zip(chunks, locations, placed, strict=True)
+        if at.span is None and location.status != "blank"
+    ]
+    if not unproved:
+        return placed
+    if len(chunks) > 1:
         raise not_located(chunks, unproved, known=True)
-    return placed
+    return placed if chunks[0].span is not None else chunks
 
 
 def _find_on_pages(
@@ -91,31 +98,24 @@ def _find_on_pages(
         members = [i for i, span in enumerate(spans) if span == page]
         on_page = [chunks[i] for i in members]
         texts = [chunk.text for chunk in on_page]
-        found_there = place_some(full.text[slice(*page)], texts, _recorded(on_page))
+        recorded = [None if c.part is None else c.span for c in on_page]
+        on_it = full.text[slice(*page)]
+        found_there = place_some(on_it, texts, _recorded(on_page), recorded)
         for i, (span, status) in zip(members, found_there, strict=True):
             if locations[i].status == "ambiguous" and span is not None:
                 moved = Span(page.start + span[0], page.start + span[1])
                 locations[i] = Location(moved, status)
 
 
-def _holds(chunk: Chunk, source: str) -> bool | None:
-    """Whether the text has the chunk where that says; None where it says no such."""
-    if chunk.span is None or chunk.part is not None:
-        return None
+def _is_written(chunk: Chunk, source: str) -> bool:
+    """Whether oprag wrote where the chunk stands, and the text does not deny it."""
+    if chunk.position is None or DOC_KEY not in chunk.metadata:
+        return False
+    if chunk.span is None:  # the order is known even where a place is not
+        return CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
     # A text that was replaced, or joined over a gap, is not to be the slice.
-    if not chunk.exact and DOC_KEY in chunk.metadata:
-        return None
-    return source[slice(*chunk.span)] == chunk.text
-
-
-def _all_at_the_start(chunks: Sequence[Chunk]) -> bool:
-    """Whether every chunk says that it stands at 0, as some applications write."""
-    return all(
-        chunk.span is not None
-        and chunk.span.start == 0
-        and DOC_KEY not in chunk.metadata
-        for chunk in chunks
-    )
+    told = chunk.part is not None or not chunk.exact
+    return told or source[slice(*chunk.span)] == chunk.text
 
 
 def _recorded(chunks: Sequence[Chunk]) -> list[int] | None:

@@ -277,7 +277,8 @@ def put_place(
 
     A place that stood there is replaced. What an application kept under `rank`,
     `citation` or `exact` is kept under `original_<key>`; so are a `problem` where one
-    is written, and characters that are not known to be those of the result.
+    is written, and characters that are not known to be those of the result, or are no
+    numbers.
 
     Args:
         metadata: It is written to.
@@ -286,6 +287,7 @@ def put_place(
     """
     again = RANK in metadata and is_placed(metadata, name)
     told = again and written_problem(metadata, name) is not None
+    own = () if again else keys_of_users(metadata)
     for key in (DOC_KEY, *RESULT_KEYS):
         if key not in metadata:  # most are not: asked first, it takes half the time
             continue
@@ -296,9 +298,26 @@ def put_place(
         before = metadata.pop(key)
         if ours or key == CHAR_SPANS or (key == PROBLEM and before == place[key]):
             continue
-        if key in COMMON_KEYS or key not in place:
+        if key in own or key not in place:
             keep_aside(metadata, key, before)
     metadata.update(place)
+
+
+def keys_of_users(metadata: Mapping[str, Any]) -> Sequence[str]:
+    """Return the keys of a place under which an application has its own values.
+
+    Args:
+        metadata: Of no result; see `is_placed`.
+    """
+    keys = [*COMMON_KEYS]
+    if DOC_KEY in metadata:  # then a place is oprag's, if a damaged one
+        return keys
+    start, end = as_number(metadata.get(CHAR_START)), metadata.get(CHAR_END, 0)
+    if start is None or as_number(end) is None:
+        keys += CHAR_START, CHAR_END
+    if as_number(metadata.get(PART_INDEX)) is None:
+        keys.append(PART_INDEX)
+    return keys
 
 
 def keep_aside(metadata: dict[str, Any], key: str, value: Any) -> None:

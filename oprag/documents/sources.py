@@ -66,6 +66,11 @@ class DocumentSource(ABC):
         """Async version of `read`."""
         return FullText(await self.aget(document_id))
 
+    @property
+    def at_hand(self) -> bool:
+        """Whether the texts are in memory, so that reading one costs nothing."""
+        return False
+
     def names(self) -> Iterable[str]:
         """Return the names of the documents; none where they cannot be listed."""
         return ()
@@ -253,6 +258,10 @@ class _ListSource(DocumentSource):
 
         return await to_thread(self.read, document_id)
 
+    @property
+    def at_hand(self) -> bool:
+        return True
+
     def names(self) -> Iterable[str]:
         return self._by_name
 
@@ -315,6 +324,10 @@ class _MappingSource(DocumentSource):
 
     async def aget(self, document_id: str) -> str:
         return self.get(document_id)
+
+    @property
+    def at_hand(self) -> bool:
+        return True
 
     def names(self) -> Iterable[str]:
         return self._texts

@@ -50,27 +50,46 @@ class TextIndex:
             return Location(Span(begin, begin + len(text)), "exact")
         return Location(Span(first, last), "whitespace")
 
+    def copies(self, text: str, most: int) -> int:
+        """Count the places of a text, as `only` finds it, up to `most` and one more."""
+        piece = squeeze(text)
+        count, start = 0, -1
+        while count <= most:
+            start = self._squeezed.flat.find(piece, start + 1)
+            if start < 0:
+                break
+            count += 1
+        return count
+
 
 _kept: dict[str, TextIndex] = {}
 _lock = Lock()
 
 
 def place_some(
-    source: str, texts: Sequence[str], order: Sequence[int] | None = None
+    source: str,
+    texts: Sequence[str],
+    order: Sequence[int] | None = None,
+    recorded: Sequence[Span | None] = (),
 ) -> list[Location]:
     """Find the places of some chunks of a text, such as those that were retrieved.
 
-    A place is proved where the text occurs once; or where the order of the chunks is
-    recorded and leaves one place (see `locate`).
+    A place is proved where the text occurs once; where there are as many chunks of a
+    text as places, each recorded at one of its own; or where the order of the chunks
+    is recorded and leaves one place (see `locate`).
 
     Args:
         source: The full text. What is made of it is kept for the next call.
         texts: The texts of the chunks, in any order.
         order: Their numbers in the order in which the index says that they stand;
             None where it says nothing.
+        recorded: Where the index says that each stands, which alone proves nothing: a
+            search for a text that repeats itself finds any of its places.
     """
     index = _index_of(source, texts)
     found = [index.only(text) for text in texts]
+    if recorded:
+        _place_all_copies(index, source, texts, found, recorded)
     if order is None or all(location.status != "ambiguous" for location in found):
         return found
     known = [span for i in order if (span := found[i].span) is not None]
@@ -81,6 +100,25 @@ def place_some(
         if found[i].status == "ambiguous":
             found[i] = location
     return found
+
+
+def _place_all_copies(
+    index: TextIndex,
+    source: str,
+    texts: Sequence[str],
+    found: list[Location],
+    recorded: Sequence[Span | None],
+) -> None:
+    """Place the chunks of texts of which each copy is recorded at its own place."""
+    spans: dict[str, dict[Span, int]] = {}
+    for number, (text, span) in enumerate(zip(texts, recorded, strict=True)):
+        several = found[number].status == "ambiguous"
+        if several and span and source[slice(*span)] == text:
+            spans.setdefault(text, {})[span] = number
+    for text, numbers in spans.items():
+        if index.copies(text, len(numbers)) == len(numbers):
+            for span, number in numbers.items():
+                found[number] = Location(span, "exact")
 
 
 def _index_of(source: str, texts: Sequence[str]) -> TextIndex:

@@ -69,6 +69,33 @@ def test_results_of_two_searches_are_ranked_as_they_come():
     assert list(ordered(both)) == [0, 1, 2, 3]
 
 
+SEARCHES = [
+    [result(0, 2), result(10, 1), result(40, 0)],
+    [result(10, 2), result(20, 1), result(30, 0)],
+]
+
+
+@pytest.mark.parametrize("own", [{}, {"doc_key": "k"}])
+@pytest.mark.parametrize("limit", [{"top_n": 2}, {"token_budget": 8}])
+def test_of_several_ordered_lists_the_best_of_each_are_kept(limit, own):
+    both = [(text, {**m, **own}) for search in SEARCHES for text, m in search]
+
+    assert ordered(both, **limit) == {1: "030", 0: "040"}
+    assert list(ordered(both[::-1], top_n=1).values()) == ["030"]  # best first
+    # Any other order is a reranker's.
+    assert set(ordered([*both[1:], both[0]], **limit).values()) == {"010", "040"}
+
+
+def test_of_several_lists_over_several_documents_too():
+    first = [result(0, 0), result(0, 1, "b"), result(9, 3, "b"), result(5, 2, "c")]
+    second = [result(9, 2, "c"), result(20, 0, "c"), result(3, 1, "d")]
+
+    assert list(ordered([*first, *second], order="score").values()) == [
+        *("000", "020", "000", "003", "005", "009", "009")
+    ]
+    assert list(ordered([*first, *second], top_n=2).values()) == ["000", "020"]
+
+
 def test_parts_of_one_chunk_have_its_rank():
     parts = [result(0, 1), result(10, 0), result(20, 1)]
     texts, metadatas = zip(*parts, strict=True)
@@ -76,6 +103,15 @@ def test_parts_of_one_chunk_have_its_rank():
     passages = order_context(texts, metadatas)
 
     assert [passage.rank for passage in passages] == [1, 0, 1]
+
+
+def test_parts_of_the_best_chunk_are_no_lists_of_several_searches():
+    parts = [result(n * 10, rank) for n, rank in enumerate([2, 1, 0, 1, 0])]
+    texts, metadatas = zip(*parts, strict=True)
+
+    passages = order_context(texts, metadatas)
+
+    assert [passage.rank for passage in passages] == [2, 1, 0, 1, 0]
 
 
 def test_documents_may_stand_in_an_order_of_their_own():

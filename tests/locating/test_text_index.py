@@ -8,9 +8,13 @@ from time import perf_counter
 
 import pytest
 
+from oprag import order_context
+from oprag.chunk import Span
+from oprag.errors import MissingPositionError
 from oprag.locating import place_some, text_index
 from tests.locating.comparing import _tight
 from tests.locating.disguise import Bare, Disguise
+from tests.locating.langchain_settings import recursive_tokens
 from tests.locating.texts import licences, made_up, reference
 from tests.stores.test_doctor_settings import SETTINGS
 
@@ -52,6 +56,65 @@ def test_none_of_ten_splitters_chunks_is_placed_wrongly(setting):
             if true is not None and _tight(text, span) != true
         ] == []
         assert len(placed) >= least * len(chunks)
+
+
+def searched(text, chunks):
+    """`start_index` as LangChain searches for it, the overlap counted in tokens."""
+    starts, start, before = [], 0, 0
+    for chunk in chunks:
+        start = text.find(chunk, max(start + before - 4, 0))
+        starts.append(start)
+        before = len(chunk)
+    return starts
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *(setting for made in SETTINGS.values() for setting in made),
+        recursive_tokens(32, 12),
+    ],
+    ids=lambda setting: setting.name,
+)
+def test_no_recorded_place_is_believed_that_another_copy_of_the_text_has(setting):
+    draw = random.Random(setting.name)  # noqa: S311 -- a text, no secret
+    stock = [f"Item {n} is {draw.choice(['open', 'done'])}." for n in range(12)]
+    lines = [f"Day {n}." if n % 9 == 0 else draw.choice(stock) for n in range(300)]
+    text = "\n".join(lines)
+    disguise = Disguise(text, setting.keep)
+    chunks = setting.split(Bare(text))
+    truth = [disguise.span(copy) for copy in setting.split(disguise)]
+    metadatas = [{"source": "a", "start_index": n} for n in searched(text, chunks)]
+    of_each = list(zip(chunks, metadatas, truth, strict=True))
+
+    placed = 0
+    for size in [1, 2, 5] * 60:
+        asked = [draw.choice(of_each) for _ in range(size)]
+        try:
+            passages = order_context(
+                *([each[i] for each in asked] for i in (0, 1)),
+                missing_position="locate",
+                documents={"a": text},
+            )
+        except MissingPositionError:
+            continue
+        for passage in passages:
+            true = asked[passage.rank][2]
+            if passage.spans and true is not None:
+                assert _tight(text, passage.spans[0]) == true
+                placed += 1
+    assert placed
+
+
+def test_as_many_chunks_as_copies_stand_where_each_is_recorded():
+    text = "One.\nTwo.\nOne."
+    first, last = Span(0, 4), Span(10, 14)
+
+    found = place_some(text, ["One.", "Two.", "One."], None, [last, None, first])
+    assert [location.span for location in found] == [last, Span(5, 9), first]
+    for recorded in ([last, None, last], [None, None, first], [first, None, (9, 13)]):
+        found = place_some(text, ["One.", "Two.", "One."], None, recorded)
+        assert [location.span for location in found] == [None, Span(5, 9), None]
 
 
 @pytest.mark.parametrize("letters", ["abcdefghij", "abcdéfghiæ"])

@@ -12,10 +12,12 @@ from llama_index.core import Document as LlamaDocument
 
 import langchain_oprag
 import llamaindex_oprag
+from oprag import order_context, render
 from oprag.errors import (
     BudgetTooSmallError,
     InconsistentChunksError,
     InvalidOptionError,
+    InvalidSpanError,
     MissingDocumentError,
     MissingPositionError,
     PositionWarning,
@@ -85,6 +87,49 @@ def test_positions_that_the_text_confirms_stay_as_they_are(component):
         documents={"a": twice},
     )
     assert result.texts == ["It rained.", "It snowed.", "It rained."]
+
+
+@EVERYWHERE
+def test_a_place_that_the_text_has_elsewhere_too_is_not_proved(component):
+    twice = "It rained. It snowed. It rained."
+    asked = {"missing_position": "locate", "documents": {"a": twice}}
+    with pytest.raises(MissingPositionError, match="rank 0 stands in its text more"):
+        component(
+            ["It rained.", "It snowed."],
+            [{"source": "a", "start_index": start} for start in (0, 11)],
+            **asked,
+        )
+    alone = component(["It rained."], [{"source": "a", "start_index": 0}], **asked)
+    assert "char_start" not in alone.metadatas[0]
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("numbers", [(0, 1, 2), (2, 0, 1)])
+def test_the_text_places_chunks_that_have_numbers(component, numbers):
+    metadatas = [{"source": "a.txt", "chunk_index": number} for number in numbers]
+    asked = {"missing_position": "locate", "documents": {"a.txt": TEXT}}
+
+    result = component(TEXTS, metadatas, **asked)
+    assert result.texts == IN_ORDER
+    if component is not COMPONENTS["order_context"]:
+        starts = [metadata["char_start"] for metadata in result.metadatas]
+        assert starts == [0, 20, 47]
+    (alone,) = component(TEXTS[2:], metadatas[2:], **asked).metadatas
+    assert alone.get("char_start", 20) == 20
+
+
+@EVERYWHERE
+def test_what_oprag_wrote_counts_where_the_text_has_copies(component):
+    twice = "It rained. It snowed. It rained."
+    own = {"source": "a", "doc_key": "k", "doc_uri": "a", "n_chunks": 3}
+    places = {"chunk_index": 2, "char_start": 22, "char_end": 32}
+    metadatas = [{**own, **places}, {**own, "chunk_index": 1}]
+    texts = ["It rained.", "It snowed."]
+    asked = {"missing_position": "locate", "documents": {"a": twice}}
+
+    assert component(texts, metadatas, **asked).texts == texts[::-1]
+    metadatas[1] |= {"char_start": 11, "char_end": 21}
+    assert component(texts, metadatas, **asked).texts == texts[::-1]
 
 
 @EVERYWHERE
@@ -249,6 +294,26 @@ def test_with_a_problem_the_order_as_retrieved_is_kept(component, problem, selec
     assert caught[0].message.__cause__ is not None
 
 
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+def test_room_for_marks_is_left_where_the_order_as_retrieved_is_kept():
+    texts = ["x0", "xx1"]
+    metadatas = [{"source": "a"}, {"source": "a", "start_index": 0}]
+    marked = {"gap_mark": "[…]"}
+    options = {**marked, "token_budget": 10, "token_counter": len, "on_problem": "warn"}
+
+    passages = order_context(texts, metadatas, **options)
+    compressor = langchain_oprag.OrderPreservingCompressor(**options)
+    found = compressor(documents(texts, metadatas))
+    postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(**options)
+    ordered = postprocessor.postprocess_nodes(nodes(texts, metadatas))
+
+    # "[…]" would make 12 of both.
+    assert render(passages, **marked) == "x0"
+    marked["citations"] = False
+    assert langchain_oprag.format_documents(found, **marked) == "x0"
+    assert llamaindex_oprag.format_nodes(ordered, **marked) == "x0"
+
+
 @EVERYWHERE
 def test_the_warning_points_at_the_users_code(component):
     with pytest.warns(PositionWarning) as caught:
@@ -309,6 +374,27 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
     sound = [{"source": "a", "start_index": i} for i in (90, 0, 19)]
     with pytest.raises(InconsistentChunksError):
         component(TEXTS, sound, on_problem="warn", merge=True, documents=damaged)
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("merge", [False, True])
+def test_a_position_that_a_text_in_memory_denies_is_an_error(component, merge):
+    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
+    options = {"merge": merge, "documents": {"a": TEXT}}
+    with pytest.raises(InvalidSpanError, match="where the text differs"):
+        component([TEXTS[1], "A", "B"], metadatas, **options)
+    with pytest.warns(PositionWarning, match="invalid_span"):
+        result = component(["A", "B"], metadatas[1:], on_problem="warn", **options)
+    assert not any("char_start" in metadata for metadata in result.metadatas)
+
+
+@EVERYWHERE
+def test_a_text_that_has_to_be_fetched_is_not_where_no_option_uses_it(component):
+    def fetched(name):
+        raise AssertionError(name)
+
+    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
+    assert component(TEXTS, metadatas, documents=fetched).texts == IN_ORDER
 
 
 @EVERYWHERE

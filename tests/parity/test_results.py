@@ -311,6 +311,37 @@ def test_what_an_application_kept_under_our_names_is_kept():
     }
 
 
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"char_start": "12:00", "char_end": "13:00"},
+        {"char_start": "12:00"},
+        {"char_start": 12.5, "char_end": 14},
+        {"part_index": "II"},
+    ],
+)
+def test_what_is_no_number_is_kept_where_a_place_is_written(own):
+    page = {"page": 4} if "part_index" in own else {}
+    metadata = {"source": "a", "start_index": 3, **page, **own}
+    component = in_langchain.OrderPreservingCompressor()
+
+    (made,) = component([Document("one two", metadata=metadata)])
+    assert (made.metadata["char_start"], made.metadata["char_end"]) == (3, 10)
+    assert {f"original_{key}": value for key, value in own.items()}.items() <= (
+        made.metadata.items()
+    )
+    assert component([made]) == [made]
+
+    node = NodeWithScore(node=TextNode(text="one two", metadata=metadata))
+    (in_node,) = by_llamaindex([node], {})
+    assert in_node.node.metadata == made.metadata
+    seen = in_node.node.get_content(MetadataMode.LLM)
+    assert all(f"original_{key}: {value}" in seen for key, value in own.items())
+    needed = {"token_budget": COUNT(seen)}
+    assert by_llamaindex([node], needed) == [in_node]
+    assert by_llamaindex([node], {"token_budget": COUNT(seen) - 1}) == []
+
+
 def test_a_component_behind_another_keeps_the_ranks_that_were_retrieved():
     found = [
         Document(text, metadata={"source": "a", "start_index": start})
