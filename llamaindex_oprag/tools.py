@@ -4,12 +4,14 @@
 # functions whose annotation is the class itself, and a text is none.
 
 import asyncio
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
+from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
@@ -24,8 +26,19 @@ Show = Literal["all", "unseen"]
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
 
-_turns: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
-"""For each Context's store: searches that run side by side take turns."""
+
+@dataclass
+class _Run:
+    """The searches of one run; the store of a Context is its own in each."""
+
+    turns: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Searches that run side by side take turns."""
+    told: list[str] = field(default_factory=list)
+    """What they answered, until a message holds it."""
+
+
+_runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
+"""For each Context's store."""
 
 
 class OrderPreservingRetrieverTool(FunctionTool):
@@ -85,12 +98,12 @@ class OrderPreservingRetrieverTool(FunctionTool):
             show: `"all"` that a search finds, or what is `"unseen"` in this
                 conversation: what was shown before is cut out before the budget is
                 filled, and a line says where it stands,
-                `[see above: contract.txt, characters 120-480]`. The spans are kept
-                as plain JSON in the store of the agent's `Context`, under
+                `[see above: contract.txt, characters 120-480]`. What was shown is
+                kept as plain JSON in the store of the agent's `Context`, under
                 `oprag_seen`, for all such tools in it; a typed state needs a list of
-                that name. Set it to `[]` where the messages are gone: LlamaIndex
-                may leave an agent's memory out of the JSON of a `Context`; run the
-                agent with the same `memory=`.
+                that name. It counts while the agent's memory gives a message that
+                holds it. LlamaIndex makes a new memory for each run without
+                `memory=`: run the agent with the same one.
 
         Raises:
             InvalidOptionError: `retriever` is something else; or an
@@ -159,9 +172,11 @@ class OrderPreservingRetrieverTool(FunctionTool):
         return output
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
-        async with _turns.setdefault(ctx.store, asyncio.Lock()):
-            seen = Seen(await ctx.store.get(_SHOWN, default=[]))
+        run = _runs.setdefault(ctx.store, _Run())
+        async with run.turns:
+            seen = await _aseen(ctx.store, run)
             output = await self._aread_on(input, seen)
+            run.told.append(output.content)
             await ctx.store.set(_SHOWN, seen.as_json())
         return output
 
@@ -181,3 +196,18 @@ class OrderPreservingRetrieverTool(FunctionTool):
             raw_input={"input": question},
             raw_output=nodes,
         )
+
+
+async def _aseen(store: Any, run: _Run) -> Seen:
+    """What was shown and is still in the conversation; all of it without an agent."""
+    seen = Seen(await store.get(_SHOWN, default=[]))
+    memory = await store.get("memory", default=None)
+    if not isinstance(memory, BaseMemory):
+        return seen
+    messages = await memory.aget(input=await store.get("user_msg_str", default=None))
+    # Agents put what the tools of a run answered into the memory when the run ends.
+    calls = await store.get("current_tool_calls", default=[])
+    contents = [message.content or "" for message in messages]
+    said = "\n".join([*contents, *(call.tool_output.content for call in calls)])
+    run.told = [told for told in run.told if told not in said]
+    return seen.kept_in("\n".join([said, *run.told]))

@@ -82,6 +82,22 @@ class Seen:
         )
         return [*spans, *map(list, sorted(self._texts))]
 
+    def kept_in(self, conversation: str) -> Seen:
+        """Return what a conversation still holds.
+
+        Args:
+            conversation: Its messages. A text that was shown stands at the beginning
+                of a line in one of them; of which no text is known, it is kept.
+        """
+        kept = Seen()
+        for source, pieces in self._pieces.items():
+            for span, text in pieces:
+                if not text or f"\n{text}" in conversation:
+                    kept._add_piece(source, (span, text))
+        texts = self._texts
+        kept._texts = {key: None for key in texts if f"\n{key[1]}" in conversation}
+        return kept
+
     def divided(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
         """Divide chunks into what is to be read and what was read.
 

@@ -16,7 +16,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetad
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.tools import RetrieverTool
 from llama_index.core.workflow import Context
@@ -235,6 +235,25 @@ async def test_a_context_that_was_kept_as_json_knows_what_was_shown():
     assert spans == json.loads(json.dumps(spans))
     keys = {document_key(name): name for name in SOURCES}
     assert {(keys[s[0]], n) for s in spans for n in range(s[2], s[3])} == {*shown}
+
+
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
+@pytest.mark.parametrize("kind", [None, ChatMemoryBuffer, Memory])
+async def test_what_the_memory_forgot_is_shown_again(kind):
+    tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
+    memory = kind and kind.from_defaults(token_limit=1_200)
+    made = agent(tool, *[2, 0] * 6, queries=repeat(0))
+    context = Context(made)
+
+    for _ in range(6):
+        await made.run("What are the rules?", ctx=context, memory=memory)
+
+        contents = told(made.llm.calls[-1])
+        shown = [place for content in contents for place in places_shown(content)]
+        assert shown
+        assert len(shown) == len({*shown})
+        assert "see above" in contents[-1]
+    assert len(contents) < 12
 
 
 async def test_a_workflow_of_agents_shares_what_was_shown():
