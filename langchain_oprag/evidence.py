@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -49,8 +50,9 @@ class EvidenceMiddleware(AgentMiddleware):
     Documents of which no place is known, or of which the places contradict each other,
     stand behind the others of their source as they came, each text once.
 
-    A message is left as it is if its content has no line of the documents: an answer
-    with its sources as artifact, or a cleared result.
+    A message is left as it is unless its content is the documents, each of them whole,
+    with their heads: an answer with its sources as artifact stays, and so does a result
+    that was cleared, shortened, or put into a file.
 
     Args:
         token_budget: Tokens that one message may show, the lines for what stands above
@@ -151,9 +153,19 @@ def _evidence_of(message: BaseMessage) -> list[Document]:
     if not all(map(_is_document, message.artifact)):
         return []
     documents = [as_document(each) for each in message.artifact]
-    content = _text_of(message.content)
-    lines = [_longest_line(each.page_content) for each in documents]
-    return documents if any(line and line in content for line in lines) else []
+    texts = {each.page_content.strip() for each in documents} - {""}
+    return documents if texts and _is_made_of(texts, _text_of(message.content)) else []
+
+
+def _is_made_of(texts: Iterable[str], content: str) -> bool:
+    """Whether a content is these texts with their heads; an answer may quote some."""
+    if not all(text in content for text in texts):
+        return False
+    if 2 * sum(map(len, texts)) >= len(content.strip()):
+        return True
+    # Short texts with long heads: each ends its line, and is no end of a sentence.
+    own = r"(?m)(?:^|[^\w\s])[^\S\n]*{}[^\S\n]*$"
+    return all(re.search(own.format(re.escape(text)), content) for text in texts)
 
 
 def _is_document(given: Any) -> bool:
@@ -161,10 +173,6 @@ def _is_document(given: Any) -> bool:
     return isinstance(given, Document) or (
         isinstance(given, Mapping) and isinstance(given.get("page_content"), str)
     )
-
-
-def _longest_line(text: str) -> str:
-    return max((line.strip() for line in text.splitlines()), key=len, default="")
 
 
 def _text_of(content: str | Sequence[Any]) -> str:
