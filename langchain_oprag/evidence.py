@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_oprag._convert import hits_of
 from langchain_oprag.results import as_document
 from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.documents import check_entries, check_listed
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
 
@@ -103,7 +104,13 @@ class EvidenceMiddleware(AgentMiddleware):
         Returns:
             A new list. Messages of tools that found documents are new objects with
             the same id and artifact; the others are those that were given.
+
+        Raises:
+            InvalidOptionError: `messages` are no list of messages.
         """
+        check_listed("messages", messages, BaseMessage, _as_messages)
+        messages = list(messages)
+        check_entries("messages", messages, BaseMessage, _as_messages)
         seen = Seen()
         return [self._shown(message, seen) for message in messages]
 
@@ -139,6 +146,19 @@ class EvidenceMiddleware(AgentMiddleware):
         seen.add(evidence.passages)
         # Of nothing but white space nothing is left, and no model takes that.
         return message.model_copy(update={"content": evidence.text or message.content})
+
+
+def _as_messages(value: Any) -> str:
+    """What to give in the place of a graph's state, or of what becomes a message."""
+    if isinstance(value, Mapping) and "messages" in value:
+        return ' Give the messages of the state: state["messages"].'
+    if hasattr(value, "messages"):
+        return " Give the messages of the state: state.messages."
+    if isinstance(value, str):
+        return " Write HumanMessage(text)."
+    if isinstance(value, (Mapping, tuple)):
+        return " Write convert_to_messages(messages), of langchain_core.messages."
+    return ""
 
 
 def _require_agents() -> None:
