@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_oprag._convert import hits_of
 from langchain_oprag.results import as_document
-from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.context import ContextOptions, Seen, fitting_evidence
 from oprag.documents import check_entries, check_listed
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
@@ -57,7 +57,8 @@ class EvidenceMiddleware(AgentMiddleware):
 
     Args:
         token_budget: Tokens that one message may show, the lines for what stands above
-            included: documents are left out, the worst first, until they fit. These
+            included: documents are left out, the worst first, until they fit, and
+            where the best alone does not, it is; a line says where none does. These
             count as not shown: a later message may show them. There is no limit for
             all messages together, because then a late search would show nothing;
             `SummarizationMiddleware` and `ContextEditingMiddleware`, listed before,
@@ -67,7 +68,6 @@ class EvidenceMiddleware(AgentMiddleware):
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot have.
-        BudgetTooSmallError: Not even the best document of a message fits.
         MissingDependencyError: An agent calls it, and langchain is not 1.0 or newer.
 
     Example:
@@ -142,7 +142,7 @@ class EvidenceMiddleware(AgentMiddleware):
         found = _evidence_of(message)
         if not found:
             return message
-        evidence = gather_evidence(hits_of(found), self._options, seen)
+        evidence = fitting_evidence(hits_of(found), self._options, seen)
         seen.add(evidence.passages)
         # Of nothing but white space nothing is left, and no model takes that.
         return message.model_copy(update={"content": evidence.text or message.content})

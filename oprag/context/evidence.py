@@ -113,6 +113,39 @@ def gather_evidence(
     return beside if fits else _written(arranged, (), options)
 
 
+def fitting_evidence(
+    hits: Sequence[Hit], options: ContextOptions, seen: Seen
+) -> Evidence:
+    """Write evidence as `gather_evidence` does, where a budget must not be an error.
+
+    Args:
+        hits: As for `gather_evidence`.
+        options: The same.
+        seen: The same.
+
+    Returns:
+        The same; where the best new text does not fit, others that do, and where none
+        does, a line that says so.
+
+    Raises:
+        OpragError: See `arrange`; but no `BudgetTooSmallError`.
+    """
+    for each in (options, replace(options, overflow="skip")):
+        try:
+            return gather_evidence(hits, each, seen)
+        except BudgetTooSmallError:
+            continue
+    arranged = arrange(hits, replace(options, token_budget=None), seen=seen)
+    best = min(arranged.passages(), key=lambda passage: passage.rank)
+    text = f"[too long to show: {best.citation}]"
+    counter = resolve_token_counter(options.token_counter)
+    for passage in sorted(_joined(arranged, options), key=lambda above: above.rank):
+        longer = f"{text}{options.separator}{pointer(passage)}"
+        if counter(longer) <= (options.token_budget or 0):
+            text = longer
+    return Evidence(text, [], arranged)
+
+
 def _joined(arranged: Arranged, options: ContextOptions) -> list[Passage]:
     ordered = document_order(arranged.read)
     passages = merge_neighbours(ordered, max_gap=options.max_gap)

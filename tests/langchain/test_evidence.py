@@ -27,7 +27,7 @@ from langchain_oprag import (
     OffsetSentenceSplitter,
     OrderPreservingRetriever,
 )
-from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.tokens import resolve_token_counter
 from tests.langchain.compat import IS_1X, create_agent
 from tests.langchain.corpus import EMBEDDING, chunk, words
@@ -415,9 +415,24 @@ def test_a_budget_holds_for_each_message_and_what_it_leaves_out_is_shown_later()
     assert "see above" in told[1]
 
 
-def test_a_budget_that_holds_no_document_is_an_error():
-    with pytest.raises(BudgetTooSmallError):
-        shown(message(chunk(0)), token_budget=3, token_counter=words)
+def test_a_document_that_does_not_fit_is_passed_over_or_named():
+    long = Document("many words " * 20, metadata={"source": "long.txt"})
+    options = {"token_budget": 14, "token_counter": words}
+
+    told = shown(
+        message(long, chunk(0)),
+        message(long, chunk(0)),
+        message(long),
+        message(chunk(0), content="[cleared]"),
+        **options,
+    )
+
+    assert told == [
+        "[1] book.txt, characters 0-18\nchunk 000 says x. ",
+        "[too long to show: long.txt]\n\n[see above: book.txt, characters 0-18]",
+        "[too long to show: long.txt]",
+        "[cleared]",
+    ]
 
 
 def test_a_budget_that_is_no_number_is_an_error():
