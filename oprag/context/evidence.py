@@ -14,7 +14,7 @@ from oprag.context.assembly import arrange
 from oprag.context.merging import merge_neighbours
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import pointer, with_pointers
+from oprag.context.rendering import named_place, pointer, with_pointers
 from oprag.context.results import Arranged
 from oprag.context.seen import Seen
 from oprag.errors import BudgetTooSmallError
@@ -137,7 +137,7 @@ def fitting_evidence(
             continue
     arranged = arrange(hits, replace(options, token_budget=None), seen=seen)
     best = min(arranged.passages(), key=lambda passage: passage.rank)
-    text = f"[too long to show: {best.citation}]"
+    text = f"[too long to show: {named_place(best)}]"
     counter = resolve_token_counter(options.token_counter)
     for passage in sorted(_joined(arranged, options), key=lambda above: above.rank):
         longer = f"{text}{options.separator}{pointer(passage)}"
@@ -149,7 +149,7 @@ def fitting_evidence(
 def _joined(arranged: Arranged, options: ContextOptions) -> list[Passage]:
     ordered = document_order(arranged.read)
     passages = merge_neighbours(ordered, max_gap=options.max_gap)
-    return list({passage.citation: passage for passage in passages}.values())
+    return list({named_place(passage): passage for passage in passages}.values())
 
 
 def _lines(above: Sequence[Passage], options: ContextOptions) -> str:

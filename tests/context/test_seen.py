@@ -282,6 +282,18 @@ def test_evidence_that_was_all_read_is_lines_alone():
     )
 
 
+def test_evidence_without_a_name_is_pointed_to_by_how_it_begins():
+    hits = [Hit(f"{n} is\nsaid {TEXT}"[: 60 * n], {}) for n in (1, 2)]
+    options = ContextOptions(missing_document="one", missing_position="last")
+    read = Seen(gather_evidence(hits, options, Seen()).passages)
+
+    assert gather_evidence(hits, options, read).text.split("\n\n") == [
+        f'[see above: "1 is said {TEXT[:50]}"]',
+        "[…]",
+        f'[see above: "2 is said {TEXT[:50]}…"]',
+    ]
+
+
 def test_evidence_that_was_all_read_is_never_empty():
     hits, seen = [hit(30, 40), hit(0, 10)], [["a.txt", None, 0, 50]]
 
