@@ -4,6 +4,9 @@
 # functions whose annotation is the class itself, and a text is none.
 
 import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
@@ -25,16 +28,34 @@ Show = Literal["all", "unseen"]
 
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
+_PAUSE = 0.005
+"""Seconds until a search asks again whether another thread's is done."""
 
 
 @dataclass
 class _Run:
     """The searches of one run; the store of a Context is its own in each."""
 
-    turns: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Searches that run side by side take turns."""
     told: list[str] = field(default_factory=list)
     """What they answered, until a message holds it."""
+    queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = field(
+        default_factory=WeakKeyDictionary
+    )
+    """Searches of one event loop wait in line; an `asyncio.Lock` is of one alone."""
+    taken: threading.Lock = field(default_factory=threading.Lock)
+    """The first of each line takes it; no loop stands still for it."""
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until no other search of the run goes on, in whatever thread."""
+        loop = asyncio.get_running_loop()
+        async with self.queues.setdefault(loop, asyncio.Lock()):
+            while not self.taken.acquire(blocking=False):  # noqa: ASYNC110 -- of threads
+                await asyncio.sleep(_PAUSE)
+            try:
+                yield
+            finally:
+                self.taken.release()
 
 
 _runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
@@ -173,7 +194,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
         run = _runs.setdefault(ctx.store, _Run())
-        async with run.turns:
+        async with run.turn():
             seen = await _aseen(ctx.store, run)
             output = await self._aread_on(input, seen)
             run.told.append(output.content)

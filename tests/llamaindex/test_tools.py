@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import count, pairwise, repeat
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -322,6 +323,30 @@ def test_all_that_is_written_fits_the_budget(lease, show, budget):
 
     assert max(sizes) <= budget
     assert min(sizes[:3]) > 0.5 * budget
+
+
+def test_calls_of_one_context_from_several_threads_take_turns():
+    class Slow(OrderPreservingRetriever):
+        async def _aretrieve(self, query_bundle):
+            await asyncio.sleep(0.02)
+            return await super()._aretrieve(query_bundle)
+
+    base = two_documents("ours").as_retriever(similarity_top_k=8)
+    tool = search(Slow(base, merge=True), show="unseen")
+    context, contents = Context(agent(tool)), []
+
+    def ask(query):
+        contents.append(tool.call(input=query, ctx=context).content)
+
+    threads = [Thread(target=ask, args=[q], daemon=True) for q in QUERIES[:6]]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(10)
+
+    assert len(contents) == 6
+    shown = [place for content in contents for place in places_shown(content)]
+    assert len(shown) == len({*shown})
 
 
 def test_nothing_is_written_to_the_retriever(lease):
