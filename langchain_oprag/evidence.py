@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,8 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_oprag._convert import hits_of
 from langchain_oprag.results import as_document
-from oprag.context import ContextOptions, Seen, gather_evidence
+from oprag.context import ContextOptions, Seen, fitting_evidence
+from oprag.documents import check_entries, check_listed
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
 
@@ -49,12 +51,14 @@ class EvidenceMiddleware(AgentMiddleware):
     Documents of which no place is known, or of which the places contradict each other,
     stand behind the others of their source as they came, each text once.
 
-    A message is left as it is if its content has no line of the documents: an answer
-    with its sources as artifact, or a cleared result.
+    A message is left as it is unless its content is the documents, each of them whole,
+    with their heads: an answer with its sources as artifact stays, and so does a result
+    that was cleared, shortened, or put into a file.
 
     Args:
         token_budget: Tokens that one message may show, the lines for what stands above
-            included: documents are left out, the worst first, until they fit. These
+            included: documents are left out, the worst first, until they fit, and
+            where the best alone does not, it is; a line says where none does. These
             count as not shown: a later message may show them. There is no limit for
             all messages together, because then a late search would show nothing;
             `SummarizationMiddleware` and `ContextEditingMiddleware`, listed before,
@@ -64,7 +68,6 @@ class EvidenceMiddleware(AgentMiddleware):
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot have.
-        BudgetTooSmallError: Not even the best document of a message fits.
         MissingDependencyError: An agent calls it, and langchain is not 1.0 or newer.
 
     Example:
@@ -101,7 +104,13 @@ class EvidenceMiddleware(AgentMiddleware):
         Returns:
             A new list. Messages of tools that found documents are new objects with
             the same id and artifact; the others are those that were given.
+
+        Raises:
+            InvalidOptionError: `messages` are no list of messages.
         """
+        check_listed("messages", messages, BaseMessage, _as_messages)
+        messages = list(messages)
+        check_entries("messages", messages, BaseMessage, _as_messages)
         seen = Seen()
         return [self._shown(message, seen) for message in messages]
 
@@ -133,10 +142,23 @@ class EvidenceMiddleware(AgentMiddleware):
         found = _evidence_of(message)
         if not found:
             return message
-        evidence = gather_evidence(hits_of(found), self._options, seen)
+        evidence = fitting_evidence(hits_of(found), self._options, seen)
         seen.add(evidence.passages)
         # Of nothing but white space nothing is left, and no model takes that.
         return message.model_copy(update={"content": evidence.text or message.content})
+
+
+def _as_messages(value: Any) -> str:
+    """What to give in the place of a graph's state, or of what becomes a message."""
+    if isinstance(value, Mapping) and "messages" in value:
+        return ' Give the messages of the state: state["messages"].'
+    if hasattr(value, "messages"):
+        return " Give the messages of the state: state.messages."
+    if isinstance(value, str):
+        return " Write HumanMessage(text)."
+    if isinstance(value, (Mapping, tuple)):
+        return " Write convert_to_messages(messages), of langchain_core.messages."
+    return ""
 
 
 def _require_agents() -> None:
@@ -151,9 +173,19 @@ def _evidence_of(message: BaseMessage) -> list[Document]:
     if not all(map(_is_document, message.artifact)):
         return []
     documents = [as_document(each) for each in message.artifact]
-    content = _text_of(message.content)
-    lines = [_longest_line(each.page_content) for each in documents]
-    return documents if any(line and line in content for line in lines) else []
+    texts = {each.page_content.strip() for each in documents} - {""}
+    return documents if texts and _is_made_of(texts, _text_of(message.content)) else []
+
+
+def _is_made_of(texts: Iterable[str], content: str) -> bool:
+    """Whether a content is these texts with their heads; an answer may quote some."""
+    if not all(text in content for text in texts):
+        return False
+    if 2 * sum(map(len, texts)) >= len(content.strip()):
+        return True
+    # Short texts with long heads: each ends its line, and is no end of a sentence.
+    own = r"(?m)(?:^|[^\w\s])[^\S\n]*{}[^\S\n]*$"
+    return all(re.search(own.format(re.escape(text)), content) for text in texts)
 
 
 def _is_document(given: Any) -> bool:
@@ -161,10 +193,6 @@ def _is_document(given: Any) -> bool:
     return isinstance(given, Document) or (
         isinstance(given, Mapping) and isinstance(given.get("page_content"), str)
     )
-
-
-def _longest_line(text: str) -> str:
-    return max((line.strip() for line in text.splitlines()), key=len, default="")
 
 
 def _text_of(content: str | Sequence[Any]) -> str:

@@ -4,12 +4,17 @@
 # functions whose annotation is the class itself, and a text is none.
 
 import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
+from llama_index.core.memory import BaseMemory
 from llama_index.core.schema import NodeWithScore
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.workflow import Context
@@ -23,9 +28,38 @@ Show = Literal["all", "unseen"]
 
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
+_PAUSE = 0.005
+"""Seconds until a search asks again whether another thread's is done."""
 
-_turns: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
-"""For each Context's store: searches that run side by side take turns."""
+
+@dataclass
+class _Run:
+    """The searches of one run; the store of a Context is its own in each."""
+
+    told: list[str] = field(default_factory=list)
+    """What they answered, until a message holds it."""
+    queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = field(
+        default_factory=WeakKeyDictionary
+    )
+    """Searches of one event loop wait in line; an `asyncio.Lock` is of one alone."""
+    taken: threading.Lock = field(default_factory=threading.Lock)
+    """The first of each line takes it; no loop stands still for it."""
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait until no other search of the run goes on, in whatever thread."""
+        loop = asyncio.get_running_loop()
+        async with self.queues.setdefault(loop, asyncio.Lock()):
+            while not self.taken.acquire(blocking=False):  # noqa: ASYNC110 -- of threads
+                await asyncio.sleep(_PAUSE)
+            try:
+                yield
+            finally:
+                self.taken.release()
+
+
+_runs: WeakKeyDictionary[Any, _Run] = WeakKeyDictionary()
+"""For each Context's store."""
 
 
 class OrderPreservingRetrieverTool(FunctionTool):
@@ -85,12 +119,12 @@ class OrderPreservingRetrieverTool(FunctionTool):
             show: `"all"` that a search finds, or what is `"unseen"` in this
                 conversation: what was shown before is cut out before the budget is
                 filled, and a line says where it stands,
-                `[see above: contract.txt, characters 120-480]`. The spans are kept
-                as plain JSON in the store of the agent's `Context`, under
+                `[see above: contract.txt, characters 120-480]`. What was shown is
+                kept as plain JSON in the store of the agent's `Context`, under
                 `oprag_seen`, for all such tools in it; a typed state needs a list of
-                that name. Set it to `[]` where the messages are gone: LlamaIndex
-                may leave an agent's memory out of the JSON of a `Context`; run the
-                agent with the same `memory=`.
+                that name. It counts while the agent's memory gives a message that
+                holds it. LlamaIndex makes a new memory for each run without
+                `memory=`: run the agent with the same one.
 
         Raises:
             InvalidOptionError: `retriever` is something else; or an
@@ -159,9 +193,11 @@ class OrderPreservingRetrieverTool(FunctionTool):
         return output
 
     async def _anext(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
-        async with _turns.setdefault(ctx.store, asyncio.Lock()):
-            seen = Seen(await ctx.store.get(_SHOWN, default=[]))
+        run = _runs.setdefault(ctx.store, _Run())
+        async with run.turn():
+            seen = await _aseen(ctx.store, run)
             output = await self._aread_on(input, seen)
+            run.told.append(output.content)
             await ctx.store.set(_SHOWN, seen.as_json())
         return output
 
@@ -181,3 +217,18 @@ class OrderPreservingRetrieverTool(FunctionTool):
             raw_input={"input": question},
             raw_output=nodes,
         )
+
+
+async def _aseen(store: Any, run: _Run) -> Seen:
+    """What was shown and is still in the conversation; all of it without an agent."""
+    seen = Seen(await store.get(_SHOWN, default=[]))
+    memory = await store.get("memory", default=None)
+    if not isinstance(memory, BaseMemory):
+        return seen
+    messages = await memory.aget(input=await store.get("user_msg_str", default=None))
+    # Agents put what the tools of a run answered into the memory when the run ends.
+    calls = await store.get("current_tool_calls", default=[])
+    contents = [message.content or "" for message in messages]
+    said = "\n".join([*contents, *(call.tool_output.content for call in calls)])
+    run.told = [told for told in run.told if told not in said]
+    return seen.kept_in("\n".join([said, *run.told]))

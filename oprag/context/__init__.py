@@ -9,6 +9,7 @@ from oprag.context.evidence import (
     GAP_MARK,
     NOTHING_FOUND,
     Evidence,
+    fitting_evidence,
     gather_evidence,
     search_description,
 )
@@ -112,6 +113,7 @@ __all__ = [
     "extract_segments",
     "fill_budget",
     "find_places",
+    "fitting_evidence",
     "gather_evidence",
     "is_search",
     "keys_of_users",

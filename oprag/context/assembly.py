@@ -92,7 +92,8 @@ def order_context(
         seen: What the reader has read already: passages of an earlier call, or
             `[document, part, start, end]` for each span (the document by its name or
             key, `part` None for a document of one text). These characters are cut
-            out before anything is selected, so that a budget is filled with others.
+            out before anything is selected, so that a budget is filled with others;
+            of passages, only where the text is the same.
             Given, even empty, no character comes twice, merged or not; `top_n`
             counts the texts that have something left.
         **options: The others of `ContextOptions`: `token_budget=`, `merge=`,

@@ -14,7 +14,7 @@ from oprag.context.assembly import arrange
 from oprag.context.merging import merge_neighbours
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import pointer, with_pointers
+from oprag.context.rendering import named_place, pointer, with_pointers
 from oprag.context.results import Arranged
 from oprag.context.seen import Seen
 from oprag.errors import BudgetTooSmallError
@@ -113,10 +113,43 @@ def gather_evidence(
     return beside if fits else _written(arranged, (), options)
 
 
+def fitting_evidence(
+    hits: Sequence[Hit], options: ContextOptions, seen: Seen
+) -> Evidence:
+    """Write evidence as `gather_evidence` does, where a budget must not be an error.
+
+    Args:
+        hits: As for `gather_evidence`.
+        options: The same.
+        seen: The same.
+
+    Returns:
+        The same; where the best new text does not fit, others that do, and where none
+        does, a line that says so.
+
+    Raises:
+        OpragError: See `arrange`; but no `BudgetTooSmallError`.
+    """
+    for each in (options, replace(options, overflow="skip")):
+        try:
+            return gather_evidence(hits, each, seen)
+        except BudgetTooSmallError:
+            continue
+    arranged = arrange(hits, replace(options, token_budget=None), seen=seen)
+    best = min(arranged.passages(), key=lambda passage: passage.rank)
+    text = f"[too long to show: {named_place(best)}]"
+    counter = resolve_token_counter(options.token_counter)
+    for passage in sorted(_joined(arranged, options), key=lambda above: above.rank):
+        longer = f"{text}{options.separator}{pointer(passage)}"
+        if counter(longer) <= (options.token_budget or 0):
+            text = longer
+    return Evidence(text, [], arranged)
+
+
 def _joined(arranged: Arranged, options: ContextOptions) -> list[Passage]:
     ordered = document_order(arranged.read)
     passages = merge_neighbours(ordered, max_gap=options.max_gap)
-    return list({passage.citation: passage for passage in passages}.values())
+    return list({named_place(passage): passage for passage in passages}.values())
 
 
 def _lines(above: Sequence[Passage], options: ContextOptions) -> str:

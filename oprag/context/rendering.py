@@ -13,6 +13,9 @@ from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
+_QUOTED = 60
+"""Characters of a text that stand in the place of its name."""
+
 
 def marked_texts(
     passages: Sequence[Passage], *, gap_mark: str | None = None, separator: str = "\n\n"
@@ -33,7 +36,15 @@ def cited_text(number: int, passage: Passage) -> str:
 
 def pointer(passage: Passage) -> str:
     """The line that stands for a passage that the reader finds further up."""
-    return f"[see above: {passage.citation}]"
+    return f"[see above: {named_place(passage)}]"
+
+
+def named_place(passage: Passage) -> str:
+    """Where a passage stands; of one without name and place how it begins."""
+    if passage.citation:
+        return passage.citation
+    text = " ".join(passage.text.split())
+    return f'"{text}"' if len(text) <= _QUOTED else f'"{text[:_QUOTED].rstrip()}…"'
 
 
 def with_pointers(

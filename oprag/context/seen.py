@@ -2,12 +2,12 @@
 
 An agent searches several times, and its searches overlap. What was sent once stands
 in its conversation. With exact places the rest is arithmetic: a chunk without the
-characters that were read is its slices between them.
+characters that were read is its slices between them. The text is compared as well:
+another text may go by the same name and the same numbers.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -16,7 +16,7 @@ from oprag.context.merging import JOINT
 from oprag.context.pieces import slice_of
 from oprag.context.results import spans_of
 from oprag.errors import InvalidOptionError, named
-from oprag.metadata import DOC_VERSION, short_hash, version_text
+from oprag.metadata import DOC_VERSION, version_text
 
 SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
 """Passages, or entries of `Seen.as_json`."""
@@ -24,7 +24,8 @@ SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
 _Source: TypeAlias = tuple[str, int | None, str]
 """A text that spans are relative to: document, part, version; "" for any version."""
 
-_HASH_DIGITS = 16
+_Piece: TypeAlias = tuple[Span, str]
+"""Characters that were shown, and their text; "" where it is not known."""
 
 
 class Seen:
@@ -32,15 +33,16 @@ class Seen:
 
     Args:
         shown: What was shown: passages, or `[document, part, start, end]` for each
-            span, the document by its name or its key; and behind that the version of
-            the text where it is known.
+            span, the document by its name or its key; and behind that the version,
+            "" for any, and the text, where they are known. A chunk counts as read
+            only where its text agrees.
 
     Raises:
         InvalidOptionError: An entry is neither a passage nor such a list.
     """
 
     def __init__(self, shown: SeenLike = ()) -> None:
-        self._spans: dict[_Source, list[Span]] = {}
+        self._pieces: dict[_Source, set[_Piece]] = {}
         self._texts: dict[tuple[str, str], None] = {}
         self.add(shown)
 
@@ -65,16 +67,36 @@ class Seen:
         """Return all of it as plain lists, the same for the same content.
 
         Returns:
-            `[document, part, start, end, version]` for each span, ascending, none
-            touching another; `[document, hash]` for a text of which no place is known.
+            `[document, part, start, end, version, text]` for each span, ascending;
+            what was given without version or text comes without, none touching
+            another. `[document, text]` for a text of which no place is known.
         """
-        spans = [
-            [document, part, start, end, *([version] if version else [])]
-            for (document, part, version), found in self._spans.items()
-            for start, end in found
-        ]
-        spans.sort(key=lambda e: (e[0], e[1] is not None, e[1] or 0, e[4:], e[2]))
+        spans: list[list[Any]] = []
+        for (document, part, version), pieces in self._pieces.items():
+            place, behind = (document, part), [version] if version else []
+            united = _united(span for span, text in pieces if not text)
+            spans += [[*place, *span, *behind] for span in united]
+            spans += [[*place, *span, version, text] for span, text in pieces if text]
+        spans.sort(
+            key=lambda e: (e[0], e[1] is not None, e[1] or 0, e[4:5], *e[2:4], e[5:])
+        )
         return [*spans, *map(list, sorted(self._texts))]
+
+    def kept_in(self, conversation: str) -> Seen:
+        """Return what a conversation still holds.
+
+        Args:
+            conversation: Its messages. A text that was shown stands at the beginning
+                of a line in one of them; of which no text is known, it is kept.
+        """
+        kept = Seen()
+        for source, pieces in self._pieces.items():
+            for span, text in pieces:
+                if not text or f"\n{text}" in conversation:
+                    kept._add_piece(source, (span, text))
+        texts = self._texts
+        kept._texts = {key: None for key in texts if f"\n{key[1]}" in conversation}
+        return kept
 
     def divided(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
         """Divide chunks into what is to be read and what was read.
@@ -106,12 +128,12 @@ class Seen:
         if places is None:
             yield chunk
             return
-        known = self._known(chunk)
-        if not any(list(_inside(span, known)) for span, _ in places):
+        known = [self._known(chunk, *place) for place in places]
+        if not any(known):
             yield chunk
             return
-        for span, offset in places:
-            for start, end in _outside(span, known):
+        for (span, offset), read in zip(places, known, strict=True):
+            for start, end in _outside(span, read):
                 text = chunk.text[start - offset : end - offset]
                 if not text.isspace():
                     yield slice_of(chunk, text, start, end)
@@ -120,67 +142,64 @@ class Seen:
         if self._has_text(chunk):
             yield chunk
             return
-        known = self._known(chunk)
         for span, offset in _places(chunk) or ():
-            for start, end in _inside(span, known):
+            for start, end in self._known(chunk, span, offset):
                 yield slice_of(
                     chunk, chunk.text[start - offset : end - offset], start, end
                 )
 
     def _has_text(self, chunk: Chunk) -> bool:
         # Whether or not it has a place here: it may have had none there.
-        known = self._texts
-        return bool(known) and (chunk.document, _hash_of(chunk.text)) in known
+        return (chunk.document, chunk.text) in self._texts
 
     def _add_text(self, text: str, spans: Sequence[Span], chunk: Chunk) -> None:
         places = _slices(text, spans)
         if places is None:
-            self._texts[chunk.document, _hash_of(text)] = None
-        for span, _ in places or ():
-            self._add_span(_source_of(chunk), span)
+            self._texts[chunk.document, text] = None
+        for (start, end), offset in places or ():
+            shown = text[start - offset : end - offset]
+            self._add_piece(_source_of(chunk), (Span(start, end), shown))
 
     def _add_entry(self, entry: Any) -> None:
         match list(entry) if isinstance(entry, (list, tuple)) else entry:
             case [str(document), str(text)]:
                 self._texts[document, text] = None
-            case [
-                str(document),
-                int() | None as part,
-                int(start),
-                int(end),
-                *version,
-            ] if 0 <= start <= end and (not version or [*map(type, version)] == [str]):
-                of = version[0] if version else ""
-                self._add_span((document, part, of), Span(start, end))
+            case [str(document), int() | None as part, int(start), int(end), *told] if (
+                0 <= start <= end
+                and [*map(type, told)] in ([], [str], [str, str])
+                and len("".join(told[1:])) in {0, end - start}
+            ):
+                version, text = (*told, "", "")[:2]
+                piece = Span(start, end), text
+                self._add_piece((document, part, version), piece)
             case _:
                 raise _refused(entry)
 
-    def _add_span(self, source: _Source, span: Span) -> None:
-        start, end = span
-        if start == end:
-            return
-        spans = self._spans.setdefault(source, [])
-        first = bisect_left(spans, start, key=lambda known: known.end)
-        last = bisect_right(spans, end, key=lambda known: known.start)
-        if first < last:
-            start = min(start, spans[first].start)
-            end = max(end, spans[last - 1].end)
-        spans[first:last] = [Span(start, end)]
+    def _add_piece(self, source: _Source, piece: _Piece) -> None:
+        (start, end), _ = piece
+        if start < end:
+            self._pieces.setdefault(source, set()).add(piece)
 
-    def _known(self, chunk: Chunk) -> list[Span]:
-        """What was read of a text; of an unknown version it may be of any."""
+    def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
+        """What was read of a span; of an unknown version it may be of any."""
         _, part, version = _source_of(chunk)
-        found = [
-            spans
-            for known, spans in self._spans.items()
-            if known[0] in {chunk.document, chunk.name}
-            and known[1] == part
-            and (known[2] == version or "" in {known[2], version})
-        ]
-        if len(found) == 1:
-            return found[0]
-        joined = Seen([["", part, *span] for spans in found for span in spans])
-        return joined._spans.get(("", part, ""), [])
+        found = []
+        for known, pieces in self._pieces.items():
+            if (
+                known[0] not in {chunk.document, chunk.name}
+                or known[1] != part
+                or (known[2] != version and "" not in {known[2], version})
+            ):
+                continue
+            for shown, text in pieces:
+                start, end = max(shown.start, span.start), min(shown.end, span.end)
+                if start < end and (
+                    not text
+                    or text[start - shown.start : end - shown.start]
+                    == chunk.text[start - offset : end - offset]
+                ):
+                    found.append(Span(start, end))
+        return _united(found)
 
 
 def _refused(found: Any) -> InvalidOptionError:
@@ -195,10 +214,6 @@ def _refused(found: Any) -> InvalidOptionError:
 def _source_of(chunk: Chunk) -> _Source:
     version = version_text(chunk.metadata.get(DOC_VERSION))
     return chunk.document, chunk.part, version
-
-
-def _hash_of(text: str) -> str:
-    return short_hash(text, _HASH_DIGITS)
 
 
 def _places(chunk: Chunk) -> list[tuple[Span, int]] | None:
@@ -220,19 +235,21 @@ def _slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:
     return places if spans and length == len(text) else None
 
 
-def _inside(span: Span, known: Sequence[Span]) -> Iterator[Span]:
-    """The parts of a span that are known; `known` ascends and does not touch."""
-    first = bisect_right(known, span.start, key=lambda each: each.end)
-    for start, end in known[first:]:
-        if start >= span.end:
-            break
-        yield Span(max(start, span.start), min(end, span.end))
+def _united(spans: Iterable[Span]) -> list[Span]:
+    """The same characters, ascending, none touching another."""
+    united: list[Span] = []
+    for start, end in sorted(spans):
+        if united and start <= united[-1].end:
+            united[-1] = Span(united[-1].start, max(end, united[-1].end))
+        else:
+            united.append(Span(start, end))
+    return united
 
 
 def _outside(span: Span, known: Sequence[Span]) -> Iterator[Span]:
-    """The parts of a span that are not known."""
+    """The parts of a span that are not known; `known` as `_united` returns it."""
     at = span.start
-    for start, end in _inside(span, known):
+    for start, end in known:
         if start > at:
             yield Span(at, start)
         at = end

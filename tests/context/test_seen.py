@@ -108,6 +108,15 @@ def test_pages_have_characters_of_their_own():
     assert passage.part == 4
 
 
+def test_json_keeps_the_text_of_what_was_shown():
+    read = Seen(ordered([hit(0, 5), hit(20, 25, doc_version="set-new")], None))
+
+    assert read.as_json() == [
+        ["a.txt", None, 0, 5, "", "abcde"],
+        ["a.txt", None, 20, 25, "new", "uvwxy"],
+    ]
+
+
 def test_characters_of_another_version_were_not_read():
     old, new = ({"doc_version": f"set-{name}"} for name in ("old", "new"))
     read = ordered([hit(0, 50, **old)], None)
@@ -148,6 +157,7 @@ def test_a_passage_that_was_joined_over_a_gap_was_read_in_its_spans():
         [["a.txt", None, 0]],
         [["a.txt", "3", 0, 5]],
         [["a.txt", None, 0, 5, 1]],
+        [["a.txt", None, 0, 5, "", "four"]],
         ["a.txt"],
         [3],
         "a.txt",
@@ -272,6 +282,18 @@ def test_evidence_that_was_all_read_is_lines_alone():
     )
 
 
+def test_evidence_without_a_name_is_pointed_to_by_how_it_begins():
+    hits = [Hit(f"{n} is\nsaid {TEXT}"[: 60 * n], {}) for n in (1, 2)]
+    options = ContextOptions(missing_document="one", missing_position="last")
+    read = Seen(gather_evidence(hits, options, Seen()).passages)
+
+    assert gather_evidence(hits, options, read).text.split("\n\n") == [
+        f'[see above: "1 is said {TEXT[:50]}"]',
+        "[…]",
+        f'[see above: "2 is said {TEXT[:50]}…"]',
+    ]
+
+
 def test_evidence_that_was_all_read_is_never_empty():
     hits, seen = [hit(30, 40), hit(0, 10)], [["a.txt", None, 0, 50]]
 
@@ -283,3 +305,26 @@ def test_evidence_that_was_all_read_is_never_empty():
 def test_a_budget_that_holds_no_chunk_is_an_error():
     with pytest.raises(BudgetTooSmallError):
         told([hit(0, 100)], token_budget=20)
+
+
+OTHER = TEXT[::-1]
+
+
+@pytest.mark.parametrize("kept", [list, lambda shown: Seen(shown).as_json()])
+def test_another_text_of_the_same_name_and_numbers_was_not_read(kept):
+    read = kept(ordered([hit(0, 50)], None))
+
+    for start, end in [(0, 50), (10, 40), (30, 80)]:
+        (passage,) = ordered([hit(start, end, text=OTHER)], read)
+        assert passage.text == OTHER[start:end]
+    other = ordered([hit(0, 50, text=OTHER)], read)
+    both = kept([*ordered([hit(0, 50)], None), *other])
+    assert ordered([hit(10, 40)], both) == []
+    assert ordered([hit(20, 50, text=OTHER)], both) == []
+
+
+def test_two_texts_of_the_same_name_and_numbers_are_both_in_one_answer():
+    own = told([hit(0, 50), hit(0, 50, text=OTHER)], missing_position="last")
+
+    assert TEXT[:50] in own
+    assert OTHER[:50] in own

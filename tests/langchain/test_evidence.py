@@ -27,7 +27,7 @@ from langchain_oprag import (
     OffsetSentenceSplitter,
     OrderPreservingRetriever,
 )
-from oprag.errors import BudgetTooSmallError, InvalidOptionError
+from oprag.errors import InvalidOptionError
 from oprag.tokens import resolve_token_counter
 from tests.langchain.compat import IS_1X, create_agent
 from tests.langchain.corpus import EMBEDDING, chunk, words
@@ -360,6 +360,45 @@ def test_messages_that_show_something_else_stay_as_they_are_and_do_not_count(fie
     assert applied[1].content.startswith("[1] book.txt")
 
 
+SAYS = ["Due:\n30 days\n", "Something else entirely, and longer than that."]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Invoices are due within 30 days, and a fee of 4% follows.",
+        "Too large, saved at /results/1. It begins:\n\nDue:\n30 days\n[1 more]",
+        f"The first is cut short:\n\nDue:\n\n{SAYS[1]}",
+    ],
+)
+def test_an_answer_and_a_preview_stay_as_they_are_and_do_not_count(content):
+    found = [
+        Document(text, metadata={"source": "terms.md", "start_index": 40 * n})
+        for n, text in enumerate(SAYS)
+    ]
+
+    told = shown(message(*found, content=content), message(*found))
+
+    assert told[0] == content
+    assert "see above" not in told[1]
+
+
+def test_an_answer_that_quotes_a_short_document_stays_as_it_is():
+    found = Document("Paris", metadata={"source": "faq", "start_index": 0})
+    content = "The capital of France is Paris, and has been so since 987."
+
+    assert shown(message(found, content=content)) == [content]
+
+
+@pytest.mark.parametrize("head", ["Source: {'start_index': 0}\nContent: ", ""])
+def test_short_documents_with_heads_are_shown_in_order(head):
+    content = f"{head}chunk 001 says x.\n\n{head}chunk 000 says x."
+
+    (told,) = shown(message(chunk(1), chunk(0), content=content))
+
+    assert told.startswith("[1] book.txt, characters 0-36\n")
+
+
 def test_content_in_blocks_is_replaced_by_text():
     blocks = [{"type": "text", "text": "chunk 000 says x. "}]
 
@@ -376,9 +415,24 @@ def test_a_budget_holds_for_each_message_and_what_it_leaves_out_is_shown_later()
     assert "see above" in told[1]
 
 
-def test_a_budget_that_holds_no_document_is_an_error():
-    with pytest.raises(BudgetTooSmallError):
-        shown(message(chunk(0)), token_budget=3, token_counter=words)
+def test_a_document_that_does_not_fit_is_passed_over_or_named():
+    long = Document("many words " * 20, metadata={"source": "long.txt"})
+    options = {"token_budget": 14, "token_counter": words}
+
+    told = shown(
+        message(long, chunk(0)),
+        message(long, chunk(0)),
+        message(long),
+        message(chunk(0), content="[cleared]"),
+        **options,
+    )
+
+    assert told == [
+        "[1] book.txt, characters 0-18\nchunk 000 says x. ",
+        "[too long to show: long.txt]\n\n[see above: book.txt, characters 0-18]",
+        "[too long to show: long.txt]",
+        "[cleared]",
+    ]
 
 
 def test_a_budget_that_is_no_number_is_an_error():

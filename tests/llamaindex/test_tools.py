@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 from itertools import count, pairwise, repeat
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from llama_index.core.base.llms.types import ChatMessage, ChatResponse, LLMMetad
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from llama_index.core.memory import ChatMemoryBuffer
+from llama_index.core.memory import ChatMemoryBuffer, Memory
 from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.tools import RetrieverTool
 from llama_index.core.workflow import Context
@@ -237,6 +238,25 @@ async def test_a_context_that_was_kept_as_json_knows_what_was_shown():
     assert {(keys[s[0]], n) for s in spans for n in range(s[2], s[3])} == {*shown}
 
 
+@pytest.mark.filterwarnings("ignore:Skipping serialization of known unserializable")
+@pytest.mark.parametrize("kind", [None, ChatMemoryBuffer, Memory])
+async def test_what_the_memory_forgot_is_shown_again(kind):
+    tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
+    memory = kind and kind.from_defaults(token_limit=1_200)
+    made = agent(tool, *[2, 0] * 6, queries=repeat(0))
+    context = Context(made)
+
+    for _ in range(6):
+        await made.run("What are the rules?", ctx=context, memory=memory)
+
+        contents = told(made.llm.calls[-1])
+        shown = [place for content in contents for place in places_shown(content)]
+        assert shown
+        assert len(shown) == len({*shown})
+        assert "see above" in contents[-1]
+    assert len(contents) < 12
+
+
 async def test_a_workflow_of_agents_shares_what_was_shown():
     tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
     made = FunctionAgent(
@@ -303,6 +323,30 @@ def test_all_that_is_written_fits_the_budget(lease, show, budget):
 
     assert max(sizes) <= budget
     assert min(sizes[:3]) > 0.5 * budget
+
+
+def test_calls_of_one_context_from_several_threads_take_turns():
+    class Slow(OrderPreservingRetriever):
+        async def _aretrieve(self, query_bundle):
+            await asyncio.sleep(0.02)
+            return await super()._aretrieve(query_bundle)
+
+    base = two_documents("ours").as_retriever(similarity_top_k=8)
+    tool = search(Slow(base, merge=True), show="unseen")
+    context, contents = Context(agent(tool)), []
+
+    def ask(query):
+        contents.append(tool.call(input=query, ctx=context).content)
+
+    threads = [Thread(target=ask, args=[q], daemon=True) for q in QUERIES[:6]]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(10)
+
+    assert len(contents) == 6
+    shown = [place for content in contents for place in places_shown(content)]
+    assert len(shown) == len({*shown})
 
 
 def test_nothing_is_written_to_the_retriever(lease):
