@@ -12,6 +12,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
+from langchain_oprag._asked import check_text
 from langchain_oprag._store_search import StoreSearch
 from langchain_oprag.retrievers import OrderPreservingRetriever, RetrieverKeywords
 from oprag.context import (
@@ -309,6 +310,8 @@ class OrderPreservingVectorStore(VectorStore):
     def _asking(
         self, method: str, asked: Any, given: dict[str, Any]
     ) -> VectorStoreRetriever:
+        if hasattr(VectorStore, method) and not method.endswith("_by_vector"):
+            check_text(type(self).__name__, asked, f"store.{method}")
         kind = _BY_TEXT.get(method.removeprefix("a"))
         if kind is not None:
             return VectorStoreRetriever(
