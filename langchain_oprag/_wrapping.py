@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, TypeVar
 
@@ -20,7 +20,7 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ValidationError
 
-from langchain_oprag._asked import check_text
+from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
@@ -40,8 +40,6 @@ from oprag.errors import InvalidOptionError, instance_of, named
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
-_SWALLOWED = ("top_n", "similarity_top_k", "top_k")
-"""Other words for `k`: vector stores take them without a word, and do nothing."""
 _INSTEAD = (
     "Write invoke(question), or OrderPreservingVectorStore(store, …) where a vector "
     "store is searched."
@@ -360,18 +358,11 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         name = type(self).__name__
         check_text(name, question, f"{name}(…).invoke")
 
-    def _refuse_options(self, call: dict[str, Any], options: Any) -> None:
+    def _refuse_options(self, call: Mapping[str, Any], options: Container[str]) -> None:
         """Refuse arguments of a call that are options of the retriever."""
-        for option, value in call.items():
-            if option in _SWALLOWED and _store_search(self.base_retriever, {}):
-                message = f"invoke takes no option {option!r}. Write k= here."
-                raise InvalidOptionError(message, option=option, value=value)
-            if option in options:
-                message = (
-                    f"invoke takes no option {option!r}. Set it on the retriever: "
-                    f"{type(self).__name__}({option}=…)."
-                )
-                raise InvalidOptionError(message, option=option, value=value)
+        of_store = _store_search(self.base_retriever, {}) is not None
+        name = type(self).__name__
+        refuse_options("invoke", call, name, options=options, of_store=of_store)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         """Tracing parameters: those of the wrapped retriever under our name."""

@@ -30,6 +30,7 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import (
+    DESCRIPTIONS,
     ContextKeywords,
     Widen,
     Widening,
@@ -200,7 +201,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> Fetch:
-        self._refuse_options(call, SharedOptions.model_fields)
+        self._refuse_options(call, DESCRIPTIONS)
         return Fetch(
             self.base_retriever,
             config,
