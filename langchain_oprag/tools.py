@@ -21,6 +21,7 @@ from oprag.context import (
     GAP_MARK,
     NOTHING_FOUND,
     list_options,
+    needs,
     refuse_unknown,
     search_description,
 )
@@ -51,6 +52,7 @@ _ELSEWHERE = {
 
 
 @list_options({name: DESCRIPTIONS[name] for name in _OPTIONS if name != "k"})
+@needs("(store, token_budget=…, name=…, description=…)", "create_retrieval_tool")
 def create_retrieval_tool(
     searched: VectorStore | RetrieverLike,
     *,
