@@ -8,7 +8,7 @@ characters that were read is its slices between them.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
@@ -53,13 +53,14 @@ class Seen:
         Raises:
             InvalidOptionError: See the class.
         """
-        if isinstance(shown, (str, Passage)) or not isinstance(shown, Iterable):
+        single = isinstance(shown, (str, Passage, Mapping))
+        if single or not isinstance(shown, Iterable):
             raise _refused(shown)
-        for entry in shown:
+        for number, entry in enumerate(shown):
             if isinstance(entry, Passage):
                 self._add_text(entry.text, entry.spans, entry.chunks[0])
             else:
-                self._add_entry(entry)
+                self._add_entry(entry, number)
 
     def as_json(self) -> list[list[Any]]:
         """Return all of it as plain lists, the same for the same content.
@@ -139,7 +140,7 @@ class Seen:
         for span, _ in places or ():
             self._add_span(_source_of(chunk), span)
 
-    def _add_entry(self, entry: Any) -> None:
+    def _add_entry(self, entry: Any, number: int) -> None:
         match list(entry) if isinstance(entry, (list, tuple)) else entry:
             case [str(document), str(text)]:
                 self._texts[document, text] = None
@@ -153,7 +154,7 @@ class Seen:
                 of = version[0] if version else ""
                 self._add_span((document, part, of), Span(start, end))
             case _:
-                raise _refused(entry)
+                raise _refused(entry, number)
 
     def _add_span(self, source: _Source, span: Span) -> None:
         start, end = span
@@ -183,9 +184,14 @@ class Seen:
         return joined._spans.get(("", part, ""), [])
 
 
-def _refused(found: Any) -> InvalidOptionError:
+def _refused(found: Any, number: int | None = None) -> InvalidOptionError:
+    where, what = "seen=", named(found)
+    if number is not None:
+        where = f"seen[{number}]"
+        if isinstance(found, (list, tuple)) and found:
+            what += f" of {', '.join(type(each).__name__ for each in found)}"
     message = (
-        f"seen= has {named(found)}. It takes a list of passages, or of "
+        f"{where} is {what}. It takes a list of passages, or of "
         "[document, part, start, end] for each span, part None for a document of "
         "one text."
     )
