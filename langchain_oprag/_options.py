@@ -266,9 +266,7 @@ class SharedOptions(CheckedOptions):
         ordered = put_in_order(
             documents, options, rescore=self.rescore, neighbours=neighbours
         )
-        if ordered.problem is not None:
-            self._told().tell(ordered.problem)
-        return ordered
+        return self._told_of(ordered, neighbours)
 
     async def _aput_in_order(
         self,
@@ -283,8 +281,12 @@ class SharedOptions(CheckedOptions):
         )
         options = self._options_for(top_n, search)
         ordered = await with_texts(options, work, characters_of(documents))
+        return self._told_of(ordered, neighbours)
+
+    def _told_of(self, ordered: Ordered, neighbours: Neighbours) -> Ordered:
         if ordered.problem is not None:
             self._told().tell(ordered.problem)
+        self._told().tell_unwidened(neighbours.lacking)
         return ordered
 
     def _warn_unfilled(self, found: int, setting: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, TypeVar
 
@@ -20,6 +20,7 @@ from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import ValidationError
 
+from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
@@ -35,14 +36,10 @@ from oprag.context import (
     refuse_unknown,
 )
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, instance_of, named, named_input
+from oprag.errors import InvalidOptionError, instance_of, named
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
-_SWALLOWED = ("top_n", "similarity_top_k", "top_k")
-"""Other words for `k`: vector stores take them without a word, and do nothing."""
-_QUESTIONS = ("input", "question", "query")
-"""Keys that chains have the question under."""
 _INSTEAD = (
     "Write invoke(question), or OrderPreservingVectorStore(store, …) where a vector "
     "store is searched."
@@ -356,32 +353,16 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
             InvalidOptionError: It is no text, and a retriever is to be asked.
         """
         asked, *_ = unwrapped(self.base_retriever, {})
-        if isinstance(question, str) or not isinstance(asked, BaseRetriever):
+        if not isinstance(asked, BaseRetriever):
             return
         name = type(self).__name__
-        instead = f"Write {name}(…).invoke(question)."
-        if isinstance(question, Mapping) and question:
-            asked = [key for key in _QUESTIONS if key in question]
-            key = asked[0] if asked else next(iter(question))
-            instead = f"In a chain put itemgetter({key!r}) before it."
-        message = (
-            f"{name} takes the question as a text, and was given "
-            f"{named_input(question)}. {instead}"
-        )
-        raise InvalidOptionError(message, option="input", value=question)
+        check_text(name, question, f"{name}(…).invoke")
 
-    def _refuse_options(self, call: dict[str, Any], options: Any) -> None:
+    def _refuse_options(self, call: Mapping[str, Any], options: Container[str]) -> None:
         """Refuse arguments of a call that are options of the retriever."""
-        for option, value in call.items():
-            if option in _SWALLOWED and _store_search(self.base_retriever, {}):
-                message = f"invoke takes no option {option!r}. Write k= here."
-                raise InvalidOptionError(message, option=option, value=value)
-            if option in options:
-                message = (
-                    f"invoke takes no option {option!r}. Set it on the retriever: "
-                    f"{type(self).__name__}({option}=…)."
-                )
-                raise InvalidOptionError(message, option=option, value=value)
+        of_store = _store_search(self.base_retriever, {}) is not None
+        name = type(self).__name__
+        refuse_options("invoke", call, name, options=options, of_store=of_store)
 
     def _get_ls_params(self, **kwargs: Any) -> LangSmithRetrieverParams:
         """Tracing parameters: those of the wrapped retriever under our name."""

@@ -12,7 +12,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 
 from langchain_oprag._convert import hits_of
 from langchain_oprag.results import as_document
-from oprag.context import ContextOptions, Seen, fitting_evidence
+from oprag.context import COUNT_WORDS, ContextOptions, Seen, fitting_evidence, needs
 from oprag.documents import check_entries, check_listed
 from oprag.optional import require
 from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
@@ -30,6 +30,17 @@ else:
         return AgentMiddleware
 
     AgentMiddleware = _base()
+
+
+_ELSEWHERE = {
+    **dict.fromkeys(
+        COUNT_WORDS, "Set it on the tool: create_retrieval_tool(store, k=…)."
+    ),
+    **dict.fromkeys(
+        ("gap_mark", "citations"), "Leave it out: places and gap marks are written."
+    ),
+}
+"""What to do in the place of options that tools have."""
 
 
 class EvidenceMiddleware(AgentMiddleware):
@@ -81,6 +92,7 @@ class EvidenceMiddleware(AgentMiddleware):
         [see above: a, characters 0-9]
     """
 
+    @needs("(token_budget=8000)", elsewhere=_ELSEWHERE)
     def __init__(
         self, *, token_budget: int | None = None, token_counter: TokenizerSpec = None
     ) -> None:

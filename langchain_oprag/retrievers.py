@@ -30,6 +30,7 @@ from langchain_oprag._wrapping import (
 )
 from langchain_oprag.documents import SourceLike
 from oprag.context import (
+    DESCRIPTIONS,
     ContextKeywords,
     Widen,
     Widening,
@@ -169,7 +170,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         options = self._options_for(self.k, self._search(self._fetch({}, {}, None)))
         name = type(self).__name__
         stores = searched_stores(name, self.base_retriever)
-        return Verification(name, stores, options)
+        return Verification(name, stores, options, widens=self.widen is not None)
 
     def _get_relevant_documents(
         self,
@@ -200,7 +201,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
     ) -> Fetch:
-        self._refuse_options(call, SharedOptions.model_fields)
+        self._refuse_options(call, DESCRIPTIONS)
         return Fetch(
             self.base_retriever,
             config,

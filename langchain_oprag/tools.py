@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.tools import StructuredTool
+from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.vectorstores import VectorStore
 from pydantic import BaseModel, Field
 
@@ -21,6 +21,7 @@ from oprag.context import (
     GAP_MARK,
     NOTHING_FOUND,
     list_options,
+    needs,
     refuse_unknown,
     search_description,
 )
@@ -47,10 +48,13 @@ _ELSEWHERE = {
         "store.as_retriever(search_type=…, search_kwargs=…).",
     ),
     "citations": "The tool always writes them.",
+    "show": "Give the agent middleware=[EvidenceMiddleware()]: its model then reads "
+    "every passage once.",
 }
 
 
 @list_options({name: DESCRIPTIONS[name] for name in _OPTIONS if name != "k"})
+@needs("(store, token_budget=…, name=…, description=…)", "create_retrieval_tool")
 def create_retrieval_tool(
     searched: VectorStore | RetrieverLike,
     *,
@@ -118,13 +122,14 @@ def create_retrieval_tool(
 
 def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever:
     """What the tool searches with: its budget has room for all that is written."""
+    given_as = type(searched).__name__
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
     if isinstance(searched, OrderPreservingRetriever):
         for option, value in options.items():
             message = (
-                f"{option}= is given beside an {type(searched).__name__}, whose own "
-                f"options hold. Write {type(searched).__name__}(…, {option}={value!r})."
+                f"{option}= is given beside an {given_as}, whose own options hold. "
+                f"Write {given_as}(…, {option}={value!r})."
             )
             raise InvalidOptionError(message, option=option, value=value)
         mark = searched.gap_mark or GAP_MARK
@@ -132,11 +137,14 @@ def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever
     given: Any = {"merge": True, "gap_mark": GAP_MARK, "citations": True, **options}
     if isinstance(searched, VectorStore):
         return OrderPreservingRetriever(vectorstore=searched, **given)
-    if isinstance(searched, Runnable):
+    if isinstance(searched, Runnable) and not isinstance(searched, BaseTool):
         return OrderPreservingRetriever(base_retriever=searched, **given)
+    instead = instance_of(searched)
+    if isinstance(searched, BaseTool):
+        instead = " Give what that tool searches."
     message = (
         f"create_retrieval_tool was given {named(searched)}. It takes a vector store "
-        f"or a retriever of LangChain.{instance_of(searched)}"
+        f"or a retriever of LangChain.{instead}"
     )
     raise InvalidOptionError(message, option="searched", value=searched)
 

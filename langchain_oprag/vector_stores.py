@@ -12,6 +12,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.runnables import Runnable
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
+from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._store_search import StoreSearch
 from langchain_oprag.retrievers import OrderPreservingRetriever, RetrieverKeywords
 from oprag.context import (
@@ -309,12 +310,17 @@ class OrderPreservingVectorStore(VectorStore):
     def _asking(
         self, method: str, asked: Any, given: dict[str, Any]
     ) -> VectorStoreRetriever:
+        name = type(self).__name__
+        if hasattr(VectorStore, method) and not method.endswith("_by_vector"):
+            check_text(name, asked, f"store.{method}")
+        parameters = inspect.signature(getattr(self.vectorstore, method)).parameters
+        others = {each: given[each] for each in given if each not in parameters}
+        refuse_options(method, others, name, "store")
         kind = _BY_TEXT.get(method.removeprefix("a"))
         if kind is not None:
             return VectorStoreRetriever(
                 vectorstore=self.vectorstore, search_type=kind, search_kwargs=given
             )
-        parameters = inspect.signature(getattr(self.vectorstore, method)).parameters
         return StoreSearch(
             vectorstore=self.vectorstore,
             search_type="mmr" if "max_marginal" in method else "similarity",

@@ -86,7 +86,10 @@ class Neighbourhood:
                 beside.append(NodeWithScore(node=node))
                 brought.append(number)
         told = widening.behind(
-            brought, stored=self._chunks is not None, linked=linked.hits
+            brought,
+            stored=self._chunks is not None,
+            linked=linked.hits,
+            alone=linked.alone,
         )
         return [*hits[: widening.hits], *beside], told
 
@@ -141,6 +144,10 @@ class _Linked:
             number for number, node in nodes.items() if node.prev_node or node.next_node
         )
         """Those that have links."""
+        self.alone = frozenset(
+            number for number, node in nodes.items() if node.source_node is not None
+        ).difference(self.hits)
+        """Those that have none but a source: LlamaIndex links all others to it."""
         for number in sorted(self.hits):
             for side in ("next_node", "prev_node"):
                 self._go_on(nodes[number], number, side)

@@ -190,6 +190,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         widen = partial(self._widening, fetch.fills)
         nodes, widening = self._fetched(query_bundle, fetch, widen)
         widened, told = around.widened(nodes, widening)
+        self._problems.tell_unwidened(told.lacking)
         return self._finish(fetch, self._receive(options, widened, told)[0])
 
     @_dispatcher.span
@@ -205,6 +206,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         widen = partial(self._awidening, fetch.fills)
         nodes, widening = await self._afetched(query_bundle, fetch, widen)
         widened, told = await around.awidened(nodes, widening)
+        self._problems.tell_unwidened(told.lacking)
         received, _ = await self._areceive(options, widened, told)
         return self._finish(fetch, received)
 

@@ -21,10 +21,27 @@ from llama_index.core.workflow import Context
 
 from llamaindex_oprag._wrapping import check_retriever
 from llamaindex_oprag.retrievers import OrderPreservingRetriever
-from oprag.context import GAP_MARK, NOTHING_FOUND, Evidence, Seen, search_description
+from oprag.context import (
+    COUNT_WORDS,
+    DESCRIPTIONS,
+    GAP_MARK,
+    NOTHING_FOUND,
+    Evidence,
+    Seen,
+    needs,
+    search_description,
+)
 from oprag.errors import InvalidOptionError, invalid_option
 
 Show = Literal["all", "unseen"]
+
+_FROM_DEFAULTS = "OrderPreservingRetrieverTool.from_defaults"
+_MADE = "Give a retriever that has it: OrderPreservingRetriever(index.as_retriever(), "
+_ELSEWHERE = {
+    **{name: f"{_MADE}{name}=…)." for name in DESCRIPTIONS},
+    **dict.fromkeys(COUNT_WORDS, f"{_MADE}similarity_top_k=…)."),
+}
+"""What to do in the place of options that the retriever has."""
 
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
@@ -78,6 +95,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
         InvalidOptionError: `show` is neither.
     """
 
+    @needs(".from_defaults(index)")
     def __init__(
         self,
         retriever: OrderPreservingRetriever,
@@ -95,6 +113,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
             super().__init__(self._all, metadata, self._aall)
 
     @classmethod
+    @needs("(index, token_budget=…)", _FROM_DEFAULTS, _ELSEWHERE)
     def from_defaults(  # type: ignore[override]  # as RetrieverTool's, which is no FunctionTool
         cls,
         retriever: BaseIndex[Any] | BaseRetriever,

@@ -322,7 +322,8 @@ class PositionWarning(OpragWarning):
     """Document or position of chunks cannot be read, or not be true.
 
     The chunks stand as they were retrieved (`on_problem="warn"`); or would, as
-    `verify()` found. The error in whose place it is given is its `__cause__`.
+    `verify()` found. Or nothing was read beside them (`widen=`). The error in whose
+    place it is given is its `__cause__`.
     """
 
 

@@ -65,7 +65,7 @@ from oprag.context.unknown import (
     not_ordered,
     refuse_unknown,
 )
-from oprag.context.widening import Neighbour, Widening, check_widening
+from oprag.context.widening import Neighbour, Widening, check_widening, unwidened
 
 __all__ = [
     "ALONE",
@@ -139,6 +139,7 @@ __all__ = [
     "too_small",
     "unfilled_message",
     "unnamed",
+    "unwidened",
     "warn",
     "with_texts",
     "without_place",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from oprag.chunk import Chunk
 from oprag.context.options import ContextOptions, Widen
+from oprag.errors import InvalidOptionError
 
 _LONG_TOKEN = 8
 """Characters of a token in the longest words: full texts are read on so far."""
@@ -22,6 +23,8 @@ class Neighbours(NamedTuple):
     """How far to read on in full texts, beside the hits of `beside`."""
     beside: frozenset[int] = frozenset()
     """Places of hits whose neighbours are slices of the full texts of `documents`."""
+    lacking: InvalidOptionError | None = None
+    """What is said where no hit tells what stands beside it."""
 
 
 ALONE = Neighbours()

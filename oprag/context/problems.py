@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oprag.context.results import is_placed, keep_aside, written_problem
-from oprag.errors import OpragError, PositionWarning, kind_of
+from oprag.errors import InvalidOptionError, OpragError, PositionWarning, kind_of
 from oprag.metadata import PROBLEM
 from oprag.warning import warn_user
 
@@ -40,6 +40,12 @@ class Problems:
         _LOG.info(message)
         if self.is_new(kind):
             warn(message, problem)
+
+    def tell_unwidened(self, lacking: InvalidOptionError | None) -> None:
+        """Warn that nothing was read beside what was found, where that is so."""
+        if lacking is not None and self.is_new("unwidened"):
+            message = f"{self._component} read nothing beside what was found. "
+            warn(message + lacking.message, lacking)
 
     def is_new(self, kind: str) -> bool:
         """Say whether a kind is to be told of for the first time; it is told then."""

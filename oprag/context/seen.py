@@ -8,7 +8,7 @@ another text may go by the same name and the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Passage, Span
@@ -55,13 +55,14 @@ class Seen:
         Raises:
             InvalidOptionError: See the class.
         """
-        if isinstance(shown, (str, Passage)) or not isinstance(shown, Iterable):
+        single = isinstance(shown, (str, Passage, Mapping))
+        if single or not isinstance(shown, Iterable):
             raise _refused(shown)
-        for entry in shown:
+        for number, entry in enumerate(shown):
             if isinstance(entry, Passage):
                 self._add_text(entry.text, entry.spans, entry.chunks[0])
             else:
-                self._add_entry(entry)
+                self._add_entry(entry, number)
 
     def as_json(self) -> list[list[Any]]:
         """Return all of it as plain lists, the same for the same content.
@@ -160,7 +161,7 @@ class Seen:
             shown = text[start - offset : end - offset]
             self._add_piece(_source_of(chunk), (Span(start, end), shown))
 
-    def _add_entry(self, entry: Any) -> None:
+    def _add_entry(self, entry: Any, number: int) -> None:
         match list(entry) if isinstance(entry, (list, tuple)) else entry:
             case [str(document), str(text)]:
                 self._texts[document, text] = None
@@ -173,7 +174,7 @@ class Seen:
                 piece = Span(start, end), text
                 self._add_piece((document, part, version), piece)
             case _:
-                raise _refused(entry)
+                raise _refused(entry, number)
 
     def _add_piece(self, source: _Source, piece: _Piece) -> None:
         (start, end), _ = piece
@@ -202,9 +203,14 @@ class Seen:
         return _united(found)
 
 
-def _refused(found: Any) -> InvalidOptionError:
+def _refused(found: Any, number: int | None = None) -> InvalidOptionError:
+    where, what = "seen=", named(found)
+    if number is not None:
+        where = f"seen[{number}]"
+        if isinstance(found, (list, tuple)) and found:
+            what += f" of {', '.join(type(each).__name__ for each in found)}"
     message = (
-        f"seen= has {named(found)}. It takes a list of passages, or of "
+        f"{where} is {what}. It takes a list of passages, or of "
         "[document, part, start, end] for each span, part None for a document of "
         "one text."
     )

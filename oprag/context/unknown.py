@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from oprag.errors import InvalidOptionError, did_you_mean
+from oprag.errors import InvalidOptionError, did_you_mean, named
 
 _Called = TypeVar("_Called", bound=Callable[..., Any])
 
@@ -51,6 +51,7 @@ GONE = {
 _OF_RENDERING = "It belongs to oprag.render, which writes the passages as text."
 _NOT_HERE = {
     **dict.fromkeys(("citations", "citation"), _OF_RENDERING),
+    "widen": "Set it on OrderPreservingRetriever, which knows the store.",
     "chunk_overlap": "Leave it out: chunks of whole sentences do not overlap.",
 }
 """Options of others that have no other word here, and what to do."""
@@ -97,26 +98,41 @@ def _instead(option: str, known: Collection[str]) -> str:
     return f"{did_you_mean(option, known)}Known options: {', '.join(known)}."
 
 
-def needs(write: str) -> Callable[[_Called], _Called]:
+def needs(
+    write: str, called: str | None = None, elsewhere: Mapping[str, str] | None = None
+) -> Callable[[_Called], _Called]:
     """Have a constructor say what it lacks, or does not know, and how it is called.
 
     Args:
         write: The call, without the class's name where that is called itself.
+        called: Name of what is called, where it is a function or a class method.
+        elsewhere: See `refuse_unknown`.
 
     Returns:
-        A decorator for `__init__`.
+        A decorator for `__init__`, for functions and below `@classmethod`.
     """
 
-    def checking(constructor: _Called) -> _Called:
-        parameters = [*inspect.signature(constructor).parameters.values()][1:]
+    def checking(function: _Called) -> _Called:
+        parameters = [*inspect.signature(function).parameters.values()]
+        bound = int(parameters[0].name in {"self", "cls"})
+        parameters = parameters[bound:]
         listed = [p for p in parameters if p.kind is not p.VAR_KEYWORD]
+        unnamed = [p for p in listed if p.kind is p.POSITIONAL_OR_KEYWORD]
         required = [p.name for p in listed if p.default is p.empty]
         known = [p.name for p in listed] if listed == parameters else None
 
-        @functools.wraps(constructor)
-        def checked(self: Any, *given: Any, **options: Any) -> Any:
-            name = type(self).__name__
+        @functools.wraps(function)
+        def checked(*arguments: Any, **options: Any) -> Any:
+            given = arguments[bound:]
+            name = called or type(arguments[0]).__name__
             example = f"Write {name}{write}."
+            if len(given) > len(unnamed):
+                value = given[len(unnamed)]
+                message = (
+                    f"{name} takes its options by name, and was given {named(value)} "
+                    f"without one. {example}"
+                )
+                raise InvalidOptionError(message, option=name, value=value)
             missing = [r for r in required[len(given) :] if r not in options]
             if missing:
                 has = [*(p.name for p in listed[: len(given)]), *options]
@@ -126,8 +142,9 @@ def needs(write: str) -> Callable[[_Called], _Called]:
                     f"{message} {example}", option=missing[0], value=None
                 )
             if known is not None:
-                refuse_unknown(options, known, dict.fromkeys(options, example))
-            return constructor(self, *given, **options)
+                instead = {o: example for o in options if not _right_word(o, known)}
+                refuse_unknown(options, known, {**instead, **(elsewhere or {})})
+            return function(*arguments, **options)
 
         return cast("_Called", checked)
 

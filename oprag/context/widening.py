@@ -195,6 +195,7 @@ class Widening:
         *,
         stored: bool,
         linked: frozenset[int] = frozenset(),
+        alone: frozenset[int] = frozenset(),
     ) -> Neighbours:
         """Return what `arrange` is told of neighbours.
 
@@ -203,15 +204,14 @@ class Widening:
             stored: Whether a store could be asked for `requests`.
             linked: Places of hits that tell their neighbours otherwise. Beside the
                 others full texts are read on.
-
-        Raises:
-            InvalidOptionError: Nothing tells the neighbours of any hit.
+            alone: Those that are most likely the only ones of their documents.
         """
         every = frozenset(range(min(self.hits, self._options.top_n or self.hits)))
         beside = (self.unplaced if stored else every) - linked
         if beside and self._options.documents is None:
-            if beside == every:
-                raise _unplaced(self._hits[0].metadata)
+            if beside == every and (unknown := sorted(beside - alone)):
+                lacking = _unplaced(self._hits[unknown[0]].metadata)
+                return Neighbours(lacking=lacking)
             beside = frozenset()
         if not brought_by and not beside:
             return ALONE
@@ -252,11 +252,21 @@ class Widening:
 
 def _unplaced(metadata: Mapping[str, Any]) -> InvalidOptionError:
     message = (
-        f"widen= finds neighbours by {DOC_KEY} and {CHUNK_INDEX}, and the retrieved "
-        f"chunks have neither (their metadata: {', '.join(metadata) or 'none'}). Index "
-        "them with index_documents, or give the full texts as documents=."
+        f"widen= finds neighbours by {DOC_KEY} and {CHUNK_INDEX}, and the chunks have "
+        f"neither (their metadata: {', '.join(metadata) or 'none'}). Index them with "
+        "index_documents, or give the full texts as documents=."
     )
     return InvalidOptionError(message, option="widen", value=None)
+
+
+def unwidened(hits: Iterable[Hit]) -> InvalidOptionError | None:
+    """Return what is said of chunks of which none tells what stands beside it."""
+    first: Hit | None = None
+    for number, hit in enumerate(hits):
+        if _place(number, hit.metadata) is not None:
+            return None
+        first = first or hit
+    return None if first is None else _unplaced(first.metadata)
 
 
 def _place(number: int, metadata: Mapping[str, Any]) -> _Place | None:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, FullText, Hit
-from oprag.context import ContextOptions, arrange, warn
+from oprag.context import ContextOptions, arrange, unwidened, warn
 from oprag.diagnosing.checks import group_chunks, read_group
 from oprag.diagnosing.doctor import diagnose_sample
 from oprag.diagnosing.report import Diagnosis, Options, Problem
@@ -47,6 +47,8 @@ class _Faults(NamedTuple):
     """Questions fail, or find nothing, whatever the options."""
     unordered: list[str]
     """They fail, unless the order as retrieved is kept (`on_problem="warn"`)."""
+    unwidened: str = ""
+    """They are answered, and nothing is read beside what they find."""
 
 
 class Verification(NamedTuple):
@@ -60,6 +62,8 @@ class Verification(NamedTuple):
     """Its own, with full texts through that filter, too."""
     full: bool = False
     """Whether it reads full documents."""
+    widens: bool = False
+    """Whether it reads neighbours, and by the keys of the chunks alone."""
 
     def run(self, sample: int | None) -> Diagnosis:
         """Examine the store.
@@ -138,7 +142,7 @@ class Verification(NamedTuple):
             nothing = "It holds no chunk that the search may find: index documents"
             return diagnosis, _Faults([nothing], [])
         faults = self._faults(taken, diagnosis, texts, options)
-        if faults == ([], []) and diagnosis.verdict == "not ordered":
+        if not any(faults) and diagnosis.verdict == "not ordered":
             diagnosis = self._settled(taken, diagnosis, options)
         return diagnosis, faults
 
@@ -218,7 +222,15 @@ class Verification(NamedTuple):
         if unread:
             what = "documents cannot be read in full"
             failing.append(_counted(unread, len(texts), what))
-        return _Faults(failing, unordered)
+        return _Faults(failing, unordered, self._unwidened(taken))
+
+    def _unwidened(self, taken: Sample) -> str:
+        if not self.widens or self.options.documents is not None:
+            return ""
+        groups = group_chunks(taken.chunks, self.options.document_key)
+        several = [i for each in groups if len(each.members) > 1 for i in each.members]
+        lacking = unwidened(taken.chunks[i].hit for i in several)
+        return "" if lacking is None else lacking.message
 
     def _refused(self, taken: Sample, options: ContextOptions) -> list[str]:
         """What retrieval says of the documents that it refuses."""
@@ -260,7 +272,7 @@ class Verification(NamedTuple):
         )
 
     def _told(self, diagnosis: Diagnosis, faults: _Faults) -> Diagnosis:
-        failing, unordered = faults
+        failing, unordered, beside = faults
         names = " and ".join(store.name for store in self.stores)
         kept = self.options.on_problem == "warn"
         if unordered and kept:
@@ -273,6 +285,10 @@ class Verification(NamedTuple):
             told = ". ".join([*failing, *([] if kept else unordered)])
             will = "will fail" if diagnosis.chunks else "will find nothing"
             message = f"{self.component}: questions on {names} {will}. {told}."
+            raise UnfitIndexError(message, diagnosis=diagnosis)
+        if beside:
+            message = f"{self.component}: nothing beside what is found in {names} "
+            message += f"will be read. {beside}"
             raise UnfitIndexError(message, diagnosis=diagnosis)
         return diagnosis
 

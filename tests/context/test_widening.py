@@ -187,8 +187,10 @@ def test_filling_needs_a_budget_and_neighbours_need_keys():
     with pytest.raises(InvalidOptionError, match="documents="):
         check_widening(1, ContextOptions(), stored=False)
     bare = Widening([Hit("text", {"source": "a"})], 1, ContextOptions(), fills=False)
-    with pytest.raises(InvalidOptionError, match="doc_key"):
-        bare.behind([], stored=True)
+    lacking = bare.behind([], stored=True).lacking
+    assert lacking
+    assert "doc_key" in lacking.message
+    assert bare.behind([], stored=True, alone=frozenset({0})).lacking is None
 
 
 def test_fewer_hits_are_asked_for_where_neighbours_come_too():

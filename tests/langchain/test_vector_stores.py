@@ -563,3 +563,23 @@ def test_a_retriever_hands_out_no_fusion_of_an_ensemble():
 def test_a_store_that_cannot_be_searched_says_so_itself():
     with pytest.raises(NotImplementedError):
         OrderPreservingVectorStore(OtherStore()).similarity_search(QUERY)
+
+
+async def test_an_async_search_for_what_is_no_text_is_refused_too():
+    ours = OrderPreservingVectorStore(RecordingStore(book(5)))
+
+    with pytest.raises(InvalidOptionError, match=r"Write store\.asimilarity_search\("):
+        await ours.asimilarity_search(None)
+    assert len(await ours.asimilarity_search_by_vector(VECTOR, k=2)) == 2
+
+
+def test_a_store_may_have_an_argument_that_is_called_as_an_option_is():
+    class Sorting(RecordingStore):
+        def similarity_search(self, query, k=4, *, order="up", **kwargs):
+            self.sorted = order
+            return super().similarity_search(query, k, **kwargs)
+
+    inner = Sorting(book(5))
+
+    assert OrderPreservingVectorStore(inner).similarity_search(QUERY, order="down")
+    assert inner.sorted == "down"

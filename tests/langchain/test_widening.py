@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
 from tests.langchain.recording import RecordingChatModel
 from tests.stores.langchain_places import HashEmbeddings
 from tests.support.tenants import SIZE, Tenants, words
@@ -118,6 +118,30 @@ async def test_other_retrievers_are_widened_from_full_texts():
 
     assert joined.page_content == text[:210]
     assert joined.metadata["rank"] == 0
+
+
+async def test_chunks_that_tell_no_neighbours_are_warned_of_once_and_told_at_start_up():
+    plain = InMemoryVectorStore(HashEmbeddings())
+    plain.add_texts(
+        [f"text {n}" for n in range(4)],
+        [{"source": "old", "start_index": 20 * n} for n in range(4)],
+    )
+    retriever = OrderPreservingRetriever(vectorstore=plain, k=2, widen=1)
+
+    with pytest.warns(PositionWarning, match="nothing beside .* doc_key") as caught:
+        assert len(await found(retriever)) == 2
+    assert len(caught) == 1
+    with pytest.raises(UnfitIndexError, match="index_documents"):
+        retriever.verify()
+    OrderPreservingRetriever(
+        vectorstore=plain, k=2, widen=1, documents={"old": "x" * 80}
+    ).verify()
+
+
+async def test_a_store_of_which_a_part_tells_neighbours_is_read(store):
+    store.add_texts(["alone"], [{"source": "old", "start_index": 0}])
+
+    assert OrderPreservingRetriever(vectorstore=store, k=2, widen=1).verify()
 
 
 async def test_texts_may_have_to_be_awaited():

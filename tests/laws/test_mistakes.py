@@ -15,6 +15,7 @@ import llama_index.core.schema
 import numpy as np
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from langchain_core.messages import HumanMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import RunnableLambda
 from langchain_text_splitters import RecursiveCharacterTextSplitter
@@ -122,6 +123,7 @@ def names() -> dict[str, dict[str, Any]]:
             "embedding": corpus.EMBEDDING,
             "Store": corpus.RecordingStore,
             "Listed": corpus.ListRetriever,
+            "HumanMessage": HumanMessage,
             "RunnableLambda": RunnableLambda,
             "self_route": self_route,
         },

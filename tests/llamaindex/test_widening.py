@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.node_parser import SentenceSplitter
+from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 from llamaindex_oprag import OrderPreservingRetriever, SelfRouteQueryEngine
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, PositionWarning
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.support.tenants import SIZE, Tenants, words
@@ -84,6 +85,30 @@ async def test_links_tell_neighbours_where_keys_do_not(theirs):
             start, end = node.metadata["char_start"], node.metadata["char_end"]
             assert TEXT[start:end] == node.node.text
     assert [node.to_dict() for node in base.retrieve("?")] == before
+
+
+async def test_a_document_of_one_node_has_no_neighbours_and_that_is_fine(recwarn):
+    short = VectorStoreIndex.from_documents(
+        [Document(text=f"A note, number {n}.", id_=f"note{n}") for n in range(3)],
+        embed_model=ChecksumEmbedding(),
+    )
+    retriever = OrderPreservingRetriever(
+        short.as_retriever(similarity_top_k=1), widen=1
+    )
+
+    assert len(await found(retriever)) == 1
+    assert retriever.verify().chunks == 3
+    assert not recwarn.list
+
+
+async def test_nodes_that_tell_no_neighbours_are_warned_of_once():
+    nodes = [TextNode(text="a", metadata={"source": "a", "start_index": 0})]
+    bare = VectorStoreIndex(nodes, embed_model=ChecksumEmbedding())
+    retriever = OrderPreservingRetriever(bare.as_retriever(), widen=1)
+
+    with pytest.warns(PositionWarning, match="nothing beside .* doc_key") as caught:
+        assert len(await found(retriever)) == 1
+    assert len(caught) == 1
 
 
 async def test_links_fill_a_budget(theirs):
