@@ -286,7 +286,8 @@ class SharedOptions(CheckedOptions):
     def _told_of(self, ordered: Ordered, neighbours: Neighbours) -> Ordered:
         if ordered.problem is not None:
             self._told().tell(ordered.problem)
-        self._told().tell_unwidened(neighbours.lacking)
+        if neighbours.lacking is not None:
+            self._told().tell_unwidened(neighbours.lacking)
         return ordered
 
     def _warn_unfilled(self, found: int, setting: str) -> None:

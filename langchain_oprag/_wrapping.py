@@ -353,13 +353,15 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
             InvalidOptionError: It is no text, and a retriever is to be asked.
         """
         asked, *_ = unwrapped(self.base_retriever, {})
-        if not isinstance(asked, BaseRetriever):
+        if isinstance(question, str) or not isinstance(asked, BaseRetriever):
             return
         name = type(self).__name__
         check_text(name, question, f"{name}(…).invoke")
 
     def _refuse_options(self, call: Mapping[str, Any], options: Container[str]) -> None:
         """Refuse arguments of a call that are options of the retriever."""
+        if not call:
+            return
         of_store = _store_search(self.base_retriever, {}) is not None
         name = type(self).__name__
         refuse_options("invoke", call, name, options=options, of_store=of_store)

@@ -37,6 +37,8 @@ from oprag.testing.under_test import (
 )
 
 _THREADS = 16
+_NUMBERS = 300
+"""Chunks of a document that are asked for by number at once."""
 
 
 class StoreSuite(ABC):
@@ -131,7 +133,45 @@ class StoreSuite(ABC):
         long = numbered_lines(store.many)
         add(store, long.chunks)
         _expect_all("fetch", _texts(store.chunks.fetch(long.key)), store.many)
+        asked = min(store.many, _NUMBERS)
+        numbered = store.chunks.fetch_chunks(long.key, range(asked))
+        _expect_all("fetch_chunks", _texts(numbered), asked)
         _expect_all("scan", _texts(scan(store)), store.many)
+
+    def test_chunks_of_one_text_are_not_one(self) -> None:
+        """A document that repeats itself has all of its chunks."""
+        line = "All work and no play.\n"
+        _expect_kept(
+            self.new_store(),
+            sample("repeated.txt", 5 * line, size=len(line)),
+            what="whose texts are equal",
+            instead="Keep a row for each id, not for each text.",
+        )
+
+    def test_white_space_is_a_chunk_too(self) -> None:
+        """Without it the text is another one."""
+        _expect_kept(
+            self.new_store(),
+            sample("spaced.txt", "A   \t\t\t\t\n\n\n\n    B", size=4),
+            what="of which some are white space",
+            instead="Leave none out for its text.",
+        )
+
+    def test_all_versions_of_a_document_come(self) -> None:
+        """While a document is indexed anew its old chunks are there as well."""
+        store = self.new_store()
+        add(store, [*_REPLACED.chunks, *_REWRITTEN.chunks])
+        number = len(_REPLACED.chunks)
+        indexes = range(number)
+        for way, found in (
+            ("fetch", store.chunks.fetch(_REPLACED.key)),
+            ("fetch_chunks", store.chunks.fetch_chunks(_REPLACED.key, indexes)),
+        ):
+            expect(
+                len(found) >= 2 * number,
+                f"{way} gave {len(found)} of {2 * number} chunks of a document that is "
+                "there in two versions. Give those of each: oprag chooses.",
+            )
 
     def test_no_chunk_comes_twice(self) -> None:
         """Neither from a fetch, nor from a scan, nor from a search."""
@@ -231,9 +271,31 @@ class StoreSuite(ABC):
                 _expect_own("fetch", within.fetch(key), each.chunks)
                 _expect_own("afetch", asyncio.run(within.afetch(key)), each.chunks)
                 _expect_own("fetch_chunks", fetched, each.chunks)
+                awaited = asyncio.run(within.afetch_chunks(key, numbers))
+                _expect_own("afetch_chunks", awaited, each.chunks)
+            _expect_own("some", within.some(len(CHUNKS)), ())
             _expect_own("scan", list(within.scan()), CHUNKS)
             _expect_own("scan", list(within.within(where).scan()), CHUNKS)
         _expect_all("After that, scan", scan(store), len(CHUNKS))
+
+    def test_filters_add_up(self) -> None:
+        """A filter of a store that has one already takes nothing from it."""
+        store = self.new_store()
+        for where in filters_of(store):
+            within = store.chunks.within(where)
+            expect(
+                len(within.within(where).filters) > len(within.filters),
+                "within() of a store that has a filter left that one out. Add to "
+                "`ChunkStore.filters`, as its own `within` does.",
+            )
+
+    def test_a_filter_that_cannot_be_read_is_not_taken(self) -> None:
+        """Full texts and neighbours are refused then, rather than read by everyone."""
+        expect(
+            not self.new_store().chunks.takes_filter(object()),
+            "takes_filter said True of an object() that is no filter. Say True only of "
+            "filters that `fetch` and `scan` apply.",
+        )
 
     def test_what_is_found_stands_in_order_however_it_was_added(self) -> None:
         """Chunks are added in no order, and found in that of a search."""
@@ -326,6 +388,19 @@ def _expect_replaced(store: StoreUnderTest, before: Mapping[str, int]) -> None:
             "Replace it wherever the store keeps it, or a copy of it.",
         )
         _expect_all(f"After a replacement, {way}", chunks, before[way])
+
+
+def _expect_kept(
+    store: StoreUnderTest, document: Sample, *, what: str, instead: str
+) -> None:
+    """All chunks of a document are there."""
+    add(store, document.chunks)
+    found = store.chunks.fetch(document.key)
+    number = len(document.chunks)
+    expect(
+        len(found) >= number,
+        f"fetch gave {len(found)} of {number} chunks {what}. {instead}",
+    )
 
 
 def _expect_refused(whole: Sample, store: StoreUnderTest, why: str) -> None:

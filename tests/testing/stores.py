@@ -338,3 +338,68 @@ class SamplesTheWholeStore(SoundStore):
 
     def some(self, number):
         return list(self.scan())
+
+
+class AwaitsNumbersForEveryone(SoundStore):
+    """Forgets the filter where chunks are awaited by their numbers."""
+
+    async def afetch_chunks(self, doc_key, indexes):
+        rows = [row for row in self.rows() if row.metadata[DOC_KEY] == doc_key]
+        return [row for row in rows if row.metadata[CHUNK_INDEX] in indexes]
+
+
+class ShowsSomeToEveryone(SoundStore):
+    """Forgets the filter where some chunks are enough."""
+
+    def some(self, number):
+        return self.rows()[:number]
+
+
+class Takes100Numbers(SoundStore):
+    """Has a limit for lists of numbers."""
+
+    def fetch_chunks(self, doc_key, indexes):
+        return super().fetch_chunks(doc_key, indexes)[:100]
+
+
+class HasARowForEachText(SoundStore):
+    """Makes its ids of the texts."""
+
+    def add(self, chunks):
+        known = {row.text for row in self.held.values()}
+        for chunk in chunks:
+            if chunk.text not in known or chunk.id in self.held:
+                self.held[chunk.id] = chunk
+                known.add(chunk.text)
+
+
+class DropsWhiteSpace(SoundStore):
+    """Takes blank texts for none."""
+
+    def rows(self):
+        return [row for row in super().rows() if row.text.strip()]
+
+
+class FetchesOneVersion(SoundStore):
+    """Chooses among the versions of a document."""
+
+    def fetch(self, doc_key):
+        rows = super().fetch(doc_key)
+        chosen = min((row.metadata[DOC_VERSION] for row in rows[:1]), default="")
+        return [row for row in rows if row.metadata[DOC_VERSION] == chosen]
+
+
+class HasOneFilter(SoundStore):
+    """Puts a filter in the place of another one."""
+
+    def within(self, where):
+        made = super().within(where)
+        made.filters = (where,)
+        return made
+
+
+class TakesAnyFilter(SoundStore):
+    """Says so of filters that it cannot read."""
+
+    def takes_filter(self, where):
+        return True

@@ -14,6 +14,7 @@ from tests.testing.stores import SoundStore, suite_of
 ORDER = "what_is_found_stands_in_order_however_it_was_added"
 WHOLE = "documents_come_back_as_they_were_split"
 REPLACED = "a_replaced_document_leaves_nothing_stale"
+VERSIONS = "all_versions_of_a_document_come"
 FILTERED = "chunks_are_read_through_the_filter_of_a_search"
 
 FAULTS = {
@@ -42,6 +43,7 @@ FAULTS = {
         "metadata_comes_back",
         "each_text_stays_with_its_place",
         WHOLE,
+        VERSIONS,
     ],
     stores.StampsAnew: ["an_altered_text_is_noticed", "metadata_comes_back"],
     stores.DoublesRows: ["no_chunk_comes_twice", "chunks_are_fetched_by_their_numbers"],
@@ -51,9 +53,17 @@ FAULTS = {
         FILTERED,
         REPLACED,
         WHOLE,
+        VERSIONS,
+        "chunks_of_one_text_are_not_one",
+        "white_space_is_a_chunk_too",
     ],
     stores.GivesHalfWhenAwaited: ["awaited_it_gives_the_same", FILTERED],
-    stores.NumbersFromOne: ["chunks_are_fetched_by_their_numbers", FILTERED],
+    stores.NumbersFromOne: [
+        "chunks_are_fetched_by_their_numbers",
+        "nothing_is_cut_off_at_a_limit",
+        FILTERED,
+        VERSIONS,
+    ],
     stores.FindsWhatWasDeleted: ["deleted_chunks_are_gone", REPLACED],
     stores.RemembersWhatItFetched: [
         "deleted_chunks_are_gone",
@@ -69,6 +79,14 @@ FAULTS = {
     ],
     stores.SharesABuffer: ["threads_read_at_once"],
     stores.SamplesTheWholeStore: ["some_chunks_are_as_many_as_asked_for"],
+    stores.AwaitsNumbersForEveryone: [FILTERED],
+    stores.ShowsSomeToEveryone: [FILTERED],
+    stores.Takes100Numbers: ["nothing_is_cut_off_at_a_limit"],
+    stores.HasARowForEachText: ["chunks_of_one_text_are_not_one"],
+    stores.DropsWhiteSpace: ["white_space_is_a_chunk_too"],
+    stores.FetchesOneVersion: [VERSIONS],
+    stores.HasOneFilter: ["filters_add_up"],
+    stores.TakesAnyFilter: ["a_filter_that_cannot_be_read_is_not_taken"],
 }
 """The tests that fail, first the one whose name says what is wrong."""
 
@@ -135,6 +153,7 @@ def test_what_a_store_cannot_do_is_skipped():
         "test_chunks_are_read_through_the_filter_of_a_search": "the store has no "
         "filters",
         "test_deleted_chunks_are_gone": "the store cannot delete",
+        "test_filters_add_up": "the store has no filters",
     }
 
 
