@@ -51,7 +51,8 @@ class PostgresChunks(ChunkStore):
 
     def some(self, number: int) -> list[StoredChunk]:
         """Some chunks, without reading the ids of all."""
-        return _chunks(self._store.get(limit=number, include=_COLUMNS))
+        where = self._where()
+        return _chunks(self._store.get(where=where, limit=number, include=_COLUMNS))
 
     def takes_filter(self, where: Any) -> bool:
         """A dictionary, as the store's search takes it."""
