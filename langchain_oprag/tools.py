@@ -22,6 +22,7 @@ from oprag.context import (
     NOTHING_FOUND,
     list_options,
     needs,
+    refuse_beside,
     refuse_unknown,
     search_description,
 )
@@ -126,12 +127,7 @@ def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever
     if isinstance(searched, OrderPreservingVectorStore):
         searched = searched._ordered  # noqa: SLF001 -- of this package
     if isinstance(searched, OrderPreservingRetriever):
-        for option, value in options.items():
-            message = (
-                f"{option}= is given beside an {given_as}, whose own options hold. "
-                f"Write {given_as}(…, {option}={value!r})."
-            )
-            raise InvalidOptionError(message, option=option, value=value)
+        refuse_beside(options, given_as)
         mark = searched.gap_mark or GAP_MARK
         return searched._with(citations=True, gap_mark=mark)  # noqa: SLF001 -- as above
     given: Any = {"merge": True, "gap_mark": GAP_MARK, "citations": True, **options}

@@ -29,6 +29,7 @@ from oprag.context import (
     Evidence,
     Seen,
     needs,
+    refuse_beside,
     search_description,
 )
 from oprag.errors import InvalidOptionError, invalid_option
@@ -156,13 +157,8 @@ class OrderPreservingRetrieverTool(FunctionTool):
         options = {name: each for name, each in options.items() if each is not None}
         if not isinstance(retriever, OrderPreservingRetriever):
             retriever = OrderPreservingRetriever(retriever, merge=True, **options)
-        elif options:
-            ((option, value), *_) = options.items()
-            message = (
-                f"{option}= is given beside an OrderPreservingRetriever, whose own "
-                f"options hold. Write OrderPreservingRetriever(…, {option}={value!r})."
-            )
-            raise InvalidOptionError(message, option=option, value=value)
+        else:
+            refuse_beside(options, "OrderPreservingRetriever")
         mark = retriever._options.gap_mark or GAP_MARK  # noqa: SLF001 -- of this package
         told = search_description(mark, repeats=show == "all")
         metadata = ToolMetadata(description or told, name or "retriever_tool")

@@ -19,11 +19,11 @@ from chromadb.errors import ChromaError
 
 from oprag.cli.telling import told
 from oprag.diagnosing import Change
-from oprag.documents import StoredChunk
+from oprag.documents import StoredChunk, chroma_rows
 from oprag.evaluation.safe_files import write_whole
 
 _PAGE = 2_000
-"""Chunks read or written per call."""
+"""Chunks written per call."""
 
 _DATABASE = "chroma.sqlite3"
 _TABLES = frozenset({"collections", "segments", "embeddings"})
@@ -59,18 +59,8 @@ class ChromaDirectory:
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, page by page, in the order in which they were added."""
-        offset = 0
-        while True:
-            page = self._collection.get(
-                limit=_PAGE, offset=offset, include=["documents", "metadatas"]
-            )
-            rows = zip(page["ids"], page["documents"], page["metadatas"], strict=True)
-            for chunk_id, text, metadata in rows:
-                # Either may be None: Chroma also takes vectors alone.
-                yield StoredChunk(text or "", metadata or {}, chunk_id)
-            if len(page["ids"]) < _PAGE:
-                return
-            offset += _PAGE
+        for text, metadata, chunk_id in chroma_rows(self._collection.get, ()):
+            yield StoredChunk(text or "", metadata or {}, chunk_id)
 
     def back_up(self, changes: Sequence[Change]) -> Path:
         """Write the ids and metadata of the chunks to be changed, as they are now.

@@ -63,6 +63,7 @@ from oprag.context.unknown import (
     no_attribute,
     no_name,
     not_ordered,
+    refuse_beside,
     refuse_unknown,
 )
 from oprag.context.widening import Neighbour, Widening, check_widening, unwidened
@@ -130,6 +131,7 @@ __all__ = [
     "put_place",
     "read_passages",
     "refusal",
+    "refuse_beside",
     "refuse_unknown",
     "render",
     "result_of",

@@ -230,6 +230,24 @@ def not_ordered(component: str, name: str, instead: str) -> str:
     )
 
 
+def refuse_beside(options: Mapping[str, Any], component: str) -> None:
+    """Refuse options that are given beside a component that has its own.
+
+    Args:
+        options: What was given.
+        component: The component's class name.
+
+    Raises:
+        InvalidOptionError: For the first one. It says where it is set.
+    """
+    for option, value in options.items():
+        message = (
+            f"{option}= is given beside an {component}, whose own options hold. "
+            f"Write {component}(…, {option}={value!r})."
+        )
+        raise InvalidOptionError(message, option=option, value=value)
+
+
 def knows_its_options(
     elsewhere: Mapping[str, str] | None = None,
 ) -> Callable[[_Called], _Called]:
