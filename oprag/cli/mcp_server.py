@@ -90,13 +90,16 @@ class Librarian:
 
     async def library(self, context: Context[Any, Any, Any]) -> Library:
         """Return the library; until it is open, tell the client how far it is."""
-        last = None
+        last, reports = None, 0
         while self._opening.is_alive():
             if self._told != last:
                 last = done, total, chunks = self._told
                 said = f"Indexed {done} of {total} documents, {chunks:,} chunks"
+                # Each number has to be above the one before; how many of how many
+                # documents, and then of their chunks, is not.
+                reports += 1
                 await context.report_progress(
-                    chunks, None, said if total else "Opening"
+                    reports, None, "Opening" if total is None else said
                 )
             await anyio.sleep(_PAUSE)
         if self._library is None:
