@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
+from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
@@ -46,6 +47,8 @@ _ELSEWHERE = {
 
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
+_HANDOVER = "handoff"
+"""What AgentWorkflow calls its own tool."""
 _PAUSE = 0.005
 """Seconds until a search asks again whether another thread's is done."""
 
@@ -62,17 +65,25 @@ class _Run:
     """Searches of one event loop wait in line; an `asyncio.Lock` is of one alone."""
     taken: threading.Lock = field(default_factory=threading.Lock)
     """The first of each line takes it; no loop stands still for it."""
+    by: asyncio.AbstractEventLoop | None = None
+    """Whose search goes on."""
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait until no other search of the run goes on, in whatever thread."""
         loop = asyncio.get_running_loop()
-        async with self.queues.setdefault(loop, asyncio.Lock()):
+        line = self.queues.setdefault(loop, asyncio.Lock())
+        waits = line.locked()
+        async with line:
+            if waits:  # what the one before answered is to stand above
+                await asyncio.sleep(_PAUSE)
             while not self.taken.acquire(blocking=False):  # noqa: ASYNC110 -- of threads
                 await asyncio.sleep(_PAUSE)
+            self.by = loop
             try:
                 yield
             finally:
+                self.by = None
                 self.taken.release()
 
 
@@ -173,7 +184,8 @@ class OrderPreservingRetrieverTool(FunctionTool):
         """Search, and return the content; with `show="unseen"` give `ctx=`.
 
         Raises:
-            InvalidOptionError: `show="unseen"`, and there is no `Context`.
+            InvalidOptionError: `show="unseen"`, and there is no `Context`; or another
+                search of it waits in the event loop that this call would stop.
         """
         self._check_context(kwargs)
         output: ToolOutput = self._fn(*args, **kwargs)
@@ -204,6 +216,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
         return await self._aread_on(input, Seen())
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
+        run = _runs.get(ctx.store)
+        if run and run.by and run.by is _running_loop():
+            message = (
+                "Another search of this Context waits in this event loop, which "
+                "tool.call() would stop. Write await tool.acall(input=…, ctx=ctx)."
+            )
+            raise InvalidOptionError(message, option="ctx", value=ctx)
         output: ToolOutput = asyncio_run(self._anext(input, ctx))
         return output
 
@@ -234,6 +253,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
         )
 
 
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 async def _aseen(store: Any, run: _Run) -> Seen:
     """What was shown and is still in the conversation; all of it without an agent."""
     seen = Seen(await store.get(_SHOWN, default=[]))
@@ -241,9 +267,19 @@ async def _aseen(store: Any, run: _Run) -> Seen:
     if not isinstance(memory, BaseMemory):
         return seen
     messages = await memory.aget(input=await store.get("user_msg_str", default=None))
-    # Agents put what the tools of a run answered into the memory when the run ends.
-    calls = await store.get("current_tool_calls", default=[])
     contents = [message.content or "" for message in messages]
-    said = "\n".join([*contents, *(call.tool_output.content for call in calls)])
+    # Agents put what the tools of a run answered into the memory when the run ends,
+    # or when they hand over. Not so ReActAgent: only such agents read it then.
+    answered: list[str] = []
+    reasoning = await store.get("current_reasoning", default=[])
+    if reasoning and isinstance(reasoning[-1], ActionReasoningStep):
+        answered += [step.get_content() for step in reasoning]
+    by_such = len(answered)
+    for call in await store.get("current_tool_calls", default=[]):
+        run.told = [told for told in run.told if told != call.tool_output.content]
+        answered.append(call.tool_output.content)
+        if call.tool_name == _HANDOVER:
+            del answered[by_such:]
+    said = "\n".join(contents)
     run.told = [told for told in run.told if told not in said]
-    return seen.kept_in("\n".join([said, *run.told]))
+    return seen.kept_in("\n".join([said, *answered, *run.told]))

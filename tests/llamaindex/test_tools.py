@@ -151,6 +151,22 @@ def places_shown(content: str) -> list[tuple[str, int]]:
     return places
 
 
+WRITTEN = re.compile(r"(see above: |\[\d+\] )(\S+), characters ([\d\- and]+)")
+
+
+def points_to_nothing(messages: Sequence[ChatMessage]) -> list[str]:
+    """Lines for what stands above where it does not."""
+    shown, wrong = set(), []
+    for found in WRITTEN.finditer("\n".join(each.content or "" for each in messages)):
+        spans = re.findall(r"(\d+)-(\d+)", found[3])
+        places = {(found[2], n) for a, b in spans for n in range(int(a), int(b))}
+        if found[1].startswith("["):
+            shown |= places
+        elif any(not SOURCES[name][n].isspace() for name, n in places - shown):
+            wrong.append(found[0])
+    return wrong
+
+
 def places_found(nodes) -> set[tuple[str, int]]:
     return {
         (each.node.ref_doc_id, n)
@@ -325,12 +341,13 @@ def test_all_that_is_written_fits_the_budget(lease, show, budget):
     assert min(sizes[:3]) > 0.5 * budget
 
 
-def test_calls_of_one_context_from_several_threads_take_turns():
-    class Slow(OrderPreservingRetriever):
-        async def _aretrieve(self, query_bundle):
-            await asyncio.sleep(0.02)
-            return await super()._aretrieve(query_bundle)
+class Slow(OrderPreservingRetriever):
+    async def _aretrieve(self, query_bundle):
+        await asyncio.sleep(0.02)
+        return await super()._aretrieve(query_bundle)
 
+
+def test_calls_of_one_context_from_several_threads_take_turns():
     base = two_documents("ours").as_retriever(similarity_top_k=8)
     tool = search(Slow(base, merge=True), show="unseen")
     context, contents = Context(agent(tool)), []
@@ -347,6 +364,37 @@ def test_calls_of_one_context_from_several_threads_take_turns():
     assert len(contents) == 6
     shown = [place for content in contents for place in places_shown(content)]
     assert len(shown) == len({*shown})
+
+
+def test_a_call_that_would_stop_a_waiting_search_is_refused(lease):
+    tool = search(Slow(lease.as_retriever(), merge=True), show="unseen")
+    told = []
+
+    async def both():
+        context = Context(agent(tool))
+        waiting = asyncio.create_task(tool.acall(input=QUESTION, ctx=context))
+        await asyncio.sleep(0)
+        with pytest.raises(InvalidOptionError, match=r"await tool\.acall\("):
+            tool.call(input=QUESTION, ctx=context)
+        told.append((await waiting).content)
+        # With none waiting the loop may stand still.
+        told.append(tool.call(input=QUESTION, ctx=context).content)
+
+    thread = Thread(target=lambda: asyncio.run(both()), daemon=True)
+    thread.start()
+    thread.join(10)
+
+    assert ["see above" in each for each in told] == [False, True]
+
+
+@pytest.mark.parametrize("turn", range(5))
+async def test_what_stands_above_another_answer_of_the_same_turn_comes_before_it(turn):
+    tool = search(two_documents("ours").as_retriever(similarity_top_k=6), show="unseen")
+    made = agent(tool, 5, queries=count(turn))
+
+    await made.run("What are the rules?")
+
+    assert not points_to_nothing(made.llm.calls[-1])
 
 
 def test_nothing_is_written_to_the_retriever(lease):
