@@ -8,6 +8,8 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from math import inf
+from time import monotonic
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
@@ -49,8 +51,8 @@ _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
 _HANDOVER = "handoff"
 """What AgentWorkflow calls its own tool."""
-_PAUSE = 0.005
-"""Seconds until a search asks again whether another thread's is done."""
+_PAUSE = 0.02
+"""Seconds from one search of a run to the next, and until one asks for its turn."""
 
 
 @dataclass
@@ -67,23 +69,24 @@ class _Run:
     """The first of each line takes it; no loop stands still for it."""
     by: asyncio.AbstractEventLoop | None = None
     """Whose search goes on."""
+    answered: float = -inf
+    """When the last was done."""
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait until no other search of the run goes on, in whatever thread."""
         loop = asyncio.get_running_loop()
-        line = self.queues.setdefault(loop, asyncio.Lock())
-        waits = line.locked()
-        async with line:
-            if waits:  # what the one before answered is to stand above
-                await asyncio.sleep(_PAUSE)
+        async with self.queues.setdefault(loop, asyncio.Lock()):
             while not self.taken.acquire(blocking=False):  # noqa: ASYNC110 -- of threads
                 await asyncio.sleep(_PAUSE)
             self.by = loop
             try:
+                # Workflows may swap what comes at the same time, and the answer
+                # before is to stand above.
+                await asyncio.sleep(max(0, self.answered + _PAUSE - monotonic()))
                 yield
             finally:
-                self.by = None
+                self.by, self.answered = None, monotonic()
                 self.taken.release()
 
 
