@@ -253,8 +253,9 @@ def _refused(found: Any, number: int | None = None) -> InvalidOptionError:
 
 
 def _source_of(chunk: Chunk) -> _Source:
+    """By its name: of several stores that have the document not all have a key."""
     version = version_text(chunk.metadata.get(DOC_VERSION))
-    return chunk.document, chunk.part, version
+    return chunk.name or chunk.document, chunk.part, version
 
 
 def _places(chunk: Chunk) -> list[tuple[Span, int]] | None:
