@@ -53,9 +53,10 @@ _WRITINGS: tuple[Callable[[str], str], ...] = (
 """How tools write the text of a document; of one message all in the same way."""
 _WORD = re.compile(r"(?<!\\)[^\W\d_]+")
 """Without the n of an escaped line break."""
-_LABELS = {"content", "document", "id", "metadata", "none", "null", "page"}
-_LABELS |= {"passage", "source", "text", "title", "type"}
-"""Words that stand before the parts of a document."""
+_LABELS = {"content", "document", "id", "metadata", "none", "null", "passage"}
+_LABELS |= {"characters", "chunk", "page", "part", "record", "row"}
+_LABELS |= {"source", "text", "title", "type"}
+"""Words that stand before a document, its parts, and its place."""
 _LINE = 60
 """Characters that an answer may quote of its sources."""
 _TEXT_OF_EACH = 4

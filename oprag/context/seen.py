@@ -127,7 +127,8 @@ class Seen:
         shown._pieces = {source: {**pieces} for source, pieces in self._pieces.items()}
         unread: list[Chunk] = []
         read: list[Chunk] = []
-        for chunk in chunks:
+        for each in chunks:
+            chunk = shown._placed(each)
             unread += shown._unread(chunk)
             read += self._read(chunk)
             spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
@@ -157,6 +158,26 @@ class Seen:
                 yield slice_of(
                     chunk, chunk.text[start - offset : end - offset], start, end
                 )
+
+    def _placed(self, chunk: Chunk) -> Chunk:
+        """The chunk as the beginning of its text, if what was read of that proves it.
+
+        A page or a document as a whole mostly tells no place.
+        """
+        if chunk.span is not None:
+            return chunk
+        known: list[Span] = []
+        for part, pieces in self._of(chunk):
+            for span, text in pieces if part == chunk.part else ():
+                if span is None or span.start >= len(chunk.text):
+                    continue
+                if not text or not chunk.text.startswith(text, span.start):
+                    return chunk
+                known.append(span)
+        if sum(end - start for start, end in _united(known)) < _NO_CHANCE:
+            return chunk
+        whole = Span(0, len(chunk.text))
+        return chunk._replace(position=(chunk.part or 0, *whole), span=whole)
 
     def _standing(self, chunk: Chunk) -> Chunk | None:
         """The chunk where all its text stands, if its place is not known here or there.

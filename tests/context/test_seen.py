@@ -193,6 +193,25 @@ def test_a_text_without_a_place_is_never_cut(found):
     assert passage.text == found.text
 
 
+def test_a_whole_text_comes_without_what_was_read_of_it():
+    read = apart([numbers(100, 200)], None)
+
+    found = apart([without(0, 280)], read)
+
+    assert [(p.spans, p.text) for p in found] == [
+        (((0, 100),), NUMBERS[:100]),
+        (((200, 280),), NUMBERS[200:280]),
+    ]
+    assert [p.text for p in apart([numbers(100, 200), without(0, 280)], [])] == [
+        NUMBERS[:100],
+        NUMBERS[100:200],
+        NUMBERS[200:280],
+    ]
+    # Another text, and one that does not begin where it would have to.
+    assert apart([without(5, 280)], read)[0].spans == ()
+    assert apart([without(0, 280)], apart([numbers(5, 30)], None))[0].spans == ()
+
+
 def test_a_line_for_what_stands_above_names_the_place_that_was_shown():
     placed, bare = numbers(100, 200), without(120, 180)
 
