@@ -253,10 +253,13 @@ class Seen:
 
 def _holds(text: str, chunk: Chunk) -> bool:
     """Whether a text that was shown has all of a chunk, and not by chance."""
-    if text == chunk.text or (len(chunk.text) >= _NO_CHANCE and chunk.text in text):
+    sought = chunk.text
+    if len(sought) >= len(text):
+        return sought == text
+    if len(sought) >= _NO_CHANCE and sought in text:
         return True
     # A page or a document that was shown begins where spans are counted from.
-    return chunk.span is not None and text.startswith(chunk.text, chunk.span.start)
+    return chunk.span is not None and text.startswith(sought, chunk.span.start)
 
 
 def _refused(found: Any, number: int | None = None) -> InvalidOptionError:
