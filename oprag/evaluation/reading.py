@@ -48,6 +48,7 @@ async def read(
         context_tokens=context.tokens,
         chunk_set=context.chunk_set,
         choice=choice,
+        whole=context.whole,
         usage={**usage, "answer": completion.usage},
         calls={**calls, "answer": 1},
     )

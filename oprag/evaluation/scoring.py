@@ -31,6 +31,7 @@ NOT_MEASURES = frozenset(
         "run",
         "system",
         "usage",
+        "whole",
     }
 )
 """Fields of a line of `scores.jsonl` that are no measures."""
@@ -111,6 +112,7 @@ def score_answers(
             "route": answer["route"],
             "context_tokens": answer["context_tokens"],
             "long_context_tokens": answer["long_context_tokens"],
+            "whole": answer.get("whole"),  # runs of before do not say
             "usage": _usage(answer),
             **{name: measure(text, question) for name, measure in measures.items()},
             **{name: of(answer, question) for name, of in context_measures.items()},

@@ -58,6 +58,8 @@ class Attempt:
     long_context_tokens: int | None = None
     """Input tokens that the full documents alone take, for a system that routes; None
     for others, and where a document could not be read."""
+    whole: bool | None = None
+    """Whether the full documents that it read were whole; None where it read none."""
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)
     """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
     `index`, of all that was made of its documents beforehand (summaries, gists): the

@@ -31,7 +31,11 @@ class Arm:
     @property
     def label(self) -> str:
         """Name it in a table or legend: `dos-rag, 1,500`."""
-        return arm_label(self.system, self.budget)
+        return arm_label(self.system, self.budget, cut=bool(self.read(whole=False)))
+
+    def read(self, *, whole: bool) -> int:
+        """Count the answers for which full documents were read, whole or cut."""
+        return sum(line.get("whole") is whole for line in self.lines)
 
     @property
     def runs(self) -> list[int]:
@@ -128,6 +132,8 @@ class Rows:
             answers=len(arm.lines),
             missing=self.expected - len(arm.lines),
             declined=sum(not line["answered"] for line in arm.lines),
+            read_whole=arm.read(whole=True),
+            cut=arm.read(whole=False),
             measures={**self._figures(arm), **self._of_corpus(arm)},
             context_tokens=statistics.fmean(
                 line["context_tokens"] for line in arm.lines

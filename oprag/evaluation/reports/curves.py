@@ -62,7 +62,7 @@ def _curves(axes: Axes, summary: Summary, measure: str, place: _Place) -> None:
     systems: dict[str, list[ArmSummary]] = {}
     for arm in summary.arms:
         systems.setdefault(arm.system, []).append(arm)
-    for number, (system, arms) in enumerate(systems.items()):
+    for number, arms in enumerate(systems.values()):
         shown = sorted((arm for arm in arms if measure in arm.measures), key=place)
         if not shown:
             continue
@@ -86,7 +86,7 @@ def _curves(axes: Axes, summary: Summary, measure: str, place: _Place) -> None:
             linewidth=1.4,
             elinewidth=0.8,
             capsize=2,
-            label=system,
+            label=shown[0].name,
         )
         if measure == summary.measure:
             for arm, across, up in zip(shown, x, y, strict=True):

@@ -170,6 +170,11 @@ def _notes(
             f"Intervals draw documents, and {resampling.groups} are few: take them for "
             "too narrow rather than too wide."
         )
+    yield from _of_answers(rows, errors)
+
+
+def _of_answers(rows: Sequence[ArmSummary], errors: int) -> Iterator[str]:
+    """Say which answers are missing, of cut texts, estimated, or declined."""
     missing = {row.label: row.missing for row in rows if row.missing}
     if missing:
         listed = "; ".join(f"{label}: {number:,}" for label, number in missing.items())
@@ -177,6 +182,14 @@ def _notes(
             f"Answers are missing ({errors:,} failed, see errors.jsonl), and means are "
             f"over those that are there: {listed}. Comparisons take the questions that "
             "both have."
+        )
+    if cut := [row for row in rows if row.cut]:
+        told = "; ".join(
+            f"{r.label}: {r.cut:,} of {r.cut + r.read_whole:,}" for r in cut
+        )
+        yield (
+            "The window does not take all documents whole. Answers from a text that "
+            f"was cut: {told}."
         )
     if any(row.estimated for row in rows):
         yield "Some tokens were counted here and not reported by the provider."

@@ -55,11 +55,20 @@ class ArmSummary:
     """Mean cost of a question; None without a price."""
     index_cost: float | None
     """Cost of what was made beforehand; None without a price."""
+    read_whole: int = 0
+    """Answers for which the full documents were read whole."""
+    cut: int = 0
+    """Answers for which the window did not take them whole."""
 
     @property
     def label(self) -> str:
-        """Name it in a table or legend."""
-        return arm_label(self.system, self.budget)
+        """Name it in a table."""
+        return arm_label(self.system, self.budget, cut=bool(self.cut))
+
+    @property
+    def name(self) -> str:
+        """Name its system, and say where documents were cut."""
+        return arm_label(self.system, None, cut=bool(self.cut))
 
     @property
     def tokens(self) -> float:
@@ -155,6 +164,7 @@ class Summary:
     """What a reader must know: what differs from the papers, what is missing."""
 
 
-def arm_label(system: str, budget: int | None) -> str:
-    """Name an arm: `dos-rag, 1,500`."""
-    return system if budget is None else f"{system}, {budget:,}"
+def arm_label(system: str, budget: int | None, *, cut: bool = False) -> str:
+    """Name an arm: `dos-rag, 1,500`; `full-document, cut` where a window cut it."""
+    name = f"{system}, cut" if cut else system
+    return name if budget is None else f"{name}, {budget:,}"

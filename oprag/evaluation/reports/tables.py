@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from oprag.evaluation.failure_classes import FAILURE_CLASSES
 from oprag.evaluation.reports.measuring import title_of
-from oprag.evaluation.reports.summary import Difference, Figure, Summary
+from oprag.evaluation.reports.summary import ArmSummary, Difference, Figure, Summary
 
 _NONE = "–"
 
@@ -58,14 +58,17 @@ def _results(summary: Summary) -> Table:
         + "; n is the number of questions. Wrong order is the share of pairs of "
         "passages that the reader got in the wrong order."
     )
-    headings = ("system", "budget", "n", *map(title_of, measures), "declined")
+    told = ["declined"]
+    if any(arm.read_whole or arm.cut for arm in summary.arms):
+        told.append("read whole")
+    headings = ("system", "budget", "n", *map(title_of, measures), *told)
     rows = tuple(
         (
-            arm.system,
+            arm.name,
             _count(arm.budget),
             _count(arm.questions),
             *(_figure(arm.measures.get(measure)) for measure in measures),
-            _count(arm.declined),
+            *(_count(arm.declined), _read_whole(arm))[: len(told)],
         )
         for arm in summary.arms
     )
@@ -86,7 +89,7 @@ def _tokens(summary: Summary) -> Table:
     for arm in summary.arms:
         means = (arm.context_tokens, arm.input_tokens, arm.output_tokens)
         told = [f"{mean:,.0f}" for mean in means]
-        row = [arm.system, _count(arm.budget), *told, _count(arm.index_tokens)]
+        row = [arm.name, _count(arm.budget), *told, _count(arm.index_tokens)]
         if priced:
             row += [_money(arm.cost), _money(arm.index_cost)]
         rows.append(tuple(row))
@@ -197,6 +200,11 @@ def _figure(figure: Figure | None) -> str:
     if figure.low is not None and figure.high is not None:
         text += f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
     return text
+
+
+def _read_whole(arm: ArmSummary) -> str:
+    read = arm.read_whole + arm.cut
+    return f"{arm.read_whole:,} of {read:,}" if read else _NONE
 
 
 def _count(value: int | None) -> str:

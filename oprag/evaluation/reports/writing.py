@@ -151,6 +151,8 @@ def as_csv(summary: Summary) -> str:
         "answers",
         "missing",
         "declined",
+        "read_whole",
+        "cut",
         "context_tokens",
         "input_tokens",
         "output_tokens",

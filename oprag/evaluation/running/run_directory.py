@@ -205,7 +205,9 @@ def key_of(answer: Mapping[str, Any]) -> AnswerKey:
 
 
 def _difference(key: str, was: Any, now: Any) -> str:
-    """Return how a setting differs; of the data, in words."""
+    """Return how a setting differs; of the data, in words; of systems, the part."""
+    if key == "systems" and isinstance(was, dict) and isinstance(now, dict):
+        key, was, now = _first_difference(was, now)
     if key != "data" or not isinstance(was, dict) or not isinstance(now, dict):
         return f"{key} was {was!r} and now is {now!r}"
     parts = [
@@ -214,3 +216,17 @@ def _difference(key: str, was: Any, now: Any) -> str:
         if was.get(fact) != now.get(fact)
     ]
     return " and ".join(dict.fromkeys(parts))
+
+
+def _first_difference(
+    was: Mapping[str, Any], now: Mapping[str, Any], path: str = ""
+) -> tuple[str, Any, Any]:
+    """Return which setting of which system is another, or which system is."""
+    for name in sorted({*was, *now}):
+        old, new = was.get(name), now.get(name)
+        if old != new:
+            told = f"{path}{name}"
+            if isinstance(old, Mapping) and isinstance(new, Mapping):
+                return _first_difference(old, new, f"{told}: ")
+            return told, old, new
+    return path, was, now

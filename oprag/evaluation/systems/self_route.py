@@ -16,7 +16,11 @@ from oprag.evaluation.data import Question
 from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.dialogue import BenchModel
-from oprag.evaluation.systems.full_document import REPLY_TOKENS, pieces_of
+from oprag.evaluation.systems.full_document import (
+    BASELINE_OVERFLOW,
+    REPLY_TOKENS,
+    pieces_of,
+)
 from oprag.routing import (
     RouteOptions,
     Rung,
@@ -52,8 +56,8 @@ class SelfRoute(System):
     rungs: tuple[str, ...] = ("retrieved", "full")
     """As `oprag.routing.as_rungs` takes them; numbers are written as text. Rungs of
     token budgets choose from all chunks, so they need `k=None`."""
-    window_overflow: WindowOverflow = "order_preserving"
-    """See `oprag.routing.full_context`."""
+    window_overflow: WindowOverflow = BASELINE_OVERFLOW
+    """Of the full documents, as for `full-document`."""
     reserved: Count = REPLY_TOKENS
     """Tokens of the window that are kept for the reply."""
 
@@ -133,6 +137,7 @@ class SelfRoute(System):
             context_tokens=bench.counter(routed.context.text),
             route="" if outcome.rung is None else outcome.rung.name,
             long_context_tokens=long_context,
+            whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
         )
