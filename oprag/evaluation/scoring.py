@@ -13,6 +13,7 @@ from oprag.errors import InvalidOptionError
 from oprag.evaluation import metrics
 from oprag.evaluation.contexts import check_chunk_sets
 from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.failure_classes import declined_first
 from oprag.evaluation.running.run_directory import RunDirectory, key_of
 
 Score: TypeAlias = float | bool | None
@@ -24,7 +25,9 @@ NOT_MEASURES = frozenset(
         "answered",
         "budget",
         "context_tokens",
+        "declined_first",
         "doc_ids",
+        "long_context_estimated",
         "long_context_tokens",
         "question_id",
         "route",
@@ -112,6 +115,8 @@ def score_answers(
             "route": answer["route"],
             "context_tokens": answer["context_tokens"],
             "long_context_tokens": answer["long_context_tokens"],
+            "long_context_estimated": answer.get("long_context_estimated", False),
+            "declined_first": declined_first(answer),
             "whole": answer.get("whole"),  # runs of before do not say
             "usage": _usage(answer),
             **{name: measure(text, question) for name, measure in measures.items()},

@@ -177,7 +177,7 @@ class Rows:
 def class_counts(
     labels: Mapping[str, str], arms: Iterable[Arm]
 ) -> dict[str, dict[str, int]]:
-    """Count the declined answers of each arm by class.
+    """Count the declined answers of each arm by class; see `declined_first`.
 
     Args:
         labels: Class by question, as `read_labels` gives them.
@@ -192,7 +192,7 @@ def class_counts(
         found = Counter(
             labels.get(line["question_id"], _NOT_LABELLED)
             for line in arm.lines
-            if not line["answered"]
+            if line.get("declined_first", not line["answered"])
         )
         if found:
             order = (*FAILURE_CLASSES, _NOT_LABELLED)

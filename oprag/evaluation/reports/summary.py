@@ -129,6 +129,8 @@ class Routing:
     """What the first share is of."""
     compared: int
     """Answers that the second is over."""
+    estimated: int = 0
+    """Of these, those for which what the full documents take is estimated."""
 
 
 @dataclass(frozen=True)

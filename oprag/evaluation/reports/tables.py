@@ -148,14 +148,16 @@ def _routing(summary: Summary) -> Table:
         "Answerable: answered from the chunks, without the full documents, of all its "
         "answers. Tokens: input tokens of all steps over those that the full documents "
         "alone take, over the answers for which these are known; above 100 %, routing "
-        "costs more than it saves."
+        "costs more than it saves. ≈: of some answers the full documents were sent by "
+        "nothing in this run; their tokens are counted here, and scaled to the "
+        "provider's count. A full-document arm measures them."
     )
     rows = tuple(
         (
             row.arm,
             _percent(row.answerable),
             _count(row.answers),
-            _percent(row.token_share),
+            f"{'≈ ' if row.estimated else ''}{_percent(row.token_share)}",
             _count(row.compared),
         )
         for row in summary.routing
@@ -174,7 +176,10 @@ def _declines(summary: Summary) -> Table:
         (arm, *(_count(of_arm.get(label, 0)) for label in labels))
         for arm, of_arm in counts.items()
     )
-    note = "Declined answers by what makes the question hard to search for."
+    note = (
+        "Declined answers by what makes the question hard to search for; of a system "
+        "that routes, what its first step declined."
+    )
     return Table("Why questions were declined", note, ("arm", *labels), rows)
 
 

@@ -121,6 +121,7 @@ class LongRag(System):
             reply=text,
             pieces=context.pieces,
             context_tokens=context.tokens,
+            steps=tuple(model.steps),
             usage={"answer": ledger.usage},
             calls={"answer": len(ledger.entries)},
         )

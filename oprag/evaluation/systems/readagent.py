@@ -18,7 +18,7 @@ from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
 from oprag.evaluation.making import gist_call, kept_reply, look_up_call, page_break_call
 from oprag.evaluation.reading import read
-from oprag.evaluation.system import Attempt, Count, Piece, System
+from oprag.evaluation.system import Attempt, Count, Piece, Step, System
 from oprag.evaluation.systems.paging import (
     Break,
     Pages,
@@ -172,6 +172,9 @@ class ReadAgent(System):
             question,
             _context(pages, wanted, bench),
             bench,
+            step=Step(
+                "look_up", completion.text, declined=False, usage=completion.usage
+            ),
             usage={"index": usage, "retrieve": completion.usage},
             calls={"index": calls, "retrieve": 1},
         )

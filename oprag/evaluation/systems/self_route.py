@@ -126,9 +126,10 @@ class SelfRoute(System):
         routed = await model.carry_out(steps)
         outcome = routed.outcome
         reading = read_reply(outcome.text or "", question, bench.answer_style)
-        long_context = None
+        long_context, estimated = None, False
         if outcome.rung is not None:
-            long_context = _long_context_tokens(hits, options, model, ledger, bench)
+            sizes = hits, options, model, ledger, bench
+            long_context, estimated = _long_context_tokens(*sizes)
         return Attempt(
             prediction=reading.prediction,
             answered=outcome.answered,
@@ -136,7 +137,9 @@ class SelfRoute(System):
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
             route="" if outcome.rung is None else outcome.rung.name,
+            steps=tuple(model.steps),
             long_context_tokens=long_context,
+            long_context_estimated=estimated,
             whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
@@ -157,17 +160,19 @@ def _long_context_tokens(
     model: BenchModel,
     ledger: Ledger,
     bench: Bench,
-) -> int | None:
-    """Input tokens of the full documents alone; None where no rung has them.
+) -> tuple[int | None, bool]:
+    """Input tokens of the full documents alone, and whether they are estimated.
 
-    Of the call that sent them whole, if there was one, else as they are counted here.
+    Of the call that sent them, if there was one. Else as they are counted here, times
+    what the provider counted of the prompts that were sent over our count of these:
+    providers count with other tokenizers. None where no rung has them.
     """
-    whole = [entry for entry in ledger.entries if entry.whole]
-    if whole:
-        return whole[-1].usage.input_tokens
     full = next((rung for rung in options.rungs if rung.full), None)
     if full is None:
-        return None
+        return None, False
+    sent = [e for e in ledger.entries if e.rung == full.name and e.model_calls]
+    if sent:
+        return sent[-1].usage.input_tokens, False
     chunks = chunks_of_documents(hits, options.context)
     names = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
     known = bench.kept("tokens of full documents", dict[str, int])
@@ -177,7 +182,10 @@ def _long_context_tokens(
         if name not in known:
             known[name] = bench.counter(bench.dataset.document(name).text)
         tokens += known[name]
-    return tokens if size.window is None else min(tokens, size.window - size.reserved)
+    if size.window is not None:
+        tokens = min(tokens, size.window - size.reserved)
+    scale = ledger.usage.input_tokens / sum(map(bench.counter, model.sent))
+    return round(tokens * scale), True
 
 
 def _pieces(context: RungContext) -> tuple[Piece, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+from collections import Counter
 
 import pytest
 
 from oprag.calls import Price
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.failure_classes import declined_first
 from oprag.evaluation.metrics import corpus_bleu
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports.arms import Arm, arms_of
@@ -400,9 +402,13 @@ def test_classes_of_declined_questions_are_counted_by_arm(run_of):
     (table,) = [t for t in tables_of(summary) if t.title.startswith("Why")]
 
     assert table.headings[-2:] == ("unread", "not labelled")
+    first = Counter(a["system"] for a in run_of.answers() if declined_first(a))
     for arm in summary.arms:
         counts = summary.failure_classes.get(arm.label, {})
-        assert sum(counts.values()) == arm.declined
+        routed = arm.system == "self-route"
+        expected = first["self-route"] if routed else arm.declined
+        assert sum(counts.values()) == expected
+        assert (expected > arm.declined) == routed
     assert {row[0] for row in table.rows} == {
         arm.label for arm in summary.arms if arm.declined
     }
