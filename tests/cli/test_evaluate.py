@@ -427,3 +427,12 @@ def test_the_list_names_every_data_set_and_system():
     assert result.exit_code == 0
     words = set(re.findall(r"[\w./-]+", result.stdout))
     assert words >= {*KNOWN, *DATASETS}
+
+
+def test_where_no_paper_has_figures_it_is_said(shared, tmp_path):
+    result = run(
+        *shared, "--systems", "dos-rag", "--published", "--out", tmp_path / "run"
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "Note: The papers published no figures for 'q'." in result.stdout

@@ -11,7 +11,7 @@ from oprag.evaluation.reports.curves import (
     draw_against_cost,
     draw_against_tokens,
 )
-from oprag.evaluation.reports.measuring import title_of
+from oprag.evaluation.reports.measuring import published_by, title_of
 from oprag.evaluation.reports.summary import Summary
 from oprag.optional import require
 
@@ -75,7 +75,9 @@ def _wanted(summary: Summary) -> Iterator[tuple[str, str, _Draw]]:
         yield (
             "quality_tokens",
             f"{_begin(measure)} against tokens, {n}{rings}",
-            lambda axes: draw_against_tokens(axes, summary, measure, summary.published),
+            lambda axes: draw_against_tokens(
+                axes, summary, measure, published_by(summary.published, measure)
+            ),
         )
     evidence = "evidence_recall"
     if measure != evidence and any(evidence in arm.measures for arm in summary.arms):

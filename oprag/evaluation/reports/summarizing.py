@@ -20,6 +20,7 @@ from oprag.evaluation.reports.comparing import (
     sweet_spots,
 )
 from oprag.evaluation.reports.measuring import (
+    figures_of,
     in_order,
     main_measure,
     measures_in,
@@ -70,16 +71,23 @@ def summarize(
     systems = list(dict.fromkeys(arm.system for arm in arms))
     against = baseline_of(systems, baseline)
     found = tuple(each.row for each in compared)
-    notes = _notes(
-        dataset,
-        found,
-        measure=measure,
-        resampling=resampling,
-        errors=len(errors),
-        left_out=left_out,
+    notes = list(
+        _notes(
+            dataset,
+            found,
+            measure=measure,
+            resampling=resampling,
+            errors=len(errors),
+            left_out=left_out,
+        )
     )
-    # Papers' figures of options are accuracy, however it was asked for.
-    shown = "choice_match" if measure == _BRACKETS else measure
+    routed = routing(arms)
+    figures = figures_of(published, measures, routed=bool(routed))
+    if published and not figures:
+        others = ", ".join(in_order({figure.measure for figure in published}))
+        notes.append(
+            f"The papers' figures for this set are of other measures: {others}."
+        )
     return Summary(
         dataset=dataset.name,
         questions=len(ids),
@@ -94,9 +102,9 @@ def summarize(
         arms=found,
         comparisons=comparisons(compared, against, resampling) if measure else (),
         sweet_spots=sweet_spots(compared, resampling) if measure else (),
-        routing=routing(arms),
+        routing=routed,
         failure_classes=class_counts(read_labels(directory), arms),
-        published=tuple(each for each in published if each.measure == shown),
+        published=figures,
         notes=tuple(notes),
     )
 
