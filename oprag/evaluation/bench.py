@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from oprag.chunk import Hit
 from oprag.evaluation.artifacts import Artifacts
-from oprag.evaluation.asking import ANSWER_STYLES, AnswerStyle
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.errors import check_one_of
 from oprag.evaluation.models import Model
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.vectors import Matrix, Vectors, best_first
+from oprag.evaluation.wording import ANSWER_STYLES, AnswerStyle, Wording
 from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
@@ -41,6 +41,7 @@ class Bench:
         seed: Of everything that is drawn.
         answer_style: How answers are asked for; reports read it from the run's
             settings, where it has the same name.
+        wording: In which words it is asked; None: our own.
 
     Raises:
         InvalidOptionError: There is no such style.
@@ -57,6 +58,7 @@ class Bench:
         cache: Path | None = None,
         seed: int = 42,
         answer_style: AnswerStyle = "letter",
+        wording: Wording | None = None,
     ) -> None:
         check_one_of("answer_style", answer_style, ANSWER_STYLES)
         self.dataset = dataset
@@ -67,6 +69,7 @@ class Bench:
         self.artifacts = Artifacts(cache)
         self.seed = seed
         self.answer_style = answer_style
+        self.wording = wording or Wording()
         self._hits: OrderedDict[Hashable, list[Hit]] = OrderedDict()
         self._matrices: OrderedDict[Hashable, Matrix] = OrderedDict()
         self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()
