@@ -125,6 +125,14 @@ class RunOptions:
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Stop before the cost passes this.")
     ] = None
+    keep_prompts: Annotated[
+        bool,
+        typer.Option(
+            "--keep-prompts/--no-keep-prompts",
+            help="Keep what the model read and wrote, compressed, with the run and on "
+            "its page.",
+        ),
+    ] = True
     concurrency: Annotated[
         int, typer.Option(min=1, help="Questions asked at a time.")
     ] = 4

@@ -200,6 +200,7 @@ async def _ask(
         # The offline reader never waits. One after the other, every run embeds the
         # same texts together, and so gets the same vectors to the last digit.
         concurrency=1 if options.offline else options.concurrency,
+        keep_read=options.keep_prompts,
         answered=answered,
     )
     if label and report.stopped is None:

@@ -134,17 +134,18 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
     """
 
     async def make() -> Facts:
-        completion = await bench.model.complete(call)
+        completion = await bench.index_model.complete(call)
         if call.kind in _NEEDED and not completion.text.strip():
+            name = bench.index_model.name
             message = (
-                f"The chat model {bench.model.name!r} wrote an empty {call.kind}. Run "
-                "it again, or use another model."
+                f"The chat model {name!r} wrote an empty {call.kind}. Run it again, or "
+                "use another model."
             )
-            raise ChatModelError(message, model=bench.model.name)
+            raise ChatModelError(message, model=name)
         return {"text": completion.text, "usage": completion.usage.to_dict()}
 
     asked = {
-        "model": bench.model.name,
+        "model": bench.index_model.name,
         "prompt": call.prompt,
         "max_output_tokens": call.max_output_tokens,
     }

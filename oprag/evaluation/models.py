@@ -72,6 +72,14 @@ class Completion:
     """As the provider reported it; else counted, and marked as estimated."""
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """One call and its reply."""
+
+    call: Call
+    completion: Completion
+
+
 class Model(ABC):
     """Anything that replies to calls: a chat model, or the offline reader."""
 
@@ -85,3 +93,26 @@ class Model(ABC):
         Raises:
             ChatModelError: It failed for good, its retries included.
         """
+
+
+class Recorder(Model):
+    """A model whose calls and replies are kept.
+
+    Args:
+        model: Who replies.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self.exchanges: list[Exchange] = []
+        self._model = model
+
+    async def complete(self, call: Call) -> Completion:
+        """Reply as the model does.
+
+        Raises:
+            ChatModelError: As the model raises it; such a call is not kept.
+        """
+        completion = await self._model.complete(call)
+        self.exchanges.append(Exchange(call, completion))
+        return completion

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import asdict, dataclass
@@ -59,13 +58,11 @@ async def memory_of(
     async def make() -> Facts:
         return await _made(document.text, unit, rules, bench)
 
-    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
-    made = await bench.artifacts.made(
+    made = await bench.made(
         "readagent-memory",
+        document,
         {
-            "text": digest.hexdigest(),
             "settings": {"unit": unit, "words": asdict(rules)},
-            "model": bench.model.name,
             "prompts": [gist_call("").prompt, page_break_call([], [], "").prompt],
         },
         make,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from oprag.evaluation.running.run_directory import RunDirectory
 from tests.evaluation.reports.browsers import NAMES, REQUIRED, find_browser
 from tests.evaluation.reports.runs import HOSTILE
 
@@ -159,3 +160,27 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(page):
 
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 480
+
+
+def test_a_click_shows_what_the_model_read_and_replied(page, reported):
+    from playwright.sync_api import expect
+
+    first = items(page).first
+    opened(first, answers=10)
+    row = first.locator("tbody tr").last
+    row.locator("button").click()
+
+    below = first.locator("tr.read")
+    expect(below).to_have_count(1)
+    prompts = below.locator("pre").all_text_contents()
+    answers = RunDirectory(reported[0]).answers()
+    (answer,) = [
+        a
+        for a in answers
+        if a["system"] == "self-route" and a["question_id"] == answers[0]["question_id"]
+    ]
+    assert prompts[1::2] == [step["reply"] for step in answer["steps"]]
+    assert all("Read the text between the marks" in prompt for prompt in prompts[::2])
+    first.locator("tbody tr").nth(9).locator("button").click()
+    expect(below).to_have_count(0)
+    assert page.troubles == []
