@@ -18,6 +18,7 @@ _TITLES = {
     "choice_match": "accuracy",
     "choice_match_official": "accuracy, ∞Bench's rules",
     "bracketed_match": "accuracy, [[n]]",
+    "bracketed_match_official": "accuracy, first [[n]]",
     "rouge_l": "ROUGE-L",
     "bleu_1": "BLEU-1",
     "bleu_4": "BLEU-4",

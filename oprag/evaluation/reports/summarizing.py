@@ -30,7 +30,7 @@ from oprag.evaluation.reports.summary import ArmSummary, Summary
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.statistics import Resampling, clusters_of
 
-_BRACKETS = "bracketed_match"
+_BRACKETS = ("bracketed_match", "bracketed_match_official")
 _LETTERS = ("choice_match", "choice_match_official")
 
 
@@ -135,12 +135,11 @@ def _shown(
         told = "The readings of letters are left out: [[n]] was asked for."
         shown = [name for name in measures if name not in letters]
         return shown, [told] if letters else []
-    if _BRACKETS not in measures or any(
+    if _BRACKETS[0] not in measures or any(
         bracketed_option(answer["prediction"]) is not None for answer in answers
     ):
         return measures, []
-    measures.remove(_BRACKETS)
-    return measures, [
+    return [name for name in measures if name not in _BRACKETS], [
         "The match of [[n]] is left out: no reply has a number in double brackets."
     ]
 
