@@ -39,7 +39,7 @@ CallKind: TypeAlias = Literal[
 - `"summary"`: RAPTOR's. `text`, `max_tokens`.
 - `"page_break"`: where a page of ReadAgent ends. `parts` (sentences or paragraphs),
   `breaks` (parts before each place; places are numbered from 1), `before` (the page
-  before, or empty).
+  before, or empty), `after` (the part behind the passage, or empty).
 - `"gist"`: the short version of a page. `text`.
 - `"look_up"`: pages to read in full. `question` (its options below it), `options`,
   `gists` (of the pages, numbered from 1), `pages` (how many at most).

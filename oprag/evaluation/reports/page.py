@@ -103,6 +103,7 @@ def page_data(
     measure: str,
     *,
     read: ReadTexts | None = None,
+    numbered: bool = False,
     most_answers: int = MOST_ANSWERS,
     most_pieces: int = MOST_PIECES,
 ) -> dict[str, Any]:
@@ -114,11 +115,13 @@ def page_data(
         dataset: The set that was asked.
         measure: The score that is shown; empty: none.
         read: What the model read; None: nothing was kept.
+        numbered: Whether options were asked for by number, not by letter.
         most_answers: See `MOST_ANSWERS`.
         most_pieces: See `MOST_PIECES`.
 
     Returns:
-        `arms`: `[system, budget]` each. `documents`: `[id, title, length]` each.
+        `numbered`: as given. `arms`: `[system, budget]` each. `documents`:
+        `[id, title, length]` each.
         `total` and `every`: all questions, and that each `every`-th is here.
         `questions`: see `_question`; documents and arms by their place in the lists.
     """
@@ -142,6 +145,7 @@ def page_data(
         "arms": [list(arm) for arm in arms],
         "documents": page.described(),
         "every": every,
+        "numbered": numbered,
         "questions": shown,
         "total": len(questions),
     }

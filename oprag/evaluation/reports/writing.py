@@ -100,7 +100,14 @@ def write_reports(
     _write_plots(directory.path / "plots", plots)
     ids = [question.question_id for question in dataset.questions]
     read = ReadTexts(ids, directory.read_texts)
-    questions = page_data(answers, scores, dataset, summary.measure, read=read)
+    questions = page_data(
+        answers,
+        scores,
+        dataset,
+        summary.measure,
+        read=read,
+        numbered=summary.settings.get("answer_style") == "brackets",
+    )
     page = as_page(summary, tables, plots, questions, read.packed)
     directory.write_text("report.html", page)
     return summary

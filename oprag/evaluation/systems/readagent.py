@@ -43,6 +43,10 @@ class Memory:
     """Replies that named no place for the end of a page."""
 
 
+_PAGING = page_break_call(["a", "b"], [1], "before", "after").prompt
+"""Pages that other words were asked for are made again."""
+
+
 async def memory_of(
     document: Document, unit: PageUnit, rules: PagingRules, bench: Bench
 ) -> Memory:
@@ -63,7 +67,7 @@ async def memory_of(
         document,
         {
             "settings": {"unit": unit, "words": asdict(rules)},
-            "prompts": [gist_call("").prompt, page_break_call([], [], "").prompt],
+            "prompts": [gist_call("").prompt, _PAGING],
         },
         make,
     )

@@ -84,7 +84,8 @@
     const add = (name, text) => list.append(element("dt", name), element("dd", text));
     question.options.forEach((option, place) => {
       const right = place === question.gold ? " (right)" : "";
-      add(String.fromCharCode(65 + place), option + right);
+      const name = data.numbered ? `[[${place + 1}]]` : String.fromCharCode(65 + place);
+      add(name, option + right);
     });
     if (!question.options.length && question.right.length) {
       add("right", question.right.join(" · "));
