@@ -193,6 +193,7 @@ async def _ask(
     if spending is not None:
         longest = options.max_reply
         bench.model = CappedModel(bench.model, spending, longest_reply=longest)
+        bench.index_model = bench.model
     report = await run(
         evaluation.plan,
         bench,
