@@ -66,10 +66,10 @@ def advice_lines(summary: Summary, stopped: bool = False) -> list[str]:
         return ["", _ALL_ZERO.format(measure=title_of(summary.measure))]
     if chosen.budget is None:
         tokens = f"about {chosen.tokens:,.0f} tokens for a question"
-        lines = ["", f"Use {chosen.system}: {tokens}."]
+        lines = ["", f"Use {chosen.name}: {tokens}."]
     else:
         lines = ["", f"Use {chosen.budget:,} tokens with {chosen.system}."]
-    if use := _USE.get(chosen.system):
+    if (use := _USE.get(chosen.system)) and not chosen.cut:
         lines.append(f"  In your code: {use.format(budget=chosen.budget)}")
     return lines + _evidence(summary, spot, chosen, best)
 

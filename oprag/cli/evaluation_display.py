@@ -69,7 +69,7 @@ def _row(arm: ArmSummary, measures: Sequence[str]) -> tuple[str, ...]:
     figures = [figure_text(arm.measures.get(measure)) for measure in measures]
     budget = "" if arm.budget is None else f"{arm.budget:,}"
     share = f"{arm.declined / arm.answers:.0%}" if arm.answers else ""
-    return (arm.system, budget, *figures, f"{arm.tokens:,.0f}", share)
+    return (arm.name, budget, *figures, f"{arm.tokens:,.0f}", share)
 
 
 def figure_text(figure: Figure | None) -> str:

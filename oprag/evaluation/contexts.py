@@ -29,6 +29,8 @@ class Context(NamedTuple):
     """Of the whole text, separators included."""
     chunk_set: str
     """See `chunk_set`."""
+    whole: bool | None = None
+    """See `Attempt`."""
 
 
 def order_chosen(

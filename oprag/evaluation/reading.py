@@ -12,7 +12,7 @@ from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Question
-from oprag.evaluation.system import Attempt, System
+from oprag.evaluation.system import Attempt, Step, System
 
 _NO_USAGE: Mapping[str, TokenUsage] = {}
 _NO_CALLS: Mapping[str, int] = {}
@@ -24,6 +24,7 @@ async def read(
     bench: Bench,
     *,
     choice: str = "",
+    step: Step | None = None,
     usage: Mapping[str, TokenUsage] = _NO_USAGE,
     calls: Mapping[str, int] = _NO_CALLS,
 ) -> Attempt:
@@ -34,12 +35,15 @@ async def read(
         context: What is read.
         bench: Holds the model.
         choice: See `Attempt`.
+        step: The call before, if there was one for this question.
         usage: Of the stages before, by name.
         calls: Of the stages before, by name.
     """
     style = bench.answer_style
-    completion = await bench.model.complete(answer_call(question, context.text, style))
+    call = answer_call(question, context.text, style, bench.wording)
+    completion = await bench.model.complete(call)
     reading = read_reply(completion.text, question, style)
+    last = Step("answer", completion.text, not reading.answered, completion.usage)
     return Attempt(
         prediction=reading.prediction,
         answered=reading.answered,
@@ -48,6 +52,8 @@ async def read(
         context_tokens=context.tokens,
         chunk_set=context.chunk_set,
         choice=choice,
+        steps=() if step is None else (step, last),
+        whole=context.whole,
         usage={**usage, "answer": completion.usage},
         calls={**calls, "answer": 1},
     )

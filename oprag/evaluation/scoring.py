@@ -13,6 +13,7 @@ from oprag.errors import InvalidOptionError
 from oprag.evaluation import metrics
 from oprag.evaluation.contexts import check_chunk_sets
 from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.failure_classes import declined_first
 from oprag.evaluation.running.run_directory import RunDirectory, key_of
 
 Score: TypeAlias = float | bool | None
@@ -24,13 +25,16 @@ NOT_MEASURES = frozenset(
         "answered",
         "budget",
         "context_tokens",
+        "declined_first",
         "doc_ids",
+        "long_context_estimated",
         "long_context_tokens",
         "question_id",
         "route",
         "run",
         "system",
         "usage",
+        "whole",
     }
 )
 """Fields of a line of `scores.jsonl` that are no measures."""
@@ -54,7 +58,8 @@ def scored_text(answer: Mapping[str, Any]) -> str:
 def measures_of(dataset: Dataset) -> dict[str, Measure]:
     """Name the measures of an answer's text that fit a set, the set's own first.
 
-    `choice_match` stands for two, by the fixed and by ∞Bench's official rules.
+    `choice_match` and `bracketed_match` stand for two each, by the fixed and by their
+    authors' official rules.
     METEOR is among them where the set names it, whether or not its data is here.
 
     Raises:
@@ -66,7 +71,8 @@ def measures_of(dataset: Dataset) -> dict[str, Measure]:
             wanted[name] = _choice("fixed")
             wanted["choice_match_official"] = _choice("official")
         elif name == "bracketed_match":
-            wanted[name] = _bracketed
+            wanted[name] = _bracketed("fixed")
+            wanted["bracketed_match_official"] = _bracketed("official")
         elif name == "meteor" and metrics.meteor_unavailable() is not None:
             wanted[name] = lambda _text, _question: None
         elif name in _BY_REFERENCE:
@@ -111,6 +117,9 @@ def score_answers(
             "route": answer["route"],
             "context_tokens": answer["context_tokens"],
             "long_context_tokens": answer["long_context_tokens"],
+            "long_context_estimated": answer.get("long_context_estimated", False),
+            "declined_first": declined_first(answer),
+            "whole": answer.get("whole"),  # runs of before do not say
             "usage": _usage(answer),
             **{name: measure(text, question) for name, measure in measures.items()},
             **{name: of(answer, question) for name, of in context_measures.items()},
@@ -187,9 +196,14 @@ def _choice(rules: metrics.choices.ChoiceRules) -> Measure:
     return measure
 
 
-def _bracketed(text: str, question: Question) -> Score:
-    gold = question.gold_option
-    return None if gold is None else metrics.bracketed_match(text, gold_option=gold)
+def _bracketed(rules: metrics.choices.ChoiceRules) -> Measure:
+    def measure(text: str, question: Question) -> Score:
+        gold = question.gold_option
+        if gold is None:
+            return None
+        return metrics.bracketed_match(text, gold_option=gold, rules=rules)
+
+    return measure
 
 
 _OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]

@@ -34,6 +34,19 @@ class Piece:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One of several model calls that a question took, and what came back."""
+
+    name: str
+    """What it was: a rung of Self-Route, `long`, `short`, `look_up`."""
+    reply: str
+    """The reply, as it came."""
+    declined: bool
+    """Whether it declined."""
+    usage: TokenUsage
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One system's answer to one question."""
 
@@ -55,9 +68,16 @@ class Attempt:
     one choice differ in the order of their chunks alone. Empty as above."""
     route: str = ""
     """The rung that answered; empty where a system does not route."""
+    steps: tuple[Step, ...] = ()
+    """Every call of this question, for a system that makes several."""
     long_context_tokens: int | None = None
     """Input tokens that the full documents alone take, for a system that routes; None
     for others, and where a document could not be read."""
+    long_context_estimated: bool = False
+    """Whether these were not sent: they are then counted here, and scaled by what the
+    provider counted of the prompts that were."""
+    whole: bool | None = None
+    """Whether the full documents that it read were whole; None where it read none."""
     usage: Mapping[str, TokenUsage] = field(default_factory=dict)
     """Tokens of the model calls by stage: `retrieve` and `answer`, of this question;
     `index`, of all that was made of its documents beforehand (summaries, gists): the

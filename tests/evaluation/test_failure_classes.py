@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import re
 
 import pytest
 
@@ -11,7 +13,10 @@ from oprag.evaluation.failure_classes import label_declined, read_labels
 from oprag.evaluation.reports.arms import arms_of, class_counts
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
+from oprag.evaluation.scoring import score
 from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+from oprag.evaluation.systems.self_route import SelfRoute
+from tests.evaluation.reports.runs import ledgers
 from tests.evaluation.small import Replies, bench_of, set_of_four
 
 
@@ -121,3 +126,47 @@ def test_counts_are_of_answers_by_arm(directory):
         "dos-rag, 80": {"implicit": 1, "not labelled": 1},
     }
     assert class_counts({}, arms_of(lines)) == {}
+
+
+def test_what_the_first_step_declined_is_labelled_whatever_the_second_answered(
+    tmp_path,
+):
+    asked = tuple(
+        dataclasses.replace(q, question=f"{q.question} ({q.question_id})")
+        for q in ledgers().questions[:35]
+    )
+    dataset = dataclasses.replace(ledgers(), questions=asked)
+    hard = {question.question for question in dataset.questions[:16]}
+
+    def oracle(call):
+        whole = any(d.text == call.facts["context"] for d in dataset.documents.values())
+        return (
+            "three" if whole or call.facts["question"] not in hard else "unanswerable"
+        )
+
+    directory = RunDirectory(tmp_path)
+    directory.begin({})
+    plan = Plan([SelfRoute(k=1, size=20)], [], dataset.questions)
+    bench = bench_of(Replies(oracle), dataset)
+    assert asyncio.run(run(plan, bench, directory)).complete
+    answers = directory.answers()
+    judge = Replies(lambda _: "D")
+    labels = asyncio.run(label_declined(directory, dataset, judge))
+    (arm,) = arms_of(score(directory, dataset))
+
+    assert all(answer["answered"] for answer in answers)
+    assert len(labels) == len(judge.calls) == 16
+    assert class_counts(labels, [arm]) == {"self-route": {"implicit": 16}}
+    steps = [[step["name"] for step in answer["steps"]] for answer in answers]
+    assert steps == [["retrieved", "full"]] * 16 + [["retrieved"]] * 19
+    assert [step["reply"] for step in answers[0]["steps"]] == ["unanswerable", "three"]
+    for answer in answers:
+        asked = sum(step["usage"]["input_tokens"] for step in answer["steps"])
+        assert asked == answer["usage"]["answer"]["input_tokens"]
+
+
+def test_the_judge_is_shown_questions_that_were_judged(directory):
+    _, model = label(directory, "B")
+
+    letters = re.findall(r"^Letter: ([A-E])$", model.calls[0].prompt, re.MULTILINE)
+    assert set(letters) == set("ABCDE")

@@ -31,7 +31,11 @@ class Arm:
     @property
     def label(self) -> str:
         """Name it in a table or legend: `dos-rag, 1,500`."""
-        return arm_label(self.system, self.budget)
+        return arm_label(self.system, self.budget, cut=bool(self.read(whole=False)))
+
+    def read(self, *, whole: bool) -> int:
+        """Count the answers for which full documents were read, whole or cut."""
+        return sum(line.get("whole") is whole for line in self.lines)
 
     @property
     def runs(self) -> list[int]:
@@ -128,6 +132,8 @@ class Rows:
             answers=len(arm.lines),
             missing=self.expected - len(arm.lines),
             declined=sum(not line["answered"] for line in arm.lines),
+            read_whole=arm.read(whole=True),
+            cut=arm.read(whole=False),
             measures={**self._figures(arm), **self._of_corpus(arm)},
             context_tokens=statistics.fmean(
                 line["context_tokens"] for line in arm.lines
@@ -171,7 +177,7 @@ class Rows:
 def class_counts(
     labels: Mapping[str, str], arms: Iterable[Arm]
 ) -> dict[str, dict[str, int]]:
-    """Count the declined answers of each arm by class.
+    """Count the declined answers of each arm by class; see `declined_first`.
 
     Args:
         labels: Class by question, as `read_labels` gives them.
@@ -186,7 +192,7 @@ def class_counts(
         found = Counter(
             labels.get(line["question_id"], _NOT_LABELLED)
             for line in arm.lines
-            if not line["answered"]
+            if line.get("declined_first", not line["answered"])
         )
         if found:
             order = (*FAILURE_CLASSES, _NOT_LABELLED)

@@ -138,8 +138,9 @@ def routing(arms: Sequence[Arm]) -> tuple[Routing, ...]:
     """Say of each routed arm how often it did without the full documents, and its cost.
 
     Answers with a route are routed. Their tokens are compared with those that the
-    full documents alone take for the same question, as its account has them, or where
-    it has none, as the run's `full-document` took them in the same run.
+    full documents alone take for the same question: as the run's `full-document` took
+    them in the same run, else as the account of the answer has them, which may be
+    estimated.
 
     Source:
         Self-Route (arXiv:2407.16833): "answerable %" and "token %".
@@ -153,18 +154,21 @@ def routing(arms: Sequence[Arm]) -> tuple[Routing, ...]:
 
 def _routing(arm: Arm, alone: Mapping[tuple[int, str], int]) -> Routing:
     early = sum(line["answered"] and line["route"] != _FULL_RUNG for line in arm.lines)
-    used = long_context = compared = 0
+    used = long_context = compared = estimated = 0
     for line in arm.lines:
-        tokens = line["long_context_tokens"] or alone.get(_key(line))
+        measured = alone.get(_key(line))
+        tokens = measured or line["long_context_tokens"]
         if tokens:
             used, long_context = used + _input(line), long_context + tokens
             compared += 1
+            estimated += not measured and line.get("long_context_estimated", False)
     return Routing(
         arm.label,
         early / len(arm.lines),
         token_share(used, long_context) if compared else None,
         len(arm.lines),
         compared,
+        estimated,
     )
 
 

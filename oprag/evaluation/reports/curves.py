@@ -62,7 +62,7 @@ def _curves(axes: Axes, summary: Summary, measure: str, place: _Place) -> None:
     systems: dict[str, list[ArmSummary]] = {}
     for arm in summary.arms:
         systems.setdefault(arm.system, []).append(arm)
-    for number, (system, arms) in enumerate(systems.items()):
+    for number, arms in enumerate(systems.values()):
         shown = sorted((arm for arm in arms if measure in arm.measures), key=place)
         if not shown:
             continue
@@ -86,7 +86,7 @@ def _curves(axes: Axes, summary: Summary, measure: str, place: _Place) -> None:
             linewidth=1.4,
             elinewidth=0.8,
             capsize=2,
-            label=system,
+            label=shown[0].name,
         )
         if measure == summary.measure:
             for arm, across, up in zip(shown, x, y, strict=True):
@@ -113,12 +113,13 @@ def _ring(
 
 def _published(axes: Axes, published: Sequence[Published]) -> None:
     """Figures of papers in grey, by what was read; across where it is not told."""
-    curves: dict[tuple[str, str], list[Published]] = {}
+    curves: dict[tuple[str, str, str], list[Published]] = {}
     for figure in published:
-        curves.setdefault((figure.model, figure.method), []).append(figure)
+        key = figure.model, figure.method, figure.source
+        curves.setdefault(key, []).append(figure)
     styles = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 3)))
-    for number, ((model, method), figures) in enumerate(curves.items()):
-        label = f"{method}, {model} ({figures[0].source.partition(',')[0]})"
+    for number, ((model, method, source), figures) in enumerate(curves.items()):
+        label = f"{method}, {model} ({source.partition(',')[0]})"
         style: dict[str, Any] = {
             "color": _PAPER,
             "linewidth": 1.0,

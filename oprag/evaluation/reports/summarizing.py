@@ -20,6 +20,7 @@ from oprag.evaluation.reports.comparing import (
     sweet_spots,
 )
 from oprag.evaluation.reports.measuring import (
+    figures_of,
     in_order,
     main_measure,
     measures_in,
@@ -29,7 +30,7 @@ from oprag.evaluation.reports.summary import ArmSummary, Summary
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.statistics import Resampling, clusters_of
 
-_BRACKETS = "bracketed_match"
+_BRACKETS = ("bracketed_match", "bracketed_match_official")
 _LETTERS = ("choice_match", "choice_match_official")
 
 
@@ -70,16 +71,23 @@ def summarize(
     systems = list(dict.fromkeys(arm.system for arm in arms))
     against = baseline_of(systems, baseline)
     found = tuple(each.row for each in compared)
-    notes = _notes(
-        dataset,
-        found,
-        measure=measure,
-        resampling=resampling,
-        errors=len(errors),
-        left_out=left_out,
+    notes = list(
+        _notes(
+            dataset,
+            found,
+            measure=measure,
+            resampling=resampling,
+            errors=len(errors),
+            left_out=left_out,
+        )
     )
-    # Papers' figures of options are accuracy, however it was asked for.
-    shown = "choice_match" if measure == _BRACKETS else measure
+    routed = routing(arms)
+    figures = figures_of(published, measures, routed=bool(routed))
+    if published and not figures:
+        others = ", ".join(in_order({figure.measure for figure in published}))
+        notes.append(
+            f"The papers' figures for this set are of other measures: {others}."
+        )
     return Summary(
         dataset=dataset.name,
         questions=len(ids),
@@ -94,9 +102,9 @@ def summarize(
         arms=found,
         comparisons=comparisons(compared, against, resampling) if measure else (),
         sweet_spots=sweet_spots(compared, resampling) if measure else (),
-        routing=routing(arms),
+        routing=routed,
         failure_classes=class_counts(read_labels(directory), arms),
-        published=tuple(each for each in published if each.measure == shown),
+        published=figures,
         notes=tuple(notes),
     )
 
@@ -127,12 +135,11 @@ def _shown(
         told = "The readings of letters are left out: [[n]] was asked for."
         shown = [name for name in measures if name not in letters]
         return shown, [told] if letters else []
-    if _BRACKETS not in measures or any(
+    if _BRACKETS[0] not in measures or any(
         bracketed_option(answer["prediction"]) is not None for answer in answers
     ):
         return measures, []
-    measures.remove(_BRACKETS)
-    return measures, [
+    return [name for name in measures if name not in _BRACKETS], [
         "The match of [[n]] is left out: no reply has a number in double brackets."
     ]
 
@@ -170,6 +177,11 @@ def _notes(
             f"Intervals draw documents, and {resampling.groups} are few: take them for "
             "too narrow rather than too wide."
         )
+    yield from _of_answers(rows, errors)
+
+
+def _of_answers(rows: Sequence[ArmSummary], errors: int) -> Iterator[str]:
+    """Say which answers are missing, of cut texts, estimated, or declined."""
     missing = {row.label: row.missing for row in rows if row.missing}
     if missing:
         listed = "; ".join(f"{label}: {number:,}" for label, number in missing.items())
@@ -177,6 +189,14 @@ def _notes(
             f"Answers are missing ({errors:,} failed, see errors.jsonl), and means are "
             f"over those that are there: {listed}. Comparisons take the questions that "
             "both have."
+        )
+    if cut := [row for row in rows if row.cut]:
+        told = "; ".join(
+            f"{r.label}: {r.cut:,} of {r.cut + r.read_whole:,}" for r in cut
+        )
+        yield (
+            "The window does not take all documents whole. Answers from a text that "
+            f"was cut: {told}."
         )
     if any(row.estimated for row in rows):
         yield "Some tokens were counted here and not reported by the provider."

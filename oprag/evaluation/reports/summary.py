@@ -55,11 +55,20 @@ class ArmSummary:
     """Mean cost of a question; None without a price."""
     index_cost: float | None
     """Cost of what was made beforehand; None without a price."""
+    read_whole: int = 0
+    """Answers for which the full documents were read whole."""
+    cut: int = 0
+    """Answers for which the window did not take them whole."""
 
     @property
     def label(self) -> str:
-        """Name it in a table or legend."""
-        return arm_label(self.system, self.budget)
+        """Name it in a table."""
+        return arm_label(self.system, self.budget, cut=bool(self.cut))
+
+    @property
+    def name(self) -> str:
+        """Name its system, and say where documents were cut."""
+        return arm_label(self.system, None, cut=bool(self.cut))
 
     @property
     def tokens(self) -> float:
@@ -120,6 +129,8 @@ class Routing:
     """What the first share is of."""
     compared: int
     """Answers that the second is over."""
+    estimated: int = 0
+    """Of these, those for which what the full documents take is estimated."""
 
 
 @dataclass(frozen=True)
@@ -149,12 +160,13 @@ class Summary:
     failure_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Declined questions by arm and class; empty where they were not labelled."""
     published: tuple[Published, ...] = ()
-    """Figures of papers that are drawn beside, of the measure that arms are compared
-    by."""
+    """Figures of papers on what the run measures; those of the measure that arms are
+    compared by are drawn."""
     notes: tuple[str, ...] = ()
     """What a reader must know: what differs from the papers, what is missing."""
 
 
-def arm_label(system: str, budget: int | None) -> str:
-    """Name an arm: `dos-rag, 1,500`."""
-    return system if budget is None else f"{system}, {budget:,}"
+def arm_label(system: str, budget: int | None, *, cut: bool = False) -> str:
+    """Name an arm: `dos-rag, 1,500`; `full-document, cut` where a window cut it."""
+    name = f"{system}, cut" if cut else system
+    return name if budget is None else f"{name}, {budget:,}"

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.evaluation.failure_classes import FAILURE_CLASSES
+from oprag.evaluation.published import Published
 from oprag.evaluation.reports.measuring import title_of
-from oprag.evaluation.reports.summary import Difference, Figure, Summary
+from oprag.evaluation.reports.summary import ArmSummary, Difference, Figure, Summary
 
 _NONE = "–"
 
@@ -58,14 +59,17 @@ def _results(summary: Summary) -> Table:
         + "; n is the number of questions. Wrong order is the share of pairs of "
         "passages that the reader got in the wrong order."
     )
-    headings = ("system", "budget", "n", *map(title_of, measures), "declined")
+    told = ["declined"]
+    if any(arm.read_whole or arm.cut for arm in summary.arms):
+        told.append("read whole")
+    headings = ("system", "budget", "n", *map(title_of, measures), *told)
     rows = tuple(
         (
-            arm.system,
+            arm.name,
             _count(arm.budget),
             _count(arm.questions),
             *(_figure(arm.measures.get(measure)) for measure in measures),
-            _count(arm.declined),
+            *(_count(arm.declined), _read_whole(arm))[: len(told)],
         )
         for arm in summary.arms
     )
@@ -86,7 +90,7 @@ def _tokens(summary: Summary) -> Table:
     for arm in summary.arms:
         means = (arm.context_tokens, arm.input_tokens, arm.output_tokens)
         told = [f"{mean:,.0f}" for mean in means]
-        row = [arm.system, _count(arm.budget), *told, _count(arm.index_tokens)]
+        row = [arm.name, _count(arm.budget), *told, _count(arm.index_tokens)]
         if priced:
             row += [_money(arm.cost), _money(arm.index_cost)]
         rows.append(tuple(row))
@@ -145,14 +149,16 @@ def _routing(summary: Summary) -> Table:
         "Answerable: answered from the chunks, without the full documents, of all its "
         "answers. Tokens: input tokens of all steps over those that the full documents "
         "alone take, over the answers for which these are known; above 100 %, routing "
-        "costs more than it saves."
+        "costs more than it saves. ≈: of some answers the full documents were sent by "
+        "nothing in this run; their tokens are counted here, and scaled to the "
+        "provider's count. A full-document arm measures them."
     )
     rows = tuple(
         (
             row.arm,
             _percent(row.answerable),
             _count(row.answers),
-            _percent(row.token_share),
+            f"{'≈ ' if row.estimated else ''}{_percent(row.token_share)}",
             _count(row.compared),
         )
         for row in summary.routing
@@ -171,21 +177,31 @@ def _declines(summary: Summary) -> Table:
         (arm, *(_count(of_arm.get(label, 0)) for label in labels))
         for arm, of_arm in counts.items()
     )
-    note = "Declined answers by what makes the question hard to search for."
+    note = (
+        "Declined answers by what makes the question hard to search for; of a system "
+        "that routes, what its first step declined."
+    )
     return Table("Why questions were declined", note, ("arm", *labels), rows)
 
 
 def _published(summary: Summary) -> Table:
     note = (
-        "The papers' figures, with their models, embeddings and splitting; they are "
-        "drawn in grey."
+        "The papers' figures times 100, with their models, embeddings and splitting, ± "
+        "the standard deviation over their runs where it is told; those of "
+        f"{title_of(summary.measure)} are drawn in grey."
     )
-    headings = ("model", "method", "tokens", title_of(summary.measure), "source")
+    headings = ("model", "method", "tokens", "measure", "value", "source")
     rows = tuple(
-        (p.model, p.method, _count(p.tokens), f"{100 * p.value:.2f}", p.source)
+        (p.model, p.method, _count(p.tokens), title_of(p.measure), _value(p), p.source)
         for p in summary.published
     )
     return Table("Published figures", note, headings, rows)
+
+
+def _value(figure: Published) -> str:
+    deviation = figure.deviation
+    spread = "" if deviation is None else f" ± {100 * deviation:.2f}"
+    return f"{100 * figure.value:.2f}{spread}"
 
 
 def _figure(figure: Figure | None) -> str:
@@ -197,6 +213,11 @@ def _figure(figure: Figure | None) -> str:
     if figure.low is not None and figure.high is not None:
         text += f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
     return text
+
+
+def _read_whole(arm: ArmSummary) -> str:
+    read = arm.read_whole + arm.cut
+    return f"{arm.read_whole:,} of {read:,}" if read else _NONE
 
 
 def _count(value: int | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from oprag.calls import (
@@ -19,6 +19,7 @@ from oprag.evaluation.asking import answer_call, read_reply
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.evaluation.models import Call
+from oprag.evaluation.system import Step
 
 _ResultT = TypeVar("_ResultT")
 
@@ -32,6 +33,7 @@ class BenchModel(PromptedModel):
         reserved: Tokens kept free for a reply.
         calls: Makes the call of a prompt out of its values; None for the question
             asked of the `context`, whatever the prompt is called.
+        routing: Prompts of such calls that must let the model decline.
     """
 
     def __init__(
@@ -40,13 +42,22 @@ class BenchModel(PromptedModel):
         bench: Bench,
         reserved: int,
         calls: Callable[[str, Mapping[str, str]], Call] | None = None,
+        routing: Collection[str] = (),
     ) -> None:
         self._question = question
         self._bench = bench
         self._reserved = reserved
+        self.steps: list[Step] = []
+        """What was asked, and what came back."""
+        self.sent: list[str] = []
+        """The prompts of these."""
         self._call = calls or (
-            lambda _, values: answer_call(
-                question, values["context"], bench.answer_style
+            lambda prompt, values: answer_call(
+                question,
+                values["context"],
+                bench.answer_style,
+                bench.wording,
+                routing=prompt in routing,
             )
         )
 
@@ -83,7 +94,10 @@ class BenchModel(PromptedModel):
                 completion = await bench.model.complete(call)
                 text = completion.text
                 reading = read_reply(text, self._question, bench.answer_style)
+                declined, usage = not reading.answered, completion.usage
+                self.sent.append(call.prompt)
+                self.steps.append(Step(request.prompt, text, declined, usage))
                 # Seconds differ from run to run, and no answer holds them.
-                answer = Reply(text, not reading.answered, completion.usage, seconds=0)
+                answer = Reply(text, declined, usage, seconds=0)
             request = advance(dialogue, answer)
         return request.result

@@ -20,6 +20,9 @@ from oprag.routing import FullDocument, chunks_of_documents, context_of_document
 REPLY_TOKENS = 1024
 """Tokens of the window that are kept for the reply."""
 
+BASELINE_OVERFLOW: WindowOverflow = "truncate_middle"
+"""What long context reads of documents that do not fit; ∞Bench's."""
+
 _CHUNKS = Splitting("sentences", 100)
 """What is ranked where the documents do not fit; any will do."""
 
@@ -29,12 +32,14 @@ class FullDocuments(Reader):
     """Reads the documents whole, or as much of them as the model's window takes.
 
     They stand in the order of the set. Without a known window (`Bench.window`)
-    everything is sent, and it is for the provider to refuse it.
+    everything is sent, and it is for the provider to refuse it. Whether a text was
+    read whole stands with every answer.
     """
 
     name: str = "full-document"
-    window_overflow: WindowOverflow = "order_preserving"
-    """∞Bench cuts out the middle: `"truncate_middle"`."""
+    window_overflow: WindowOverflow = BASELINE_OVERFLOW
+    """As a baseline it cuts out the middle, as ∞Bench does. `"order_preserving"`
+    retrieves what is kept, and so is no long context but retrieval."""
     reserved: Count = REPLY_TOKENS
     """Tokens of the window that are kept for the reply."""
 
@@ -70,7 +75,8 @@ class FullDocuments(Reader):
             named=False,  # as in the papers
         )
         pieces = pieces_of(read_of.excerpts)
-        return Context(read_of.text, pieces, bench.counter(read_of.text), "")
+        tokens = bench.counter(read_of.text)
+        return Context(read_of.text, pieces, tokens, "", whole=read_of.whole)
 
 
 def pieces_of(excerpts: Any) -> tuple[Piece, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +17,7 @@ from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
 from oprag.evaluation.making import gist_call, kept_reply, look_up_call, page_break_call
 from oprag.evaluation.reading import read
-from oprag.evaluation.system import Attempt, Count, Piece, System
+from oprag.evaluation.system import Attempt, Count, Piece, Step, System
 from oprag.evaluation.systems.paging import (
     Break,
     Pages,
@@ -44,6 +43,10 @@ class Memory:
     """Replies that named no place for the end of a page."""
 
 
+_PAGING = page_break_call(["a", "b"], [1], "before", "after").prompt
+"""Pages that other words were asked for are made again."""
+
+
 async def memory_of(
     document: Document, unit: PageUnit, rules: PagingRules, bench: Bench
 ) -> Memory:
@@ -59,14 +62,12 @@ async def memory_of(
     async def make() -> Facts:
         return await _made(document.text, unit, rules, bench)
 
-    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
-    made = await bench.artifacts.made(
+    made = await bench.made(
         "readagent-memory",
+        document,
         {
-            "text": digest.hexdigest(),
             "settings": {"unit": unit, "words": asdict(rules)},
-            "model": bench.model.name,
-            "prompts": [gist_call("").prompt, page_break_call([], [], "").prompt],
+            "prompts": [gist_call("").prompt, _PAGING],
         },
         make,
     )
@@ -172,6 +173,9 @@ class ReadAgent(System):
             question,
             _context(pages, wanted, bench),
             bench,
+            step=Step(
+                "look_up", completion.text, declined=False, usage=completion.usage
+            ),
             usage={"index": usage, "retrieve": completion.usage},
             calls={"index": calls, "retrieve": 1},
         )

@@ -16,7 +16,11 @@ from oprag.evaluation.data import Question
 from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.dialogue import BenchModel
-from oprag.evaluation.systems.full_document import REPLY_TOKENS, pieces_of
+from oprag.evaluation.systems.full_document import (
+    BASELINE_OVERFLOW,
+    REPLY_TOKENS,
+    pieces_of,
+)
 from oprag.routing import (
     RouteOptions,
     Rung,
@@ -52,8 +56,8 @@ class SelfRoute(System):
     rungs: tuple[str, ...] = ("retrieved", "full")
     """As `oprag.routing.as_rungs` takes them; numbers are written as text. Rungs of
     token budgets choose from all chunks, so they need `k=None`."""
-    window_overflow: WindowOverflow = "order_preserving"
-    """See `oprag.routing.full_context`."""
+    window_overflow: WindowOverflow = BASELINE_OVERFLOW
+    """Of the full documents, as for `full-document`."""
     reserved: Count = REPLY_TOKENS
     """Tokens of the window that are kept for the reply."""
 
@@ -117,14 +121,16 @@ class SelfRoute(System):
             named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]
-        model = BenchModel(question, bench, self.reserved)
+        before_last = [rung.name for rung in self.ladder[:-1]]
+        model = BenchModel(question, bench, self.reserved, routing=before_last)
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
         outcome = routed.outcome
         reading = read_reply(outcome.text or "", question, bench.answer_style)
-        long_context = None
+        long_context, estimated = None, False
         if outcome.rung is not None:
-            long_context = _long_context_tokens(hits, options, model, ledger, bench)
+            sizes = hits, options, model, ledger, bench
+            long_context, estimated = _long_context_tokens(*sizes)
         return Attempt(
             prediction=reading.prediction,
             answered=outcome.answered,
@@ -132,7 +138,10 @@ class SelfRoute(System):
             pieces=_pieces(routed.context),
             context_tokens=bench.counter(routed.context.text),
             route="" if outcome.rung is None else outcome.rung.name,
+            steps=tuple(model.steps),
             long_context_tokens=long_context,
+            long_context_estimated=estimated,
+            whole=routed.context.whole if routed.context.excerpts else None,
             usage={"answer": ledger.usage},
             calls={"answer": sum(entry.model_calls for entry in ledger.entries)},
         )
@@ -152,17 +161,19 @@ def _long_context_tokens(
     model: BenchModel,
     ledger: Ledger,
     bench: Bench,
-) -> int | None:
-    """Input tokens of the full documents alone; None where no rung has them.
+) -> tuple[int | None, bool]:
+    """Input tokens of the full documents alone, and whether they are estimated.
 
-    Of the call that sent them whole, if there was one, else as they are counted here.
+    Of the call that sent them, if there was one. Else as they are counted here, times
+    what the provider counted of the prompts that were sent over our count of these:
+    providers count with other tokenizers. None where no rung has them.
     """
-    whole = [entry for entry in ledger.entries if entry.whole]
-    if whole:
-        return whole[-1].usage.input_tokens
     full = next((rung for rung in options.rungs if rung.full), None)
     if full is None:
-        return None
+        return None, False
+    sent = [e for e in ledger.entries if e.rung == full.name and e.model_calls]
+    if sent:
+        return sent[-1].usage.input_tokens, False
     chunks = chunks_of_documents(hits, options.context)
     names = dict.fromkeys(chunk.name or chunk.document for chunk in chunks)
     known = bench.kept("tokens of full documents", dict[str, int])
@@ -172,7 +183,10 @@ def _long_context_tokens(
         if name not in known:
             known[name] = bench.counter(bench.dataset.document(name).text)
         tokens += known[name]
-    return tokens if size.window is None else min(tokens, size.window - size.reserved)
+    if size.window is not None:
+        tokens = min(tokens, size.window - size.reserved)
+    scale = ledger.usage.input_tokens / sum(map(bench.counter, model.sent))
+    return round(tokens * scale), True
 
 
 def _pieces(context: RungContext) -> tuple[Piece, ...]:

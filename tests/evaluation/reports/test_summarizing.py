@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+from collections import Counter
 
 import pytest
 
 from oprag.calls import Price
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.failure_classes import declined_first
 from oprag.evaluation.metrics import corpus_bleu
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports.arms import Arm, arms_of
@@ -56,19 +58,19 @@ def test_published_figures_stand_in_the_table_and_those_of_other_measures_do_not
     run_of,
 ):
     figures = [
-        Published("ledgers", measure, "Reader", method, tokens, 0.5, "A paper")
-        for measure, method, tokens in [
-            ("token_f1", "Old RAG", 100),
-            ("token_f1", "Old guess", None),
-            ("rouge_l", "Other", 100),
+        Published("ledgers", measure, "Reader", method, tokens, 0.5, "A paper", spread)
+        for measure, method, tokens, spread in [
+            ("token_f1", "Old RAG", 100, 0.01),
+            ("token_f1", "Old guess", None, None),
+            ("rouge_l", "Other", 100, None),
         ]
     ]
     summary = summarized(run_of, published=figures)
     table = as_markdown(tables_of(summary)[-1])
 
     assert summary.published == tuple(figures[:2])
-    assert "| Reader | Old RAG | 100 | 50.00 | A paper |" in table
-    assert "| Reader | Old guess | – | 50.00 | A paper |" in table
+    assert "| Reader | Old RAG | 100 | F1 | 50.00 ± 1.00 | A paper |" in table
+    assert "| Reader | Old guess | – | F1 | 50.00 | A paper |" in table
 
 
 @pytest.mark.parametrize("option", ["measure", "baseline"])
@@ -400,9 +402,13 @@ def test_classes_of_declined_questions_are_counted_by_arm(run_of):
     (table,) = [t for t in tables_of(summary) if t.title.startswith("Why")]
 
     assert table.headings[-2:] == ("unread", "not labelled")
+    first = Counter(a["system"] for a in run_of.answers() if declined_first(a))
     for arm in summary.arms:
         counts = summary.failure_classes.get(arm.label, {})
-        assert sum(counts.values()) == arm.declined
+        routed = arm.system == "self-route"
+        expected = first["self-route"] if routed else arm.declined
+        assert sum(counts.values()) == expected
+        assert (expected > arm.declined) == routed
     assert {row[0] for row in table.rows} == {
         arm.label for arm in summary.arms if arm.declined
     }

@@ -288,3 +288,19 @@ class TestACap:
 
         assert self.spending(path).tokens == 7
         assert path.read_text().endswith("false}\n")
+
+
+def test_a_run_of_before_names_the_setting_of_a_system_that_is_another(tmp_path):
+    directory = RunDirectory(tmp_path)
+    whole = {"name": "full-document", "reserved": 1024}
+    old = {"full-document": {**whole, "window_overflow": "order_preserving"}}
+    new = {"full-document": {**whole, "window_overflow": "truncate_middle"}}
+    directory.begin({"systems": old})
+
+    with pytest.raises(InvalidOptionError) as caught:
+        directory.begin({"systems": new})
+    assert caught.value.message == (
+        f"{tmp_path} holds a run with other settings: full-document: window_overflow "
+        "was 'order_preserving' and now is 'truncate_middle'. Give another folder, or "
+        "remove that one."
+    )

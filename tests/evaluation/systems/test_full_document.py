@@ -48,15 +48,21 @@ def test_a_document_over_the_window_is_cut_to_it(policy):
     assert starts == sorted(starts)
 
 
-def test_by_default_what_is_relevant_is_kept_wherever_it_stands():
-    # The document in the middle of which it stands: it would be cut out.
-    attempt, call = read(question=1)
+def test_what_is_relevant_is_kept_only_where_that_is_wanted():
+    # It stands in the middle of the first document: the baseline does not find it.
+    attempt, call = read(",window_overflow=order_preserving", question=1)
     assert "the lamp was lit" in call.facts["context"]
     assert attempt.answered
 
 
-def test_the_middle_is_cut_out_where_that_is_wanted():
-    _, call = read(",window_overflow=truncate_middle")
+def test_what_was_read_is_said_to_be_whole_or_cut():
+    assert read(window=None)[0].whole is True
+    assert read(window=10_000)[0].whole is True
+    assert read()[0].whole is False
+
+
+def test_by_default_the_middle_is_cut_out_as_in_the_papers():
+    _, call = read()
     context = call.facts["context"]
     head, tail = context[:40], context[-40:]
 

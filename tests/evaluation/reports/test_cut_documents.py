@@ -1,0 +1,100 @@
+"""Long context in a small window: it is cut, it is said, and it is no retrieval."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from oprag.evaluation.data import load
+from oprag.evaluation.reports.summarizing import summarize
+from oprag.evaluation.reports.tables import tables_of
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import Plan, run
+from oprag.evaluation.scoring import score
+from oprag.evaluation.systems.full_document import FullDocuments
+from oprag.evaluation.systems.retrieved import dos_rag
+from oprag.evaluation.systems.self_route import SelfRoute
+from tests.evaluation.small import Replies, bench_of, set_of_four
+
+COVIDQA = Path(__file__).parents[4] / "shared" / "data" / "covidqa"
+"""46 articles and 727 questions with exact spans, beside the repository, if at all."""
+
+
+def summarized(path, systems, dataset, budget, **options):
+    directory = RunDirectory(path)
+    directory.begin({})
+    plan = Plan(systems, [budget], dataset.questions)
+    bench = bench_of(Replies(lambda _: "unanswerable"), dataset, **options)
+    report = asyncio.run(run(plan, bench, directory))
+    assert report.complete, report.errors[:1]
+    answers = directory.answers()
+    scores = score(directory, dataset)
+    summary = summarize(directory, dataset, answers, scores, resamples=50)
+    return summary, answers
+
+
+def test_a_row_says_that_it_was_cut_and_how_often(tmp_path):
+    systems = [
+        dos_rag(size=20),
+        FullDocuments(reserved=40),
+        SelfRoute(k=1, size=20, reserved=40),
+    ]
+    summary, _ = summarized(tmp_path, systems, set_of_four(), 60, window=238)
+    table = tables_of(summary)[0]
+    rows = {row[0]: dict(zip(table.headings, row, strict=True)) for row in table.rows}
+
+    # The harbour, of two questions, does not fit; the mill does.
+    assert rows["dos-rag"]["read whole"] == "–"
+    assert rows["full-document, cut"]["read whole"] == "2 of 4"
+    assert rows["self-route, cut"]["read whole"] == "2 of 4"
+    assert [arm.label for arm in summary.arms][1] == "full-document, cut"
+    assert any(
+        "full-document, cut: 2 of 4; self-route, cut: 2 of 4" in note
+        for note in summary.notes
+    )
+
+
+def test_what_fits_is_said_to_be_whole(tmp_path):
+    summary, _ = summarized(tmp_path, [FullDocuments()], set_of_four(), 60)
+    (row,) = tables_of(summary)[0].rows
+
+    assert (row[0], row[-1]) == ("full-document", "4 of 4")
+    assert not any("whole" in note for note in summary.notes)
+
+
+def test_answers_of_runs_that_did_not_keep_it_are_reported_without_it(tmp_path):
+    _, answers = summarized(tmp_path, [FullDocuments()], set_of_four(), 60)
+    directory, dataset = RunDirectory(tmp_path), set_of_four()
+    old = [{k: v for k, v in answer.items() if k != "whole"} for answer in answers]
+    directory.write_lines("answers.jsonl", old)
+    scores = score(directory, dataset)
+    summary = summarize(directory, dataset, old, scores, resamples=50)
+
+    assert "read whole" not in tables_of(summary)[0].headings
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not COVIDQA.is_dir(), reason=f"{COVIDQA} is not there")
+def test_articles_in_a_small_window_are_truncated_and_not_retrieved_from(tmp_path):
+    whole = load("jsonl", COVIDQA)
+    dataset = dataclasses.replace(whole, questions=whole.questions[::8])
+    systems = [dos_rag(), FullDocuments()]
+    summary, answers = summarized(
+        tmp_path, systems, dataset, 1_000, window=2_300, token_counter=None
+    )
+    retrieved, full = summary.arms
+    assert full.label == "full-document, cut"
+    assert full.cut >= 90
+    assert full.cut + full.read_whole == len(dataset.questions) == 91
+    assert (
+        full.measures["evidence_recall"].mean
+        < retrieved.measures["evidence_recall"].mean
+    )
+    for answer in answers:
+        if answer["whole"] is False:
+            name = answer["pieces"][0][0]
+            first, last = answer["pieces"]
+            assert (first[1], last[2]) == (0, len(dataset.document(name).text))
