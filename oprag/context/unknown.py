@@ -34,6 +34,7 @@ _SAME = (
     ("documents", "docs", "docstore", "full_documents", "full_texts"),
     ("prompts", "prompt", "qa_prompt"),
     ("citations", "citation"),
+    ("bm25", "hybrid", "keywords"),
 )
 """Words of one meaning. A component has one word of each."""
 
