@@ -1,4 +1,4 @@
-"""`bm25=True` in LangChain: beside every search, within its filter, in every component."""
+"""`bm25=True` in LangChain: beside every search, within its filter, in the tool."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class Listed(BaseRetriever):
 
 @pytest.mark.parametrize("base", [Listed(), RunnableLambda(lambda _: chunks())])
 def test_without_a_store_it_is_refused(base):
-    with pytest.raises(InvalidOptionError, match="docs/stores.md") as caught:
+    with pytest.raises(InvalidOptionError, match="how the chunks of") as caught:
         OrderPreservingRetriever(base_retriever=base, bm25=True)
     assert caught.value.option == "bm25"
 

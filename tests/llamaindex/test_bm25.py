@@ -174,7 +174,7 @@ class Listed(BaseRetriever):
 
 
 def test_without_an_index_it_is_refused():
-    with pytest.raises(InvalidOptionError, match="docs/stores.md") as caught:
+    with pytest.raises(InvalidOptionError, match="how the chunks of") as caught:
         OrderPreservingRetriever(Listed(), bm25=True)
     assert caught.value.option == "bm25"
 
