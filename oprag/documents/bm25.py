@@ -138,8 +138,15 @@ class _Index:
                 for each, chunk in read.items()
             )
             fresh.update(read)
-            listed += [each for each in page if each in found or each in read]
+            seen = [each for each in page if each in found or each in read]
+            listed += seen
             if len(listed) >= k:
+                break
+            # Of what few may see, reading all costs less than looking for it by rank.
+            if chunks.filtered and len(self._ids) * len(seen) ** 2 < k * len(page) ** 2:
+                fresh = {chunk.id: chunk for chunk in chunks.read_all()}
+                every = next(self._ranked(question, len(self._ids)))
+                listed = [each for each in every if each in found or each in fresh]
                 break
         return listed[:k], fresh, changed
 

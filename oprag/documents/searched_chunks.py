@@ -65,6 +65,10 @@ class SearchedChunks:
         """Return what the store has now of these ids."""
         return [*self._admitted(self._store.fetch_ids(ids))] if ids else []
 
+    def read_all(self) -> list[StoredChunk]:
+        """Return all chunks that the search may see."""
+        return [*self._admitted(self._store.scan())]
+
     def _admitted(self, chunks: Iterable[StoredChunk]) -> Iterator[StoredChunk]:
         return admitted(chunks, self._store.filters, self._ids)
 
