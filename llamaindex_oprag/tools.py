@@ -135,6 +135,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
         *,
         token_budget: int | None = None,
         widen: int | Literal["fill"] | None = None,
+        bm25: bool = False,
         name: str | None = None,
         description: str | None = None,
         show: Show = "all",
@@ -148,6 +149,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
                 around the texts; see `OrderPreservingRetriever`. None for as many
                 nodes as come.
             widen: See `OrderPreservingRetriever`.
+            bm25: See `OrderPreservingRetriever`.
             name: None for `retriever_tool`, as LlamaIndex's own.
             description: What the model is told of it; None for a general one.
             show: `"all"` that a search finds, or what is `"unseen"` in this
@@ -169,6 +171,8 @@ class OrderPreservingRetrieverTool(FunctionTool):
         check_retriever("retriever", retriever)
         options: dict[str, Any] = {"token_budget": token_budget, "widen": widen}
         options = {name: each for name, each in options.items() if each is not None}
+        if bm25:
+            options["bm25"] = bm25
         if not isinstance(retriever, OrderPreservingRetriever):
             retriever = OrderPreservingRetriever(retriever, merge=True, **options)
         else:

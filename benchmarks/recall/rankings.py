@@ -15,10 +15,12 @@ from typing import Any
 
 import bm25s  # type: ignore[import-untyped]  # has no types
 import numpy as np
+from bm25s.stopwords import STOPWORDS_EN  # type: ignore[import-untyped]  # as above
 from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
+from oprag.documents.words import words_of
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 
@@ -91,11 +93,11 @@ def fused(scores: Sequence[Scores], ranked: Ranked, depth: int | None) -> list[i
 
 def _bm25(texts: Sequence[str], questions: Sequence[str]) -> Scores:
     index = bm25s.BM25()
-    tokens = bm25s.tokenize(list(texts), stopwords="en", show_progress=False)
-    index.index(tokens, show_progress=False)
-    asked = bm25s.tokenize(
-        list(questions), stopwords="en", show_progress=False, return_ids=False
-    )
+    index.index([words_of(text, STOPWORDS_EN) for text in texts], show_progress=False)
+    asked = [
+        [word for word in words_of(question, STOPWORDS_EN) if word in index.vocab_dict]
+        for question in questions
+    ]
     nothing = np.zeros(len(texts), np.float32)
     return np.array([index.get_scores(q) if q else nothing for q in asked], np.float32)
 
