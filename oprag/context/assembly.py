@@ -245,7 +245,7 @@ def _made(
     taken = filler.taken(listed, budget)
     # Segments leave out what is worth nothing; more of the same would not be used.
     used_all = (
-        len(taken) == len(listed)
+        [chunk.position for chunk in taken] == [chunk.position for chunk in listed]
         and options.selection != "segments"
         and len(best) == len(chunks)
     )
