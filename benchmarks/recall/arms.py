@@ -91,6 +91,8 @@ def measure(
         }
     )
     depth = candidates_for(options.selection)
+    if depth is not None:  # two sizes hold the same text twice
+        depth *= max(1, len(arm.splitting))
     hits = [_hit(book, chunk, counter) for chunk in ranked.chunks]
     rows = []
     for number, question in enumerate(book.questions):
