@@ -9,6 +9,7 @@ added where that is exact, and only what stands around each joint is counted.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -36,6 +37,11 @@ from oprag.tokens import (
     joint_counter,
     resolve_token_counter,
 )
+
+_UNUSED = 0.03
+"""Share of a budget that may be left over before chunks are cut."""
+_CUT = 16
+"""How many of the next chunks are looked at for sentences that fit."""
 
 _Cost = Callable[[Chunk], int]
 SentText: TypeAlias = Callable[[Chunk, str], str]
@@ -195,7 +201,9 @@ class BudgetFiller:
         if self._options.selection in BY_POSITION or merged:
             taken = {(chunk.rank, chunk.position) for chunk in kept}
             rest = [c for c in listed if (c.rank, c.position) not in taken]
-            kept = self._topped_up(kept, rest, budget)
+            kept, left = self._topped_up(kept, rest, budget)
+            if self._options.selection in EXPANDING:
+                kept = self._with_parts(kept, left, budget)
         return kept
 
     def finished(self, chunks: Sequence[Chunk]) -> Finished:
@@ -238,8 +246,12 @@ class BudgetFiller:
 
     def _topped_up(
         self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
-    ) -> list[Chunk]:
-        """Take more where merging made room: text that touches needs no separator."""
+    ) -> tuple[list[Chunk], Sequence[Chunk]]:
+        """Take more where merging made room: text that touches needs no separator.
+
+        Returns:
+            What is kept now, and the rest.
+        """
         room = budget - self._needed(kept)
         while rest and room > 0:
             more: list[Chunk] = []
@@ -255,6 +267,27 @@ class BudgetFiller:
                 break
             kept, rest = [*kept, *more], rest[len(more) :]
             room = budget - self._needed(kept)
+        return kept, rest
+
+    def _with_parts(
+        self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
+    ) -> list[Chunk]:
+        """Take whole sentences of the next chunks where much of the budget is left."""
+        from oprag.context.pieces import Parts
+
+        for chunk in rest[:_CUT]:
+            room = budget - self._needed(kept)
+            if room <= _UNUSED * budget:
+                break
+            parts = Parts(chunk, kept)
+            fitting = bisect_right(
+                range(len(parts)), room, key=lambda n: self._cost(parts[n])
+            )
+            for number in reversed(range(fitting)):
+                more = [*kept, counted(parts[number], self._cost(parts[number]))]
+                if self._needed(more) <= budget:
+                    kept = more
+                    break
         return kept
 
 

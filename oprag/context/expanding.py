@@ -42,9 +42,9 @@ def expanded_order(
         chunks: Best first, checked, without duplicates. Of any lengths, overlapping
             or not.
         max_gap: Not used to judge; see `cut_into_lines`.
-        source_text: Full texts by document name. Then the text between two
-            candidates may be chosen too, see `cut_into_lines`; None: only text that
-            was retrieved.
+        source_text: Full texts by document name. Then text that stands around
+            candidates may be chosen too, as far as they add worth; None: only text
+            that was retrieved.
         hits: Chunks from this rank on were not retrieved but stand beside hits: they
             lend nothing, and come behind all others.
 
@@ -61,7 +61,9 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
-    lines = cut_into_lines(chunks, max_gap=max_gap, source_text=source_text)
+    lines = cut_into_lines(
+        chunks, max_gap=max_gap, source_text=source_text, reach=_REACH
+    )
     judged = [
         (_beside(piece, hits), -worth, piece.chunk.rank, piece.start, piece.chunk)
         for line in lines

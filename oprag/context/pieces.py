@@ -11,6 +11,7 @@ each is either covered by a candidate or not at all ::
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,10 +20,10 @@ from operator import attrgetter
 
 from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
-from oprag.errors import InvalidSpanError
 from oprag.metadata import OF_ONE_TEXT
 
 _RANK = attrgetter("rank")
+_SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
 @dataclass(slots=True)
@@ -51,7 +52,11 @@ class Line:
 
 
 def cut_into_lines(
-    chunks: Sequence[Chunk], *, max_gap: int, source_text: SourceText | None = None
+    chunks: Sequence[Chunk],
+    *,
+    max_gap: int,
+    source_text: SourceText | None = None,
+    reach: int = 0,
 ) -> list[Line]:
     """Cut candidates into pieces.
 
@@ -64,6 +69,8 @@ def cut_into_lines(
             candidates is a piece too, if it is not longer than the longest
             candidate of the document; what is longer was left out for a reason. It
             is made of the better candidate beside it, and has its rank.
+        reach: With full texts, what else stands around candidates is cut into pieces
+            of their length, too, as far as this many lengths from one.
 
     Returns:
         One line per document and part, in the order of their best candidates.
@@ -76,7 +83,7 @@ def cut_into_lines(
     for chunk in chunks:
         groups.setdefault(_scope(chunk), []).append(chunk)
     return [
-        _line_of_spans(members, max_gap, source_text)
+        _line_of_spans(members, max_gap, source_text, reach)
         if _sliceable(members[0])
         else _line_of_ordinals(members)
         for members in groups.values()
@@ -113,10 +120,12 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
 
 
 def _line_of_spans(
-    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None
+    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None, reach: int
 ) -> Line:
     spans = [chunk.span or Span(0, 0) for chunk in chunks]
-    cuts = sorted({place for span in spans for place in span})
+    source = None if source_text is None else proved_source(chunks, source_text)
+    ends = {place for span in spans for place in span}
+    cuts = sorted(ends if source is None else ends | {0, len(source)})
     covering: list[list[Chunk]] = [[] for _ in cuts]
     reached = []
     for chunk, (start, end) in zip(chunks, spans, strict=True):
@@ -125,22 +134,25 @@ def _line_of_spans(
         for number in range(first, last):
             covering[number].append(chunk)
     longest = max(end - start for start, end in spans)
-    source = None if source_text is None else proved_source(chunks, source_text)
     pieces: list[Piece] = []
     touching: list[bool] = []
     at: list[int] = []
     for number, (start, end) in enumerate(pairwise(cuts)):
         at.append(len(pieces))
         inside = covering[number]
+        found = []
         if inside:
-            chunk = _slice(inside, start, end)
-        elif source is not None and end - start <= longest:
-            around = covering[number - 1][0], covering[number + 1][0]
-            chunk = _from_source(min(around, key=_RANK), source, start, end)
-        else:
-            continue
-        touching.append(bool(pieces) and start <= pieces[-1].end + max_gap)
-        pieces.append(Piece(start, end, chunk, inside))
+            found = [Piece(start, end, _slice(inside, start, end), inside)]
+        elif source is not None and (reach or 0 < number < len(cuts) - 2):
+            around = [c[0] for c in (covering[number - 1], covering[number + 1]) if c]
+            beside = min(around, key=_RANK)
+            found = [
+                Piece(a, b, slice_of(beside, source[a:b], a, b))
+                for a, b in _steps(source, start, end, longest, reach)
+            ]
+        for piece in found:
+            touching.append(bool(pieces) and piece.start <= pieces[-1].end + max_gap)
+            pieces.append(piece)
     at.append(len(pieces))
     candidates = [
         (chunk, at[first], at[last])
@@ -159,14 +171,30 @@ def _slice(covering: Sequence[Chunk], start: int, end: int) -> Chunk:
     return slice_of(best, best.text[offset : offset + end - start], start, end)
 
 
-def _from_source(beside: Chunk, source: str, start: int, end: int) -> Chunk:
-    if end > len(source):
-        message = (
-            f"Document {beside.document!r}: a chunk begins at character {end}, past "
-            f"the end of the text in documents= ({len(source)} characters)."
-        )
-        raise InvalidSpanError(message, document=beside.document, start=start, end=end)
-    return slice_of(beside, source[start:end], start, end)
+def _steps(
+    source: str, start: int, end: int, longest: int, reach: int
+) -> list[tuple[int, int]]:
+    """What stands around candidates, in steps of their length that end at a blank."""
+    if end - start <= longest:
+        return [(start, end)]
+    far = reach * longest
+    stop = start + far if start else start
+    word = end - far if end < len(source) else end
+    stretches = [(start, end)]
+    if stop < word:
+        stop = source.rfind(" ", start, stop) + 1 or stop
+        word = source.find(" ", word, end) + 1 or word
+        stretches = [(start, stop), (word, end)]
+    steps = []
+    for begin, stop in stretches:
+        place = begin
+        while place < stop:
+            after = min(place + longest, stop)
+            if after < stop:
+                after = source.rfind(" ", place, after) + 1 or after
+            steps.append((place, after))
+            place = after
+    return steps
 
 
 def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
@@ -192,3 +220,40 @@ def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
         token_count=None,
         metadata=metadata,
     )
+
+
+class Parts:
+    """A chunk and its beginnings that end with a sentence, the shortest first.
+
+    Args:
+        chunk: The chunk. One whose place is not known to the character has no others.
+        kept: What it is to be read with. Where it ends where one of these begins,
+            the parts are its ends.
+    """
+
+    def __init__(self, chunk: Chunk, kept: Sequence[Chunk]) -> None:
+        self._chunk = chunk
+        span = chunk.span if _sliceable(chunk) else None
+        self._span = span or Span(0, 0)
+        beside = [c.span for c in kept if _scope(c) == _scope(chunk) and c.span]
+        self._is_end = self._span.start not in {end for _, end in beside} and (
+            self._span.end in {start for start, _ in beside}
+        )
+        ends = [match.end() for match in _SENTENCE_END.finditer(chunk.text)]
+        self._cuts = [end for end in ends if span and end < len(chunk.text)]
+        if self._is_end:
+            self._cuts.reverse()
+        self._cuts.append(0 if self._is_end else len(chunk.text))
+
+    def __len__(self) -> int:
+        return len(self._cuts)
+
+    def __getitem__(self, number: int) -> Chunk:
+        start, end = self._span
+        cut = self._cuts[number]
+        text = self._chunk.text
+        if cut in (0, len(text)):
+            return self._chunk
+        if self._is_end:
+            return slice_of(self._chunk, text[cut:], start + cut, end)
+        return slice_of(self._chunk, text[:cut], start, start + cut)

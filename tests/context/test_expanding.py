@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.chunk import Chunk, Span
-from oprag.context import order_context
+from oprag.chunk import Chunk, Hit, Span
+from oprag.context import ContextOptions, arrange, order_context
 from oprag.context.expanding import expanded_order
 from oprag.context.pieces import cut_into_lines
 from oprag.errors import InvalidOptionError, InvalidSpanError
@@ -79,12 +79,42 @@ def test_chunks_without_a_position_stand_by_their_rank():
     assert [chunk.text for chunk in expanded_order(chunks)] == ["t0", "t1", "t2"]
 
 
-def test_a_gap_is_filled_from_the_full_text_if_it_is_no_longer_than_a_chunk():
-    chunks = [_chunk(0, 0, 10), _chunk(1, 20, 30), _chunk(2, 41, 50)]
+def test_what_stands_around_candidates_is_read_from_the_full_text():
+    chunks = [_chunk(0, 20, 30), _chunk(1, 40, 50), _chunk(2, 150, 160)]
     kept = expanded_order(chunks, source_text={"d": TEXT}.get)
-    # Lent half of 1/5, so before none of the candidates: 0.1 < 1/7 + ...
-    assert _spans(kept) == [(0, 10), (20, 30), (41, 50), (10, 20)]
-    assert kept[-1].text == TEXT[10:20]
+    # Steps of ten, as far as three lengths; 30-40 is a gap no longer than a chunk.
+    assert {span for span in _spans(kept) if span[1] <= 80} == {
+        (start, start + 10) for start in range(0, 80, 10)
+    }
+    assert sorted(span for span in _spans(kept) if span[0] >= 80) == [
+        (start, start + 10) for start in range(120, 190, 10)
+    ]
+    assert {c.span.start: c.rank for c in kept}[30] == 0
+    # 30-40 is lent half of 1/5, so before 150-160 with its own 1/7 comes nothing.
+    assert _spans(kept)[:3] == [(20, 30), (40, 50), (150, 160)]
+    assert all(c.text == TEXT[slice(*c.span)] for c in kept)
+
+
+def test_steps_around_candidates_end_at_a_blank():
+    text = "abc defg " * 12
+    (first, *_, last) = expanded_order(
+        [Chunk(text[45:54], "d", 0, (0, 45, 54), Span(45, 54))],
+        source_text={"d": text}.get,
+    )
+    assert first.span == (45, 54)
+    kept = expanded_order(
+        [Chunk(text[45:55], "d", 0, (0, 45, 55), Span(45, 55))],
+        source_text={"d": text}.get,
+    )
+    starts = {c.span.start for c in kept} - {45, 55}
+    assert starts
+    assert all(text[start - 1] == " " for start in starts)
+    assert last.text in text
+
+
+def test_nothing_is_read_around_candidates_without_the_full_text():
+    chunks = [_chunk(0, 20, 30), _chunk(1, 40, 50)]
+    assert _spans(expanded_order(chunks)) == [(20, 30), (40, 50)]
 
 
 def test_a_full_text_that_is_another_one_is_an_error():
@@ -198,6 +228,57 @@ def test_merging_makes_room_that_is_used():
     (passage,) = _context(chunks, 30, selection="recall")
     assert passage.text == TEXT[:30]
     assert len(_context(chunks, 30, selection="expand")) == 2
+
+
+SENTENCES = "".join(f"It is {n}. " for n in range(1000, 1060))  # of twelve characters
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 50), st.sampled_from([1, 2, 20, 40])),
+        min_size=1,
+        max_size=8,
+        unique=True,
+    ),
+    st.integers(500, 700),
+)
+def test_the_budget_is_filled_whatever_the_sizes_of_the_candidates(places, budget):
+    spans = [(12 * at, min(12 * (at + n), 720)) for at, n in places]
+    held = len({n for span in spans for n in range(*span)})
+    chunks = [
+        Chunk(SENTENCES[a:b], "d", rank, (0, a, b), Span(a, b))
+        for rank, (a, b) in enumerate(dict.fromkeys(spans))
+    ]
+    passages = _context(chunks, budget, selection="recall")
+    read = len("\n".join(passage.text for passage in passages))
+    taken = sum(len(passage.text) for passage in passages)
+    assert read <= budget
+    assert taken == held or read >= 0.97 * budget - 12
+
+
+def test_what_is_left_of_a_budget_takes_whole_sentences_of_the_next_chunk():
+    # The best takes 24 of 100; of the next, behind it or before, 6 sentences fit.
+    best = Chunk(SENTENCES[240:264], "d", 0, (0, 240, 264), Span(240, 264))
+    behind = Chunk(SENTENCES[264:480], "d", 1, (0, 264, 480), Span(264, 480))
+    before = Chunk(SENTENCES[0:240], "d", 1, (0, 0, 240), Span(0, 240))
+    (passage,) = _context([best, behind], 100, selection="recall")
+    assert passage.spans == (Span(240, 336),)
+    (passage,) = _context([best, before], 100, selection="recall")
+    assert passage.spans == (Span(168, 264),)
+
+
+def test_what_was_cut_is_not_all_there_was():
+    best = Hit(SENTENCES[:220], {"source": "d", "char_start": 0})
+    rest = Hit(SENTENCES[220:], {"source": "d", "char_start": 220})
+    options = {"token_counter": len, "selection": "recall"}
+    cut = arrange(
+        [best, rest], ContextOptions.from_options({"token_budget": 400, **options})
+    )
+    assert not cut.used_all
+    whole = arrange(
+        [best, rest], ContextOptions.from_options({"token_budget": 800, **options})
+    )
+    assert whole.used_all
 
 
 @pytest.mark.parametrize("selection", ["segments", "expand"])
