@@ -298,7 +298,8 @@ def _made(
     taken = filler.taken(listed, budget)
     # Segments leave out what is worth nothing; more of the same would not be used.
     used_all = (
-        [chunk.position for chunk in taken] == [chunk.position for chunk in listed]
+        len(taken) == len(listed)
+        and all(a.position == b.position for a, b in zip(taken, listed, strict=True))
         and options.selection != "segments"
         and not left_out
     )

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
 from oprag.context.merging import merge_neighbours, proved_source
+from oprag.context.neighbours import LONG_TOKEN
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.rendering import cited_text, gap_between, marked_texts, render
 from oprag.context.results import single_passage
@@ -139,13 +140,15 @@ class BudgetFiller:
 
     def listed(
         self, chunks: Sequence[Chunk], budget: int, hits: float = math.inf
-    ) -> list[Chunk]:
+    ) -> Sequence[Chunk]:
         """Put what may be read into the order in which it is taken.
 
         Args:
             chunks: Best first, checked, without duplicates.
-            budget: Tokens to fill. Only `"segments"` lists other text for another.
-            hits: Chunks from this rank on stand beside hits: they come behind them.
+            budget: Tokens to fill. Only `"segments"` lists other text for another,
+                and with full texts `"expand"` lists more for more.
+            hits: Chunks from this rank on stand beside hits: `"expand"` judges them
+                by these, else they come behind them.
 
         Returns:
             The chunks themselves, or with `"segments"` and `"expand"` pieces of them.
@@ -158,7 +161,8 @@ class BudgetFiller:
             from oprag.context.expanding import expanded_order
 
             texts = self._options.source_text()
-            return expanded_order(chunks, source_text=texts, hits=hits)
+            room = LONG_TOKEN * budget
+            return expanded_order(chunks, source_text=texts, room=room, hits=hits)
         if self._options.selection == "segments":
             from oprag.context.segments import segment_order
 
@@ -199,8 +203,10 @@ class BudgetFiller:
         kept = self._shrunk(kept, budget)
         merged = self._options.merge and self._options.citations
         if self._options.selection in BY_POSITION or merged:
-            taken = {(chunk.rank, chunk.position) for chunk in kept}
-            rest = [c for c in listed if (c.rank, c.position) not in taken]
+            rest = listed[len(kept) :]
+            if self._options.overflow == "skip":
+                taken = {(chunk.rank, chunk.position) for chunk in kept}
+                rest = [c for c in listed if (c.rank, c.position) not in taken]
             kept, left = self._topped_up(kept, rest, budget)
             if self._options.selection in EXPANDING:
                 kept = self._with_parts(kept, left, budget)

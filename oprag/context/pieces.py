@@ -12,17 +12,15 @@ each is either covered by a candidate or not at all ::
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from operator import attrgetter
+from typing import overload
 
 from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
 from oprag.metadata import OF_ONE_TEXT
 
-_RANK = attrgetter("rank")
 _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
@@ -34,10 +32,52 @@ class Piece:
     """Where it begins: characters, or the ordinal where there are only these."""
     end: float
     """Where it ends, exclusive."""
-    chunk: Chunk
-    """The text as a chunk: the candidate itself where it is the whole of it."""
-    covering: list[Chunk] = field(default_factory=list)
-    """The candidates it is in, best first; none for text from the full document."""
+    best: Chunk
+    """The best candidate it is in; for text of the full document the nearest one."""
+    whole: Chunk | None = None
+    """The candidate that is just this text."""
+    source: str | None = None
+    """The full document, for text that is in no candidate."""
+
+    @property
+    def rank(self) -> int:
+        """Rank of the candidate that it is made of."""
+        return (self.whole or self.best).rank
+
+    @property
+    def chunk(self) -> Chunk:
+        """The text as a chunk: the candidate itself where it is the whole of it."""
+        if self.whole is not None:
+            return self.whole
+        start, end = int(self.start), int(self.end)
+        if self.source is not None:
+            return slice_of(self.best, self.source[start:end], start, end)
+        offset = start - (self.best.span or Span(0, 0)).start
+        text = self.best.text[offset : offset + end - start]
+        return slice_of(self.best, text, start, end)
+
+
+class PieceChunks(Sequence[Chunk]):
+    """Pieces as chunks, each made when it is asked for: few of many are read.
+
+    Args:
+        pieces: In any order.
+    """
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    @overload
+    def __getitem__(self, at: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, at: slice) -> PieceChunks: ...
+    def __getitem__(self, at: int | slice) -> Chunk | PieceChunks:
+        if isinstance(at, slice):
+            return PieceChunks(self._pieces[at])
+        return self._pieces[at].chunk
 
 
 @dataclass(slots=True)
@@ -56,7 +96,7 @@ def cut_into_lines(
     *,
     max_gap: int,
     source_text: SourceText | None = None,
-    reach: int = 0,
+    room: float = 0,
 ) -> list[Line]:
     """Cut candidates into pieces.
 
@@ -68,9 +108,9 @@ def cut_into_lines(
         source_text: Full texts by document name. Where given, the text between two
             candidates is a piece too, if it is not longer than the longest
             candidate of the document; what is longer was left out for a reason. It
-            is made of the better candidate beside it, and has its rank.
-        reach: With full texts, what else stands around candidates is cut into pieces
-            of their length, too, as far as this many lengths from one.
+            has the rank of the nearer candidate.
+        room: With full texts, so many characters on each side of candidates are cut
+            into pieces of their length, too.
 
     Returns:
         One line per document and part, in the order of their best candidates.
@@ -83,7 +123,7 @@ def cut_into_lines(
     for chunk in chunks:
         groups.setdefault(_scope(chunk), []).append(chunk)
     return [
-        _line_of_spans(members, max_gap, source_text, reach)
+        _line_of_spans(members, max_gap, source_text, room)
         if _sliceable(members[0])
         else _line_of_ordinals(members)
         for members in groups.values()
@@ -109,7 +149,7 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
 
     order = sorted(range(len(chunks)), key=lambda number: place(chunks[number]))
     pieces = [
-        Piece(place(c), place(c) + 1, c, [c]) for c in map(chunks.__getitem__, order)
+        Piece(place(c), place(c) + 1, c, c) for c in map(chunks.__getitem__, order)
     ]
     touching = [False] + [
         after.start <= before.end for before, after in pairwise(pieces)
@@ -120,40 +160,36 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
 
 
 def _line_of_spans(
-    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None, reach: int
+    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None, room: float
 ) -> Line:
     spans = [chunk.span or Span(0, 0) for chunk in chunks]
     source = None if source_text is None else proved_source(chunks, source_text)
     ends = {place for span in spans for place in span}
     cuts = sorted(ends if source is None else ends | {0, len(source)})
-    covering: list[list[Chunk]] = [[] for _ in cuts]
-    reached = []
-    for chunk, (start, end) in zip(chunks, spans, strict=True):
-        first, last = bisect_left(cuts, start), bisect_left(cuts, end)
-        reached.append((first, last))
+    numbers = {place: number for number, place in enumerate(cuts)}
+    reached = [(numbers[start], numbers[end]) for start, end in spans]
+    best: list[Chunk | None] = [None] * len(cuts)
+    whole: dict[int, Chunk] = {}
+    for chunk, (first, last) in zip(chunks, reached, strict=True):
+        if last == first + 1:
+            whole.setdefault(first, chunk)
         for number in range(first, last):
-            covering[number].append(chunk)
+            best[number] = best[number] or chunk
     longest = max(end - start for start, end in spans)
     pieces: list[Piece] = []
-    touching: list[bool] = []
     at: list[int] = []
     for number, (start, end) in enumerate(pairwise(cuts)):
         at.append(len(pieces))
-        inside = covering[number]
-        found = []
-        if inside:
-            found = [Piece(start, end, _slice(inside, start, end), inside)]
-        elif source is not None and (reach or 0 < number < len(cuts) - 2):
-            around = [c[0] for c in (covering[number - 1], covering[number + 1]) if c]
-            beside = min(around, key=_RANK)
-            found = [
-                Piece(a, b, slice_of(beside, source[a:b], a, b))
-                for a, b in _steps(source, start, end, longest, reach)
-            ]
-        for piece in found:
-            touching.append(bool(pieces) and piece.start <= pieces[-1].end + max_gap)
-            pieces.append(piece)
+        inside = best[number]
+        if inside is not None:
+            pieces.append(Piece(start, end, inside, whole.get(number)))
+        elif source is not None:
+            sides = best[number - 1], best[number + 1]
+            pieces += _around(source, Span(start, end), sides, longest, room)
     at.append(len(pieces))
+    touching = [False] + [
+        after.start <= before.end + max_gap for before, after in pairwise(pieces)
+    ]
     candidates = [
         (chunk, at[first], at[last])
         for chunk, (first, last) in zip(chunks, reached, strict=True)
@@ -161,40 +197,44 @@ def _line_of_spans(
     return Line(pieces, touching, candidates)
 
 
-def _slice(covering: Sequence[Chunk], start: int, end: int) -> Chunk:
-    """The text between two cuts: of the best candidate, or the one that is just it."""
-    for chunk in covering:
-        if chunk.span == (start, end):
-            return chunk
-    best = covering[0]
-    offset = start - (best.span or Span(0, 0)).start
-    return slice_of(best, best.text[offset : offset + end - start], start, end)
+def _around(
+    source: str,
+    gap: Span,
+    ends: tuple[Chunk | None, Chunk | None],
+    length: int,
+    room: float,
+) -> list[Piece]:
+    """Text between two candidates, or before the first or behind the last."""
+    before, after = ends
+    start, end = gap
+    stretches = [gap]
+    if end - start > length:
+        stop = start if before is None else int(min(start + room, end))
+        again = end if after is None else int(max(end - room, start))
+        if stop < again:
+            stop = source.rfind(" ", start, stop) + 1 or stop
+            again = source.find(" ", again, end) + 1 or again
+            stretches = [Span(start, stop), Span(again, end)]
+    elif not room and not (before and after):
+        return []
+    pieces = []
+    for a, b in (step for each in stretches for step in _steps(source, each, length)):
+        nearer = before if a - start <= end - b else after
+        beside = (before and after and nearer) or before or after
+        if beside is not None:
+            pieces.append(Piece(a, b, beside, source=source))
+    return pieces
 
 
-def _steps(
-    source: str, start: int, end: int, longest: int, reach: int
-) -> list[tuple[int, int]]:
-    """What stands around candidates, in steps of their length that end at a blank."""
-    if end - start <= longest:
-        return [(start, end)]
-    far = reach * longest
-    stop = start + far if start else start
-    word = end - far if end < len(source) else end
-    stretches = [(start, end)]
-    if stop < word:
-        stop = source.rfind(" ", start, stop) + 1 or stop
-        word = source.find(" ", word, end) + 1 or word
-        stretches = [(start, stop), (word, end)]
-    steps = []
-    for begin, stop in stretches:
-        place = begin
-        while place < stop:
-            after = min(place + longest, stop)
-            if after < stop:
-                after = source.rfind(" ", place, after) + 1 or after
-            steps.append((place, after))
-            place = after
-    return steps
+def _steps(source: str, stretch: Span, length: int) -> Iterator[Span]:
+    """Text in steps of a length that end at a blank."""
+    begin, stop = stretch
+    while begin < stop:
+        after = min(begin + length, stop)
+        if after < stop:
+            after = source.rfind(" ", begin, after) + 1 or after
+        yield Span(begin, after)
+        begin = after
 
 
 def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:

@@ -30,21 +30,21 @@ def _spans(chunks):
 
 def test_the_neighbour_of_a_good_chunk_comes_before_a_better_one_elsewhere():
     chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40), _chunk(2, 10, 20)]
-    # Own 1/5, 1/6, 1/7; the next chunk is lent half of that, the one after it
-    # 0.354 (half, by the root of two), the third a quarter:
-    #   0-10   0.2    + max(1/7 / 2, 1/6 / 4)         = 0.2714
-    #   10-20  0.1429 + max(0.2 / 2, 1/6 * 0.354)     = 0.2429
-    #   30-40  0.1667 + max(0.2 / 4, 1/7 * 0.354)     = 0.2172
+    # Own 1/5, 1/6, 1/7; the next chunk is lent two fifths of that, the one after it
+    # 0.336 of it (by the fourth root of two less), the third 0.283:
+    #   0-10   0.2    + 1/7 * 0.4 + 1/6 * 0.283   = 0.3043
+    #   10-20  0.1429 + 0.2 * 0.4 + 1/6 * 0.336   = 0.2789
+    #   30-40  0.1667 + 0.2 * 0.283 + 1/7 * 0.336 = 0.2712
     kept = expanded_order(chunks)
     assert _spans(kept) == [(0, 10), (10, 20), (30, 40)]
     assert [chunk.rank for chunk in kept] == [0, 2, 1]
 
 
 def test_text_in_two_candidates_is_worth_both():
-    chunks = [_chunk(0, 100, 110), _chunk(1, 0, 20), _chunk(2, 10, 20)]
+    chunks = [_chunk(0, 300, 310), _chunk(1, 0, 20), _chunk(2, 10, 20)]
     # 10-20 is in both: 1/6 + 1/7 = 0.310. 0-10 is in one and next to the other:
-    # 1/6 + 1/7 / 2 = 0.238. 100-110 is worth 1/5.
-    assert _spans(expanded_order(chunks)) == [(10, 20), (0, 10), (100, 110)]
+    # 1/6 + 1/7 * 0.4 = 0.224. 300-310 is worth 1/5.
+    assert _spans(expanded_order(chunks)) == [(10, 20), (0, 10), (300, 310)]
 
 
 def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
@@ -58,7 +58,7 @@ def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
 def test_worth_is_not_lent_to_another_document_or_page():
     chunks = [
         _chunk(0, 0, 10),
-        _chunk(1, 50, 60, "e"),
+        _chunk(1, 150, 160, "e"),
         _chunk(2, 10, 20, "e"),
         _chunk(3, 10, 20, part=7),
     ]
@@ -81,8 +81,8 @@ def test_chunks_without_a_position_stand_by_their_rank():
 
 def test_what_stands_around_candidates_is_read_from_the_full_text():
     chunks = [_chunk(0, 20, 30), _chunk(1, 40, 50), _chunk(2, 150, 160)]
-    kept = expanded_order(chunks, source_text={"d": TEXT}.get)
-    # Steps of ten, as far as three lengths; 30-40 is a gap no longer than a chunk.
+    kept = expanded_order(chunks, source_text={"d": TEXT}.get, room=30)
+    # Steps of ten, for thirty characters; 30-40 is a gap no longer than a chunk.
     assert {span for span in _spans(kept) if span[1] <= 80} == {
         (start, start + 10) for start in range(0, 80, 10)
     }
@@ -90,9 +90,22 @@ def test_what_stands_around_candidates_is_read_from_the_full_text():
         (start, start + 10) for start in range(120, 190, 10)
     ]
     assert {c.span.start: c.rank for c in kept}[30] == 0
-    # 30-40 is lent half of 1/5, so before 150-160 with its own 1/7 comes nothing.
-    assert _spans(kept)[:3] == [(20, 30), (40, 50), (150, 160)]
+    # 30-40 is lent two fifths of 1/5 and 1/6, more than 1/7 of 150-160.
+    assert _spans(kept)[:4] == [(20, 30), (40, 50), (30, 40), (150, 160)]
     assert all(c.text == TEXT[slice(*c.span)] for c in kept)
+
+
+def test_far_from_candidates_the_nearest_text_is_read_first():
+    chunks = [_chunk(0, 200, 204), _chunk(1, 0, 4)]
+    kept = expanded_order(chunks, source_text={"d": TEXT}.get, room=1000)
+    places = sorted(n for c in kept for n in range(*c.span))
+    assert places == list(range(400))  # all of the document, once
+    # Beyond eight lengths nothing is lent.
+    far = [c for c in kept if min(abs(c.span[0] - at) for at in (0, 200)) > 36]
+    away = [min(c.span[0] - 4, abs(c.span[0] - 200)) for c in far]
+    assert all(a <= b + 8 for a, b in pairwise(away))
+    assert {c.rank for c in far if c.span[1] <= 100} == {1}
+    assert {c.rank for c in far if c.span[0] >= 104} == {0}
 
 
 def test_steps_around_candidates_end_at_a_blank():
@@ -100,11 +113,13 @@ def test_steps_around_candidates_end_at_a_blank():
     (first, *_, last) = expanded_order(
         [Chunk(text[45:54], "d", 0, (0, 45, 54), Span(45, 54))],
         source_text={"d": text}.get,
+        room=30,
     )
     assert first.span == (45, 54)
     kept = expanded_order(
         [Chunk(text[45:55], "d", 0, (0, 45, 55), Span(45, 55))],
         source_text={"d": text}.get,
+        room=30,
     )
     starts = {c.span.start for c in kept} - {45, 55}
     assert starts
@@ -148,16 +163,16 @@ def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
 def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
     def worth(piece):
         middle = (piece.start + piece.end) / 2
-        own, lent = 0.0, 0.0
+        own, lent = 0.0, []
         for c in chunks:
             start, end = c.span
             if start <= piece.start and piece.end <= end:
                 own += 1 / (5 + c.rank)
                 continue
             distance = max(start - middle, middle - end) / (end - start)
-            if distance <= 3:
-                lent = max(lent, 0.5 ** (distance / 2 + 0.75) / (5 + c.rank))
-        return own + lent
+            if distance <= 8:
+                lent.append(0.4 * 2 ** ((0.5 - distance) / 4) / (5 + c.rank))
+        return own + sum(sorted(lent)[-4:])
 
     (line,) = cut_into_lines(chunks, max_gap=0)
     expected = sorted(map(worth, line.pieces), reverse=True)

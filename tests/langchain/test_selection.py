@@ -152,7 +152,7 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     other = ListRetriever(documents=chunks[::-1])
     fusion = EnsembleRetriever(retrievers=[dense, other], weights=[0.5, 0.5])
     wrapped = OrderPreservingRetriever(
-        base_retriever=fusion, selection="recall", token_budget=100
+        base_retriever=fusion, selection="recall", token_budget=100, max_gap=0
     )
     found = wrapped.invoke(QUERY)
     assert found == await wrapped.ainvoke(QUERY)
