@@ -16,7 +16,7 @@ LOCK    := requirements-dev.lock
 
 # The Pythons that `check-pythons` resolves the wheels for, and the extras.
 PYTHONS := 3.10 3.11 3.12 3.13 3.14
-WHEELS  := chroma,cli,langchain,llamaindex,openai
+WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
 # As tests/evaluation/reports/browsers.py looks for them.
 BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome
@@ -98,7 +98,7 @@ test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework
 # Installs anew each time: what is the newest changes.
 test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework versions
 	$(NEWEST)/bin/python -m pip install $(PIP_ARGS) --upgrade --upgrade-strategy eager \
-		-c constraints.txt -e ".[langchain,llamaindex,chroma]" --group test-newest
+		-c constraints.txt -e ".[langchain,llamaindex,chroma,bm25]" --group test-newest
 	$(NEWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
 
@@ -212,7 +212,7 @@ $(LOWEST_MARKER): pyproject.toml constraints-lowest.txt
 	$(call make_venv,$(LOWEST))
 	@echo "Installing the lowest framework versions (some minutes) …"
 	$(LOWEST)/bin/python -m pip install $(PIP_ARGS) -c constraints-lowest.txt \
-		-e ".[langchain,llamaindex,chroma]" --group test-adapters
+		-e ".[langchain,llamaindex,chroma,bm25]" --group test-adapters
 	@touch $@
 
 $(NEWEST_MARKER):
