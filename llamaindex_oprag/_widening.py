@@ -21,8 +21,8 @@ from oprag.errors import InvalidOptionError
 class Neighbourhood:
     """The index that a retriever searches, as whoever searched may read it.
 
-    Nodes with oprag's keys have their neighbours by document and index, in one query
-    for each document. Others have them by their PREVIOUS and NEXT ids: a query for each
+    Nodes with oprag's keys have their neighbours by document and index, in two queries
+    at most. Others have them by their PREVIOUS and NEXT ids: a query for each
     step away from the hits.
 
     Args:

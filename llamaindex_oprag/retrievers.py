@@ -224,7 +224,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         """The neighbours to ask for, and whether there is room for more nodes."""
         hits = [hit_of(node, self._rescore) for node in nodes]
         widen: Any = self._widen
-        widening = Widening(hits, widen, self._options, fills=fills)
+        ids = [node.node.node_id for node in nodes]
+        widening = Widening(hits, widen, self._options, fills=fills, ids=ids)
         return (nodes, widening), widening.fits
 
     async def _awidening(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from langchain_core.documents import Document
@@ -20,6 +20,15 @@ class FaissChunks(ChunkStore):
 
     def __init__(self, store: Any) -> None:
         self._store = store
+
+    def fetch_by_id(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Chunks by id."""
+        found = [(self._store.docstore.search(each), each) for each in ids]
+        return [
+            StoredChunk(chunk.page_content, chunk.metadata, each)
+            for chunk, each in found
+            if isinstance(chunk, Document)
+        ]
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, as they were when the first was asked for."""

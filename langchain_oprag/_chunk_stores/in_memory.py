@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
@@ -20,11 +20,16 @@ class InMemoryChunks(ChunkStore):
         self.name = type(store).__name__
         self._store = store
 
+    def fetch_by_id(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Chunks by id."""
+        found = [self._store.store.get(each) for each in ids]
+        return [_chunk(entry) for entry in found if entry]
+
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, as they were when the first was asked for."""
         # A copy: others may add while this is read.
         for entry in list(self._store.store.values()):
-            chunk = StoredChunk(entry["text"], entry["metadata"], entry["id"])
+            chunk = _chunk(entry)
             if not self.filters or self._is_admitted(chunk):
                 yield chunk
 
@@ -36,3 +41,7 @@ class InMemoryChunks(ChunkStore):
         text, metadata, chunk_id = chunk
         document = Document(text, id=chunk_id, metadata=dict(metadata))
         return all(admits(document) for admits in self.filters)
+
+
+def _chunk(entry: Mapping[str, Any]) -> StoredChunk:
+    return StoredChunk(entry["text"], entry["metadata"], entry["id"])

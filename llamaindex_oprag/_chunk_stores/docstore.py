@@ -21,6 +21,11 @@ class DocstoreChunks(ChunkStore):
         self.name = type(docstore).__name__
         self._docstore = docstore
 
+    def fetch_by_id(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Chunks by id."""
+        nodes = self._docstore.get_nodes([*ids], raise_error=False)
+        return [*map(chunk_of_node, nodes)]
+
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the docstore's order."""
         # A copy: others may add while this is read.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
@@ -34,15 +34,27 @@ class QdrantChunks(ChunkStore):
         """Async version of `fetch`, by the store's async client where it has one."""
         return await self._afetched(_of(doc_key))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        return self._fetched(_of(doc_key), _numbered(indexes))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        return self._fetched(_any_of(wanted))
 
     async def afetch_chunks(
-        self, doc_key: str, indexes: Collection[int]
+        self, wanted: Mapping[str, Collection[int]]
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`, as `afetch`."""
-        return await self._afetched(_of(doc_key), _numbered(indexes))
+        return await self._afetched(_any_of(wanted))
+
+    def fetch_by_id(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Chunks by id."""
+        name = self._store.collection_name
+        return self._chunks(self._store.client.retrieve(name, [*ids]))
+
+    async def afetch_by_id(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Async version of `fetch_by_id`, as `afetch`."""
+        if self._store._aclient is None:  # noqa: SLF001 -- as above
+            return await asyncio.to_thread(self.fetch_by_id, ids)
+        name = self._store.collection_name
+        return self._chunks(await self._store._aclient.retrieve(name, [*ids]))  # noqa: SLF001 -- as above
 
     def _fetched(self, *conditions: Any) -> list[StoredChunk]:
         return [chunk for page in self._pages(*conditions) for chunk in page]
@@ -108,6 +120,15 @@ class QdrantChunks(ChunkStore):
 def _of(doc_key: str) -> Any:
     match = _models().MatchValue(value=doc_key)
     return _models().FieldCondition(key=DOC_KEY, match=match)
+
+
+def _any_of(wanted: Mapping[str, Collection[int]]) -> Any:
+    return _models().Filter(
+        should=[
+            _models().Filter(must=[_of(doc_key), _numbered(indexes)])
+            for doc_key, indexes in wanted.items()
+        ]
+    )
 
 
 def _numbered(indexes: Collection[int]) -> Any:

@@ -30,7 +30,7 @@ from oprag.documents.search_filters import (
     unknown_filter,
     unseen_filter,
 )
-from oprag.documents.searched_chunks import SearchedChunks
+from oprag.documents.searched_chunks import ChunkKey, SearchedChunks, chunk_key
 from oprag.documents.sources import (
     DocumentSource,
     ReadTexts,
@@ -45,6 +45,7 @@ from oprag.documents.sources import (
 from oprag.documents.stored_chunks import (
     ChunkStore,
     StoredChunk,
+    chroma_numbered,
     chroma_rows,
     no_store,
     qdrant_place,
@@ -54,6 +55,7 @@ from oprag.documents.stored_chunks import (
 
 __all__ = [
     "POSITION_KEYS",
+    "ChunkKey",
     "ChunkStore",
     "Copies",
     "DocumentSource",
@@ -74,7 +76,9 @@ __all__ = [
     "check_listed",
     "check_passages",
     "checked_text",
+    "chroma_numbered",
     "chroma_rows",
+    "chunk_key",
     "count_files",
     "document_source",
     "exact_text",
