@@ -153,6 +153,27 @@ def test_filling_without_a_budget_is_refused(index):
         OrderPreservingRetriever(index.as_retriever(), widen="fill")
 
 
+async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(index):
+    base = index.as_retriever()
+    retriever = OrderPreservingRetriever(base, similarity_top_k=3, widen=2)
+    engine = SelfRouteQueryEngine.from_args(
+        retriever,
+        RecordingLLM(replies=["An answer."] * 2),
+        rungs=["retrieved"],
+        token_counter=words,
+    )
+
+    read = engine.query("?").source_nodes
+
+    again = (await engine.aquery("?")).source_nodes
+    ranked = [
+        [(n.node.text, n.metadata["rank"]) for n in nodes]
+        for nodes in (read, again, retriever.retrieve("?"))
+    ]
+    assert ranked[0] == ranked[1] == ranked[2]
+    assert len(read) > 3
+
+
 async def test_the_first_rung_reads_neighbours(index):
     read = []
     for options in ({}, {"widen": 2}):
