@@ -27,7 +27,7 @@ class Verifiable:
             UnfitIndexError: The store is empty; or chunks lack what names their
                 document or their position, or these cannot be true (with "locate":
                 be found in the full texts); or the full text of a document cannot
-                be had; or (LangChain) none tells the neighbours that `widen` reads. The
+                be had; or none tells the neighbours that `widen` reads. The
                 error carries the diagnosis.
             InvalidOptionError: `sample` is not possible, or what store is searched
                 cannot be seen.

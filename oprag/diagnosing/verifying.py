@@ -6,7 +6,7 @@ the full texts of its documents, read as a question would have them read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -63,7 +63,10 @@ class Verification(NamedTuple):
     full: bool = False
     """Whether it reads full documents."""
     widens: bool = False
-    """Whether it reads neighbours, and by the keys of the chunks alone."""
+    """Whether it reads neighbours."""
+    linked: Callable[[Sequence[str]], bool] | None = None
+    """Whether any of the chunks of these ids names one beside it in a way of its
+    framework's; None where neighbours are read by the keys of the chunks alone."""
 
     def run(self, sample: int | None) -> Diagnosis:
         """Examine the store.
@@ -230,7 +233,10 @@ class Verification(NamedTuple):
         groups = group_chunks(taken.chunks, self.options.document_key)
         several = [i for each in groups if len(each.members) > 1 for i in each.members]
         lacking = unwidened(taken.chunks[i].hit for i in several)
-        return "" if lacking is None else lacking.message
+        if lacking is None:
+            return ""
+        ids = [taken.chunks[i].id for i in several]
+        return "" if self.linked and self.linked(ids) else lacking.message
 
     def _refused(self, taken: Sample, options: ContextOptions) -> list[str]:
         """What retrieval says of the documents that it refuses."""
