@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    NamedTuple,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+)
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -31,12 +39,13 @@ from oprag.context import (
     check_option,
     is_search,
     no_attribute,
+    not_called,
     not_ordered,
     refusal,
     refuse_unknown,
 )
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.errors import InvalidOptionError, instance_of, named, written
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
@@ -324,6 +333,16 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
 
+    if not TYPE_CHECKING:  # else type checkers took it for callable
+
+        def __call__(self, *_: Any, **__: Any) -> None:
+            """Say which method is meant.
+
+            Raises:
+                InvalidOptionError: Always.
+            """
+            raise not_called(type(self).__name__, "retriever.invoke(question)")
+
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:
         """Configurable fields of the wrapped retriever."""
@@ -394,6 +413,18 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
 
 
+def _check_threshold(search_type: Any, threshold: Any) -> None:
+    if search_type != "similarity_score_threshold" or isinstance(threshold, float):
+        return
+    message = (
+        'search_type="similarity_score_threshold" needs a score_threshold in '
+        "search_kwargs=, a float from 0 to 1 below which nothing is returned, and has "
+        f"{written(threshold)} there. Write "
+        'search_kwargs={"score_threshold": 0.5}.'
+    )
+    raise InvalidOptionError(message, option="search_kwargs", value=threshold)
+
+
 def wrapped_retriever(
     component: str,
     base_retriever: RetrieverLike | None,
@@ -415,8 +446,9 @@ def wrapped_retriever(
     if vectorstore is None and base_retriever is not None and not search:
         return base_retriever
     if isinstance(vectorstore, VectorStore) and base_retriever is None:
-        if isinstance(kwargs := search.get("search_kwargs"), Mapping):
+        if isinstance(kwargs := search.get("search_kwargs", {}), Mapping):
             check_option("k", kwargs.get("k"))
+            _check_threshold(search.get("search_type"), kwargs.get("score_threshold"))
         try:
             return vectorstore.as_retriever(**search)
         except ValidationError as error:

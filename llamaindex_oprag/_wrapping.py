@@ -24,6 +24,7 @@ from oprag.context import (
     candidates_for,
     is_search,
     no_attribute,
+    not_called,
     not_ordered,
     shown,
     unnamed,
@@ -31,6 +32,7 @@ from oprag.context import (
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named, named_input
 from oprag.tokens import in_thread_if_long
+from oprag.warning import users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -231,6 +233,7 @@ class WrappingRetriever(BaseRetriever):
     ) -> None:
         check_retriever("base_retriever", base_retriever)
         self.base_retriever = base_retriever
+        self._made_at = users_line()
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
 
@@ -250,6 +253,16 @@ class WrappingRetriever(BaseRetriever):
         retrieve = _bare(super().aretrieve)
         retrieved: list[NodeWithScore] = await retrieve(str_or_query_bundle)
         return retrieved
+
+    if not TYPE_CHECKING:  # else type checkers took it for callable
+
+        def __call__(self, *_: Any, **__: Any) -> None:
+            """Say which method is meant.
+
+            Raises:
+                InvalidOptionError: Always.
+            """
+            raise not_called(type(self).__name__, "retriever.retrieve(question)")
 
     def __repr__(self) -> str:
         """The class, the retriever underneath, and the options that were given."""
