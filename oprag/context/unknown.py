@@ -159,17 +159,6 @@ def _named(options: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def not_called(component: str, call: str) -> InvalidOptionError:
-    """Return the error for a component that was called like a function.
-
-    Args:
-        component: Its class name.
-        call: The method that was meant, and what it is given.
-    """
-    message = f"{component} is not called itself. Write {call}."
-    return InvalidOptionError(message, option=component, value=None)
-
-
 _CALLS = ("invoke", "retrieve", "get_relevant_documents", "query")
 """Words for asking a retriever; of their async versions each begins with an a."""
 
