@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
-from oprag.splitting import TextChunk, split_sentences, split_tokens
+from oprag.splitting import TextChunk, split_sentences
 from oprag.tokens import NamedTokenCounter
 
 _RRF = 61
@@ -71,8 +71,6 @@ def rank_chunks(
 def _split(text: str, splitting: str, counter: NamedTokenCounter) -> list[TextChunk]:
     kind, _, number = splitting.rpartition("-")
     size = int(number)
-    if kind == "uniform":
-        return split_tokens(text, chunk_size=size, tokenizer=counter)
     if kind == "sentences":
         return split_sentences(text, chunk_size=size, tokenizer=counter)
     places: list[tuple[int | None, str]]

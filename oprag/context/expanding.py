@@ -69,7 +69,7 @@ def expanded_order(
         Chunks that do not overlap, best first. They are the candidates themselves
         where nothing else begins or ends in them, else slices of them; their `rank`
         is that of the candidate. Equal worth: the better candidate first, then
-        reading order.
+        reading order. Made as they are asked for.
 
     Raises:
         InvalidSpanError: See `cut_into_lines`.
@@ -78,6 +78,7 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
+    chunks = sorted(chunks, key=_in_one_order)
     judged = []
     for line in cut_into_lines(
         chunks, max_gap=max_gap, source_text=source_text, room=room
@@ -87,6 +88,11 @@ def expanded_order(
             judged.append((-worth, piece.rank, piece.start, piece))
     judged.sort(key=_BY_WORTH)
     return PieceChunks([piece for *_, piece in judged])
+
+
+def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
+    """Chunks of one rank stand by their places, however they came."""
+    return chunk.rank, chunk.document, chunk.position or (), chunk.text
 
 
 def _worths(line: Line, hits: float) -> list[float]:
