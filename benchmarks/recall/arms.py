@@ -93,8 +93,8 @@ ARMS = (
         against=(*_RIVALS, "whole sentences, fused, recall"),
     ),
     Arm(
-        "whole sentences, fused, 40 found, full texts, recall",
-        _ONE,
+        "two sizes, fused, 40 found, full texts, recall",
+        _TWO,
         _RECALL,
         found=40,
         full_texts=True,
