@@ -6,14 +6,13 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.recall.arms import ARMS, BUDGETS, measure_book
-from benchmarks.recall.books import SETS, data_folder, load_books
+from benchmarks.recall.books import SETS, data_folder, load_books, sampled
 from benchmarks.recall.rankings import rank_chunks
-from benchmarks.recall.table import Row, as_markdown
+from benchmarks.recall.table import Difference, Row, as_markdown, differences
 from oprag.tokens import resolve_token_counter
 
 _HERE = Path(__file__).resolve().parents[1]
@@ -32,44 +31,57 @@ def main() -> None:
     given = parser.parse_args()
     if not given.data.is_dir():
         sys.exit(f"No question sets in {given.data}; name their folder with --data.")
-    rows = []
-    for name in given.sets:
-        for row in _rows(name, given):
-            print(f"{row.set:14} {row.arm:60} {row.full}", flush=True)
-            rows.append(row)
+    rows: list[Row] = []
+    compared: list[Difference] = []
     given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "recall.md").write_text(as_markdown(rows), "utf-8")
-    found = [row._asdict() for row in rows]
-    text = json.dumps({"budgets": BUDGETS, "rows": found}, indent=1)
-    (given.out / "recall.json").write_text(text + "\n", "utf-8")
+    for name in given.sets:
+        found, differing = _measured(name, given)
+        rows += found
+        compared += differing
+        for row in found:
+            print(f"{row.set:14} {row.arm:60} {row.full}", flush=True)
+        (given.out / "recall.md").write_text(as_markdown(rows, compared), "utf-8")
+        text = json.dumps(
+            {
+                "budgets": BUDGETS,
+                "rows": [row._asdict() for row in rows],
+                "differences": [each._asdict() for each in compared],
+            },
+            indent=1,
+        )
+        (given.out / "recall.json").write_text(text + "\n", "utf-8")
 
 
-def _rows(name: str, given: argparse.Namespace) -> Iterator[Row]:
+def _measured(
+    name: str, given: argparse.Namespace
+) -> tuple[list[Row], list[Difference]]:
     counter = resolve_token_counter("cl100k_base")
-    books = load_books(name, given.data, counter)
-    skipped = _NOT_EVERYWHERE.get(name, set())
-    arms = [
-        arm
-        for arm in ARMS
-        if not skipped.intersection(arm.splitting)
-        and (not given.arms or any(part in arm.name for part in given.arms))
-    ]
+    books = sampled(name, load_books(name, given.data, counter))
+    wanted = given.arms or [""]
+    arms = [arm for arm in ARMS if any(part in arm.name for part in wanted)]
     for splitting in dict.fromkeys(tuple(arm.splitting) for arm in arms):
         for book in books:  # vectors first, in one process
             rank_chunks(book, splitting, counter, given.cache)
     start = time.monotonic()
     jobs = [(arm, book, given.cache) for arm in arms for book in books]
     with get_context("spawn").Pool(2) as pool:
-        measured = pool.map(measure_book, jobs, chunksize=1)
+        found = pool.map(measure_book, jobs, chunksize=1)
     print(f"{name}: measured in {time.monotonic() - start:.0f} s", file=sys.stderr)
-    for arm in arms:
-        kept = [
-            row
-            for (of, _, _), rows in zip(jobs, measured, strict=True)
-            if of is arm
-            for row in rows
-        ]
-        yield Row.of(name, arm.name, kept)
+    measured = [
+        (
+            arm,
+            [
+                kept
+                for (of, _, _), rows in zip(jobs, found, strict=True)
+                if of is arm
+                for kept in rows
+            ],
+        )
+        for arm in arms
+    ]
+    documents = [q.document for book in books for q in book.questions]
+    rows = [Row.of(name, arm.name, kept) for arm, kept in measured]
+    return rows, differences(name, measured, documents)
 
 
 if __name__ == "__main__":

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.recall.books import Book
-from benchmarks.recall.measuring import Kept, evidence_kept
-from benchmarks.recall.rankings import Ranked, Scores, fused, rank_chunks
-from oprag.chunk import Hit
+from benchmarks.recall.measuring import Kept
+from benchmarks.recall.rankings import Ranked, fused, rank_chunks
+from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, Widening, arrange, candidates_for
 from oprag.context.assembly import prepared_chunks
-from oprag.context.budgeting import BudgetFiller, finish
+from oprag.context.budgeting import BudgetFiller, ContextCounter
 from oprag.documents import StoredChunk
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 BUDGETS = (1_500, 5_000, 10_000, 20_000, 30_000, 40_000)
 _TEXTS = 50_000
 """Texts whose counts are kept."""
-_UNIFORM = ("uniform-128",)
-_SENTENCES = ("sentences-128",)
-_TWO_SIZES = ("sentences-64", "sentences-128")
+_RECALL = {"selection": "recall"}
+_RECURSIVE = ("recursive-1000",)
+_ONE = ("sentences-128",)
+_TWO = ("sentences-64", "sentences-128")
 
 
 @dataclass(frozen=True)
@@ -35,52 +34,80 @@ class Arm:
     name: str
     splitting: Sequence[str]
     options: Mapping[str, Any] = field(default_factory=dict)
-    dense_only: bool = False
+    retrievers: str = "hybrid"
+    """`"hybrid"`, `"dense"` or `"bm25"`."""
+    found: int | None = None
+    """Chunks of each retriever, and of both together; None for `candidates_for` of
+    each retriever and size."""
+    widened: bool = False
+    """Whether chunks beside those are read from the store (`widen="fill"`)."""
     full_texts: bool = False
     """Whether `documents=` is given."""
-    borrows: bool = False
-    """The first try: half of the better neighbour's score before fusing."""
-    fills: int | None = None
-    """Hits of each retriever, and of both together, that are widened until the budget
-    is full (`widen="fill"`); None for `candidates_for` without their neighbours."""
-    counts: str = "context"
-    """`"chunks"`: separators do not count, as in the reference measurement."""
+    against: Sequence[str] = ()
+    """Arms that it is compared with, question by question."""
 
 
+DEFAULT = "default: recursive chunks, dense, by rank"
+_FUSED = "whole sentences, fused, by rank"
+_RIVALS = (_FUSED, DEFAULT)
 ARMS = (
-    Arm("uniform, separators not counted", _UNIFORM, counts="chunks"),
-    Arm("whole sentences, separators not counted", _SENTENCES, counts="chunks"),
+    Arm(DEFAULT, _RECURSIVE, retrievers="dense"),
+    Arm(_FUSED, _ONE),
+    Arm("whole sentences, dense, by rank", _ONE, retrievers="dense"),
+    Arm("whole sentences, BM25, by rank", _ONE, retrievers="bm25"),
+    Arm("two sizes, fused, by rank, merged", _TWO, {"merge": True}),
+    Arm("recursive chunks, fused, by rank", _RECURSIVE),
+    Arm("whole sentences, fused, recall", _ONE, _RECALL, against=_RIVALS),
     Arm(
-        "whole sentences, neighbours' scores before fusing, separators not counted",
-        _SENTENCES,
-        counts="chunks",
-        borrows=True,
-    ),
-    Arm("uniform, budget", _UNIFORM),
-    Arm("whole sentences, budget", _SENTENCES),
-    Arm("whole sentences, segments", _SENTENCES, {"selection": "segments"}),
-    Arm("whole sentences, recall", _SENTENCES, {"selection": "recall"}),
-    Arm("whole sentences, budget, 20 hits and neighbours", _SENTENCES, fills=20),
-    Arm(
-        "whole sentences, recall, 20 hits and neighbours",
-        _SENTENCES,
-        {"selection": "recall"},
-        fills=20,
+        "whole sentences, dense, recall",
+        _ONE,
+        _RECALL,
+        retrievers="dense",
+        against=("whole sentences, dense, by rank", DEFAULT),
     ),
     Arm(
-        "whole sentences, recall, 40 hits and neighbours",
-        _SENTENCES,
-        {"selection": "recall"},
-        fills=40,
+        "whole sentences, BM25, recall",
+        _ONE,
+        _RECALL,
+        retrievers="bm25",
+        against=("whole sentences, BM25, by rank",),
     ),
-    Arm("two sizes, budget", _TWO_SIZES, {"merge": True}),
     Arm(
-        "two sizes, dense only, recall",
-        _TWO_SIZES,
-        {"selection": "recall"},
-        dense_only=True,
+        "two sizes, fused, recall",
+        _TWO,
+        _RECALL,
+        against=(*_RIVALS, "two sizes, fused, by rank, merged"),
     ),
-    Arm("two sizes, recall", _TWO_SIZES, {"selection": "recall"}),
+    Arm(
+        "recursive chunks, fused, recall",
+        _RECURSIVE,
+        _RECALL,
+        against=(*_RIVALS, "recursive chunks, fused, by rank"),
+    ),
+    Arm(
+        "whole sentences, fused, 40 found, widened, recall",
+        _ONE,
+        _RECALL,
+        found=40,
+        widened=True,
+        against=(*_RIVALS, "whole sentences, fused, recall"),
+    ),
+    Arm(
+        "two sizes, fused, 40 found, full texts, recall",
+        _TWO,
+        _RECALL,
+        found=40,
+        full_texts=True,
+        against=_RIVALS,
+    ),
+    Arm(
+        "two sizes, fused, 40 found, widened, recall",
+        _TWO,
+        _RECALL,
+        found=40,
+        widened=True,
+        against=(*_RIVALS, "two sizes, fused, recall"),
+    ),
 )
 
 
@@ -107,60 +134,55 @@ def measure(
             "documents": {book.name: book.text} if arm.full_texts else None,
         }
     )
-    depth = arm.fills or candidates_for(options.selection)
-    if depth is not None and not arm.fills:  # two sizes hold the same text twice
+    depth = arm.found or candidates_for(options.selection)
+    if depth is not None and not arm.found:  # two sizes hold the same text twice
         depth *= max(1, len(arm.splitting))
-    hits = [_hit(book, chunk, counter) for chunk in ranked.chunks]
-    if arm.fills:  # chunks of one size, in order
-        numbers = {"doc_key": book.name, "n_chunks": len(hits)}
-        hits = [
-            hit._replace(metadata={**hit.metadata, **numbers, "chunk_index": index})
-            for index, hit in enumerate(hits)
-        ]
+    hits = _hits(book, ranked, counter)
+    columns = {"dense": (ranked.dense,), "bm25": (ranked.sparse,)}
+    count = ContextCounter(counter, separator=options.separator).count
     rows = []
     for number, question in enumerate(book.questions):
-        scores = [s[number] for s in (ranked.dense, ranked.sparse)][
-            : 2 - arm.dense_only
+        scores = [
+            column[number]
+            for column in columns.get(arm.retrievers, (ranked.dense, ranked.sparse))
         ]
-        if arm.borrows:
-            scores = [_with_neighbours(column) for column in scores]
-        best_first = [hits[n] for n in fused(scores, ranked, depth)]
-        if arm.fills:
-            best = best_first[: arm.fills]
-            spans = [_widened(best, hits, options, budget) for budget in BUDGETS]
-        else:
-            spans = _spans(arm, best_first, options)
-        rows.append([evidence_kept(question, each) for each in spans])
+        found = [hits[n] for n in fused(scores, ranked, depth)][: arm.found]
+        read = (
+            [_widened(found, hits, options, budget) for budget in BUDGETS]
+            if arm.widened
+            else _read(found, options)
+        )
+        rows.append(
+            [
+                Kept.of(question, passages, count(passages) / budget)
+                for passages, budget in zip(read, BUDGETS, strict=True)
+            ]
+        )
     return rows
 
 
-def _spans(
-    arm: Arm, hits: Sequence[Hit], options: ContextOptions
-) -> list[list[tuple[int, int]]]:
+def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Passage]]:
     """What each budget keeps: by the same steps as `oprag.context.arrange`."""
-    if arm.counts == "chunks":
-        return [_plain(hits, budget) for budget in BUDGETS]
     filler = BudgetFiller(options)
     chunks = prepared_chunks(hits, options)
     listed = filler.listed(chunks, BUDGETS[0])
-    kept = []
     for budget in BUDGETS:
-        if options.selection == "segments":
+        if options.selection == "segments" or options.documents is not None:
             listed = filler.listed(chunks, budget)
-        passages = finish(filler.taken(listed, budget), options).passages()
-        kept.append([(s.start, s.end) for passage in passages for s in passage.spans])
-    return kept
+        yield filler.finished(filler.taken(listed, budget)).passages()
 
 
 def _widened(
     best: Sequence[Hit], hits: Sequence[Hit], options: ContextOptions, budget: int
-) -> list[tuple[int, int]]:
+) -> Sequence[Passage]:
     """What is kept of hits and their neighbours, which are read as from a store."""
     options = replace(options, token_budget=budget)
     widening = Widening(best, "fill", options, fills=False)
     stored = [
-        StoredChunk(hits[index].text, hits[index].metadata)
-        for _, _, index in widening.requests()
+        StoredChunk(hit.text, hit.metadata)
+        for index in sorted({index for _, _, index in widening.requests()})
+        for hit in hits
+        if hit.metadata["chunk_index"] == index
     ]
     near = widening.neighbours(stored)
     arranged = arrange(
@@ -168,32 +190,25 @@ def _widened(
         options,
         neighbours=widening.behind([each.hit for each in near], stored=True),
     )
-    return [(s.start, s.end) for p in arranged.passages() for s in p.spans]
+    return arranged.passages()
 
 
-def _plain(hits: Sequence[Hit], budget: int) -> list[tuple[int, int]]:
-    spans = []
-    for hit in hits:
-        budget -= hit.metadata["token_count"]
-        if budget < 0:
-            break
-        spans.append((hit.metadata["char_start"], hit.metadata["char_end"]))
-    return spans
-
-
-def _hit(book: Book, chunk: Any, counter: NamedTokenCounter) -> Hit:
-    metadata = {
-        "source": book.name,
-        "char_start": chunk.start,
-        "char_end": chunk.end,
-        "token_count": chunk.token_count,
-        "token_counter": counter.name,
-    }
-    return Hit(book.text[chunk.start : chunk.end], metadata)
-
-
-def _with_neighbours(scores: Scores) -> Scores:
-    before = np.concatenate([scores[:1], scores[:-1]])
-    after = np.concatenate([scores[1:], scores[-1:]])
-    borrowed: Scores = scores + 0.5 * np.maximum(before, after)
-    return borrowed
+def _hits(book: Book, ranked: Ranked, counter: NamedTokenCounter) -> list[Hit]:
+    hits: list[Hit] = []
+    size = index = 0
+    for before, chunk in zip((None, *ranked.chunks), ranked.chunks, strict=False):
+        index += 1
+        if before is None or chunk.start < before.start:  # the next size begins
+            size, index = size + 1, 0
+        metadata = {
+            "source": book.name,
+            "doc_key": book.name,
+            "doc_version": f"{size}-text",
+            "chunk_index": index,
+            "char_start": chunk.start,
+            "char_end": chunk.end,
+            "token_count": chunk.token_count,
+            "token_counter": counter.name,
+        }
+        hits.append(Hit(book.text[chunk.start : chunk.end], metadata))
+    return hits

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +53,12 @@ def load_books(name: str, folder: Path, counter: NamedTokenCounter) -> list[Book
     return [_book(f"{name}-{n}", group, questions) for n, group in enumerate(groups)]
 
 
+def sampled(name: str, books: Sequence[Book]) -> list[Book]:
+    """The books and questions of a set that are measured, by `EVERY`."""
+    some, asked = EVERY[name]
+    return [replace(book, questions=book.questions[asked]) for book in books[some]]
+
+
 def _lines(path: Path) -> list[dict[str, Any]]:
     # Not splitlines: texts hold other line separators.
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
@@ -89,6 +95,17 @@ SETS: dict[str, Callable[..., list[list[dict[str, Any]]]]] = {
     "xquad_en": _packed,
 }
 """How the documents of each set become books."""
+
+_ALL = slice(None)
+EVERY = {
+    "covidqa": (_ALL, slice(0, None, 4)),
+    "chunking_eval": (_ALL, slice(0, None, 4)),
+    "fairytaleqa": (slice(0, None, 3), slice(0, None, 24)),
+    "qmsum": (slice(4, None, 6), _ALL),
+    "xquad_en": (_ALL, slice(0, None, 4)),
+}
+"""The books of each set that are measured, and the questions of each: all of them take
+hours."""
 
 
 def _book(

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from benchmarks.recall.books import Question
+from oprag.chunk import Passage
 
-Kept = tuple[bool, float]
-"""Whether it is all there; the share of its characters that is."""
+
+class Kept(NamedTuple):
+    """What one context holds."""
+
+    full: bool
+    """Whether all of the evidence is there."""
+    characters: float
+    """The share of its characters that is."""
+    filled: float
+    """The share of the budget that the text takes."""
+
+    @classmethod
+    def of(cls, question: Question, passages: Sequence[Passage], filled: float) -> Kept:
+        """Measure the passages of one context."""
+        spans = [(s.start, s.end) for passage in passages for s in passage.spans]
+        return cls(*evidence_kept(question, spans), filled)
 
 
 def joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -21,7 +37,9 @@ def joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return found
 
 
-def evidence_kept(question: Question, spans: Sequence[tuple[int, int]]) -> Kept:
+def evidence_kept(
+    question: Question, spans: Sequence[tuple[int, int]]
+) -> tuple[bool, float]:
     """Measure one context.
 
     Args:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from benchmarks.recall.books import Book
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
 from oprag.documents.words import words_of
-from oprag.splitting import TextChunk, split_sentences, split_tokens
+from oprag.splitting import TextChunk, split_sentences
 from oprag.tokens import NamedTokenCounter
 
 _RRF = 61
@@ -73,8 +73,6 @@ def rank_chunks(
 def _split(text: str, splitting: str, counter: NamedTokenCounter) -> list[TextChunk]:
     kind, _, number = splitting.rpartition("-")
     size = int(number)
-    if kind == "uniform":
-        return split_tokens(text, chunk_size=size, tokenizer=counter)
     if kind == "sentences":
         return split_sentences(text, chunk_size=size, tokenizer=counter)
     places: list[tuple[int | None, str]]

@@ -174,7 +174,8 @@ def _line_of_spans(
         if last == first + 1:
             whole.setdefault(first, chunk)
         for number in range(first, last):
-            best[number] = best[number] or chunk
+            if best[number] is None:
+                best[number] = chunk
     longest = max(end - start for start, end in spans)
     pieces: list[Piece] = []
     at: list[int] = []

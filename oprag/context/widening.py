@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -281,6 +282,9 @@ class Widening:
         left = budget / self._mean
         if self._options.selection not in EXPANDING:  # no hit is left out for them
             left -= min(self.hits, self._options.top_n or self.hits)
+        elif self.places:  # chunks of several sizes hold one text several times
+            scopes = {place.scope for place in self.places}
+            left *= max(Counter(doc_key for doc_key, _ in scopes).values())
         return math.ceil(_SLACK * left) if left > 0 else 0
 
 

@@ -181,6 +181,28 @@ def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
     assert found == pytest.approx(expected)
 
 
+@st.composite
+def _tied(draw):
+    """Candidates of two documents, some of one rank, in two orders."""
+    chunks = [
+        c._replace(rank=draw(st.integers(0, 3)), document=draw(st.sampled_from("de")))
+        for c in draw(_candidates())
+    ]
+    ranked = [sorted(draw(st.permutations(chunks)), key=lambda c: c.rank) for _ in "ab"]
+    return ranked, draw(st.booleans())
+
+
+@given(_tied())
+def test_candidates_of_equal_rank_may_come_in_any_order(given):
+    ranked, full = given
+    texts = {"d": TEXT, "e": TEXT}.get if full else None
+    one, other = (
+        [(c.document, c.span, c.text, c.rank, c.metadata) for c in each]
+        for each in (expanded_order(r, source_text=texts, room=40) for r in ranked)
+    )
+    assert one == other
+
+
 def _context(chunks, budget, **options):
     return order_context(
         [chunk.text for chunk in chunks],
