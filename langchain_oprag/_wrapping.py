@@ -112,6 +112,11 @@ class Fetch:
             if self._plan is not None:
                 self.retriever = embedding_once(retriever)
 
+    @property
+    def asked(self) -> int:
+        """How many chunks a store is asked for; 0 where that is left to it."""
+        return self.arguments.get("k") or self._given or 0
+
     def filtered_by(self) -> SearchFilter:
         """What the search is filtered by."""
         return search_filter(self._retriever, self.config, self.call)

@@ -319,6 +319,11 @@ LANGCHAIN: dict[str, Case] = {
             vectorstore=m.store, token_budget=300_000
         )
     ).ainvoke("Who?"),
+    "OrderPreservingRetriever.ainvoke, words of a store": lambda m: (
+        langchain_oprag.OrderPreservingRetriever(
+            vectorstore=m.store, token_budget=300_000, bm25=True
+        )
+    ).ainvoke("Who built the harbour?"),
     "OrderPreservingRetriever.averify, a store": lambda m: (
         langchain_oprag.OrderPreservingRetriever(vectorstore=m.store).averify(None)
     ),
@@ -442,6 +447,11 @@ LLAMAINDEX: dict[str, Case] = {
             m.index.as_retriever(), token_budget=300_000
         )
     ).aretrieve("Who?"),
+    "OrderPreservingRetriever.aretrieve, words of an index": lambda m: (
+        llamaindex_oprag.OrderPreservingRetriever(
+            m.index.as_retriever(), token_budget=300_000, bm25=True
+        )
+    ).aretrieve("Who built the harbour?"),
     "OrderPreservingRetriever.averify, index": lambda m: (
         llamaindex_oprag.OrderPreservingRetriever(m.index.as_retriever()).averify(None)
     ),
@@ -531,12 +541,14 @@ IN_EVERY_RUN = (
     "langchain EvidenceMiddleware.awrap_model_call",
     "llamaindex OrderPreservingRetrieverTool.acall",
     "langchain OrderPreservingRetriever.ainvoke",
+    "langchain OrderPreservingRetriever.ainvoke, words of a store",
     "langchain LongUnitRetriever.ainvoke",
     "langchain OrderPreservingCompressor.acompress_documents",
     "langchain SelfRouteChain.ainvoke, in a window",
     "langchain SelfRouteChain.ainvoke, cut in order",
     "langchain LongReader.ainvoke",
     "llamaindex OrderPreservingRetriever.aretrieve",
+    "llamaindex OrderPreservingRetriever.aretrieve, words of an index",
     "llamaindex OrderPreservingPostprocessor.apostprocess_nodes",
     "llamaindex SelfRouteQueryEngine.aquery, in a window",
     "llamaindex SelfRouteQueryEngine.aquery, cut in order",

@@ -28,6 +28,15 @@ class ChromaChunks(ChunkStore):
         wanted = {CHUNK_INDEX: {"$in": [*indexes]}}
         return list(self._chunks({DOC_KEY: doc_key}, wanted, paged=False))
 
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids, in one query."""
+        return list(self._chunks(ids=[*ids]))
+
+    def count(self) -> int:
+        """Chunks of the collection."""
+        number: int = self._store._collection.count()  # noqa: SLF001 -- nothing public tells
+        return number
+
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
         return self._chunks()
@@ -36,9 +45,11 @@ class ChromaChunks(ChunkStore):
         """A dictionary, as Chroma has them."""
         return isinstance(where, dict)
 
-    def _chunks(self, *conditions: Any, paged: bool = True) -> Iterator[StoredChunk]:
+    def _chunks(
+        self, *conditions: Any, paged: bool = True, ids: list[str] | None = None
+    ) -> Iterator[StoredChunk]:
         every = [*conditions, *self.filters]
-        rows = chroma_rows(self._store.get, every, paged=paged)
+        rows = chroma_rows(self._store.get, every, paged=paged, ids=ids)
         return (
             StoredChunk(text or "", metadata or {}, chunk_id)
             for text, metadata, chunk_id in rows

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk, qdrant_place
+from oprag.documents import ChunkStore, StoredChunk, qdrant_ids, qdrant_place
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
@@ -30,6 +30,15 @@ class QdrantChunks(ChunkStore):
         """Some chunks of one document, in one query."""
         match = _models().MatchAny(any=[*indexes])
         return list(self._pages(self._of(doc_key), self._holds(CHUNK_INDEX, match)))
+
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids, in one query."""
+        return list(self._pages(_models().HasIdCondition(has_id=qdrant_ids(ids))))
+
+    def count(self) -> int:
+        """Points of the collection."""
+        number: int = self._store.client.count(self._store.collection_name).count
+        return number
 
     def _of(self, doc_key: str) -> Any:
         return self._holds(DOC_KEY, _models().MatchValue(value=doc_key))

@@ -33,6 +33,15 @@ class ChromaChunks(ChunkStore):
         wanted = {CHUNK_INDEX: {"$in": [*indexes]}}
         return list(self._chunks({DOC_KEY: doc_key}, wanted, paged=False))
 
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids, in one query."""
+        return list(self._chunks(ids=[*ids]))
+
+    def count(self) -> int:
+        """Chunks of the collection."""
+        number: int = self._collection.count()
+        return number
+
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the order in which they were added."""
         return self._chunks()
@@ -41,9 +50,11 @@ class ChromaChunks(ChunkStore):
         """`MetadataFilters`, or a dictionary of Chroma's own."""
         return isinstance(where, (MetadataFilters, dict))
 
-    def _chunks(self, *conditions: Any, paged: bool = True) -> Iterator[StoredChunk]:
+    def _chunks(
+        self, *conditions: Any, paged: bool = True, ids: list[str] | None = None
+    ) -> Iterator[StoredChunk]:
         every = [*conditions, *map(self._as_where, self.filters)]
-        rows = chroma_rows(self._collection.get, every, paged=paged)
+        rows = chroma_rows(self._collection.get, every, paged=paged, ids=ids)
         return starmap(chunk_of_row, rows)
 
     def _as_where(self, filters: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk, qdrant_place
+from oprag.documents import ChunkStore, StoredChunk, qdrant_ids, qdrant_place
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
@@ -43,6 +43,18 @@ class QdrantChunks(ChunkStore):
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`, as `afetch`."""
         return await self._afetched(_of(doc_key), _numbered(indexes))
+
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids, in one query."""
+        return self._fetched(_models().HasIdCondition(has_id=qdrant_ids(ids)))
+
+    def count(self) -> int | None:
+        """Points of the collection."""
+        name = self._store.collection_name
+        if not self._store.client.collection_exists(name):
+            return None
+        number: int = self._store.client.count(name).count
+        return number
 
     def _fetched(self, *conditions: Any) -> list[StoredChunk]:
         return [chunk for page in self._pages(*conditions) for chunk in page]

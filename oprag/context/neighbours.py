@@ -10,7 +10,7 @@ from oprag.chunk import Chunk
 from oprag.context.options import ContextOptions, Widen
 from oprag.errors import InvalidOptionError
 
-_LONG_TOKEN = 8
+LONG_TOKEN = 8
 """Characters of a token in the longest words: full texts are read on so far."""
 
 
@@ -67,7 +67,7 @@ def behind(
             own[: options.top_n],
             {ranks[place] for place in neighbours.beside & ranks.keys()},
             reach=math.inf if neighbours.widen == "fill" else neighbours.widen,
-            room=math.inf if budget is None else _LONG_TOKEN * budget,
+            room=math.inf if budget is None else LONG_TOKEN * budget,
             source_text=texts,
         )
     first = max((chunk.rank for chunk in own), default=-1) + 1

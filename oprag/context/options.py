@@ -218,6 +218,11 @@ DESCRIPTIONS: dict[str, str] = {
         '`"fill"`: as many as the `token_budget` leaves room for. No hit is left out '
         "for them, and the search's filter holds. None for none."
     ),
+    "bm25": (
+        "Find chunks of the store by the words of the question (BM25), too, as many as "
+        "the search is asked for, and fuse both by rank. The search's filter holds. "
+        'Needs `pip install "oprag[bm25]"`.'
+    ),
 }
 """What is said of every option, and of those that only the adapters have."""
 
@@ -329,6 +334,7 @@ _KEYS: _Check = (
     _or_none(_is_key),
     "a metadata key, an attribute name, a callable, or a list of these",
 )
+_SWITCH: _Check = (lambda value: type(value) is bool, "True or False")
 _CHECKED: dict[str, _Check] = {
     **dict.fromkeys(COUNTS, _whole_number(1, ", or None for as many as come")),
     "token_budget": _whole_number(1, ", or None for no limit"),
@@ -336,9 +342,10 @@ _CHECKED: dict[str, _Check] = {
     "overflow": _one_of(Overflow),
     "order": _one_of(Order),
     "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
-    "merge": (lambda value: type(value) is bool, "True or False"),
+    "merge": _SWITCH,
+    "bm25": _SWITCH,
     "max_gap": _whole_number(0),
-    "citations": (lambda value: type(value) is bool, "True or False"),
+    "citations": _SWITCH,
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
     "missing_position": _one_of(MissingPosition),
     "missing_document": _one_of(MissingDocument),

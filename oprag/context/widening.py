@@ -17,6 +17,7 @@ from oprag.chunk import Hit
 from oprag.context.expanding import lent_worth
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions, Widen
+from oprag.context.selection import EXPANDING
 from oprag.documents import StoredChunk
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (
@@ -245,8 +246,9 @@ class Widening:
         budget = self._options.token_budget
         if budget is None:
             return math.inf
-        hits = min(self.hits, self._options.top_n or self.hits)
-        left = budget / self._mean - hits
+        left = budget / self._mean
+        if self._options.selection not in EXPANDING:  # no hit is left out for them
+            left -= min(self.hits, self._options.top_n or self.hits)
         return math.ceil(_SLACK * left) if left > 0 else 0
 
 

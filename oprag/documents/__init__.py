@@ -6,6 +6,7 @@ from oprag.documents.annotating import (
     annotate_chunks,
     replaced,
 )
+from oprag.documents.bm25 import Bm25, no_words
 from oprag.documents.copies import Copies, StoredCopies, is_own
 from oprag.documents.entries import (
     as_texts_by_name,
@@ -47,6 +48,7 @@ from oprag.documents.stored_chunks import (
     StoredChunk,
     chroma_rows,
     no_store,
+    qdrant_ids,
     qdrant_place,
     stored_hit,
     unknown_store,
@@ -54,6 +56,7 @@ from oprag.documents.stored_chunks import (
 
 __all__ = [
     "POSITION_KEYS",
+    "Bm25",
     "ChunkStore",
     "Copies",
     "DocumentSource",
@@ -83,8 +86,10 @@ __all__ = [
     "is_own",
     "is_unchanged",
     "no_store",
+    "no_words",
     "not_found",
     "one_filter",
+    "qdrant_ids",
     "qdrant_place",
     "read_folder",
     "read_versions",

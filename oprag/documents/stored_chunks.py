@@ -156,6 +156,27 @@ class ChunkStore(ABC):
             return _numbered(await self.afetch(doc_key), indexes)
         return await to_thread(self.fetch_chunks, doc_key, indexes)
 
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Return some chunks by their ids, in one query where the store can.
+
+        Args:
+            ids: The store's own, as `StoredChunk.id` has them; at least one.
+
+        Returns:
+            Those that are there and that no filter excludes, in any order.
+        """
+        wanted = set(ids)
+        return [chunk for chunk in self.scan() if chunk.id in wanted]
+
+    def count(self) -> int | None:
+        """Say how many rows the store holds, whatever `filters` say.
+
+        Returns:
+            None where only reading them would tell. A number that stays the same while
+            chunks come or go has them found late by `bm25=True`.
+        """
+        return None
+
     @abstractmethod
     def scan(self) -> Iterator[StoredChunk]:
         """Yield all chunks of the store, one page at a time, in any order."""
@@ -198,7 +219,11 @@ def _numbered(chunks: list[StoredChunk], indexes: Collection[int]) -> list[Store
 
 
 def chroma_rows(
-    get: Callable[..., Any], conditions: Sequence[Any], *, paged: bool = True
+    get: Callable[..., Any],
+    conditions: Sequence[Any],
+    *,
+    paged: bool = True,
+    ids: Sequence[str] | None = None,
 ) -> Iterator[tuple[str | None, Any, str]]:
     """Yield text, metadata and id of a Chroma collection's chunks, page by page.
 
@@ -209,12 +234,13 @@ def chroma_rows(
         get: The collection's, or that of a wrapper.
         conditions: Chroma's own, all of which hold.
         paged: Whether there may be too many for one call.
+        ids: Those of the chunks to read, in one call; None for all.
     """
     every = list(conditions)  # of which Chroma wants at least two under `$and`
     where = {"$and": every} if len(every) > 1 else next(iter(every), None)
     include = ["documents", "metadatas"]
-    if not paged:
-        page: Any = get(where=where, include=include)
+    if not paged or ids:
+        page: Any = get(ids=ids, where=where, include=include)
         yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)
         return
     offset = 0
@@ -237,3 +263,12 @@ def qdrant_place(client: Any, collection: str) -> str:
     if ":memory:" in where or not any(where):
         return ""
     return f"Qdrant {where} {collection}"
+
+
+def qdrant_ids(ids: Collection[str]) -> list[str | int]:
+    """Return ids as Qdrant has them: a UUID, or a whole number.
+
+    Args:
+        ids: As `StoredChunk.id` has them.
+    """
+    return [int(each) if each.isdecimal() else each for each in ids]

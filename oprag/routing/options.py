@@ -144,7 +144,8 @@ SET_ELSEWHERE = {
     "max_tokens": "Write max_context_tokens= for what the model takes in all; how long "
     "the answer may be is set on the model.",
     **dict.fromkeys(
-        ("selection", "widen"), "Set it on the retriever: OrderPreservingRetriever(…)."
+        ("selection", "widen", "bm25"),
+        "Set it on the retriever: OrderPreservingRetriever(…).",
     ),
 }
 """Options that other components have, and what to do in their place."""

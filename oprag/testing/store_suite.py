@@ -210,6 +210,24 @@ class StoreSuite(ABC):
                     f"{DOC_KEY!r} whose {CHUNK_INDEX!r} is among these.",
                 )
 
+    def test_chunks_are_fetched_by_their_ids(self) -> None:
+        """`fetch_ids` gives those, where ids are told; `count` counts all chunks."""
+        chunks = filled(self.new_store()).chunks
+        every = list(chunks.scan())
+        wanted = [chunk for chunk in every[::2] if chunk.id]
+        if wanted:
+            found = chunks.fetch_ids([chunk.id for chunk in wanted])
+            expect(
+                {*_by_id(found)} == {*_by_id(wanted)},
+                f"fetch_ids gave {len(found)} chunks for {len(wanted)} ids, or others. "
+                "Give those with these ids, as `scan` gives them.",
+            )
+        expect(
+            chunks.count() in {None, len(every)},
+            f"count gave {chunks.count()}, and scan {len(every)} chunks. Count all "
+            "that are there, or return None.",
+        )
+
     def test_some_chunks_are_as_many_as_asked_for(self) -> None:
         """`some` reads a few chunks, not the store."""
         asked = 3
@@ -274,6 +292,8 @@ class StoreSuite(ABC):
                 awaited = asyncio.run(within.afetch_chunks(key, numbers))
                 _expect_own("afetch_chunks", awaited, each.chunks)
             _expect_own("some", within.some(len(CHUNKS)), ())
+            ids = [chunk.id for chunk in store.chunks.scan() if chunk.id]
+            _expect_own("fetch_ids", within.fetch_ids(ids) if ids else [], ())
             _expect_own("scan", list(within.scan()), CHUNKS)
             _expect_own("scan", list(within.within(where).scan()), CHUNKS)
         _expect_all("After that, scan", scan(store), len(CHUNKS))

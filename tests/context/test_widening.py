@@ -17,7 +17,7 @@ N = 50
 
 def chunk(index: int, doc: str = "d", version: str = "s-t", size: int = 5) -> Hit:
     text = " ".join(f"{doc}{version}{index}.{word}" for word in range(size))
-    start = index * 1_000
+    start = index * 50
     place = {"char_start": start, "char_end": start + len(text)}
     numbers = {"doc_key": doc, "doc_version": version, "chunk_index": index}
     return Hit(text, {**numbers, "n_chunks": N, **place, "source": doc})
@@ -103,7 +103,7 @@ def test_no_hit_is_left_out_for_a_neighbour():
     hits = [chunk(index) for index in (7, 40, 20, 30)]
     for budget in range(5, 105, 5):
         for widen in (1, 3, "fill"):
-            for selection in ("budget", "expand", "recall"):
+            for selection in ("budget", "segments"):
                 given: Any = {"token_budget": budget, "selection": selection}
                 passages, _, _ = widened(hits, widen, **given)
 
@@ -113,11 +113,22 @@ def test_no_hit_is_left_out_for_a_neighbour():
                 assert budget - 5 < words(text) <= budget or widen == 1
 
 
+@pytest.mark.parametrize("selection", ["expand", "recall"])
+def test_judged_by_position_neighbours_of_the_best_come_before_the_last_hits(selection):
+    hits = [chunk(7), *(chunk(25, doc) for doc in "fghijklmnopqrst")]
+    given: Any = {"token_budget": 60, "selection": selection}
+    passages, _, _ = widened(hits, "fill", **given)
+
+    kept = [(p.document, c.metadata["chunk_index"]) for p in passages for c in p.chunks]
+    assert {("d", index) for index in (6, 7, 8)} <= {*kept}
+    assert 1 < len([name for name, _ in kept if name != "d"]) < 15
+
+
 def test_filling_reads_beside_the_best_first():
     _, queries, near = widened([chunk(7), chunk(30)], "fill", token_budget=40)
 
     assert [each.chunk.metadata["chunk_index"] for each in near][:6] == [
-        *(6, 8, 29, 31, 5, 9)
+        *(6, 8, 5, 9, 29, 31)
     ]
     assert len(queries) == 1
 
@@ -136,7 +147,7 @@ def test_hits_are_limited_where_nobody_counted_them():
 
 def test_what_is_inside_a_joined_hit_is_no_neighbour():
     joined = chunk(7)
-    joined = joined._replace(metadata={**joined.metadata, "char_end": 9_500})
+    joined = joined._replace(metadata={**joined.metadata, "char_end": 495})
 
     assert [n.chunk.metadata["chunk_index"] for n in widened([joined], 3)[2]] == [
         *(6, 5, 4, 10)

@@ -13,6 +13,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
 from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
+from oprag.metadata import own_name
 from tests.langchain.recording import RecordingChatModel
 from tests.stores.langchain_places import HashEmbeddings
 from tests.support.tenants import SIZE, Tenants, words
@@ -59,7 +60,7 @@ async def test_a_budget_is_filled_with_hits_and_their_neighbours(store):
     assert 7 <= len(ranks) < len(documents) <= 21
     indexes = [d.metadata["chunk_index"] for d in documents]
     for document in documents:
-        if document.metadata["doc_uri"].startswith("shared"):
+        if own_name(document.metadata).startswith("shared"):
             beside = {document.metadata["chunk_index"] + side for side in (-1, 1)}
             assert beside & {*indexes}
 

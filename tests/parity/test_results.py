@@ -22,7 +22,7 @@ import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
 from oprag.errors import BudgetTooSmallError, InvalidOptionError, OpragError
-from oprag.metadata import RESULT_KEYS
+from oprag.metadata import RESULT_KEYS, own_name
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
 from tests.laws.generated_contexts import Case, cases
@@ -138,7 +138,7 @@ def test_where_the_characters_are_known_the_text_is_their_slice():
                 continue
             if metadata.get("part_index") is not None:
                 continue
-            name = metadata.get("doc_uri") or metadata["source"]
+            name = own_name(metadata) or metadata["source"]
             start, end = metadata["char_start"], metadata["char_end"]
             if "position_keys" not in case.options:
                 assert sources[name][start:end] == document.page_content

@@ -355,6 +355,27 @@ class ShowsSomeToEveryone(SoundStore):
         return self.rows()[:number]
 
 
+class FetchesIdsForEveryone(SoundStore):
+    """Forgets the filter where chunks are asked for by id."""
+
+    def fetch_ids(self, ids):
+        return [self.held[each] for each in ids]
+
+
+class FetchesOneId(SoundStore):
+    """Takes a list of ids for one."""
+
+    def fetch_ids(self, ids):
+        return super().fetch_ids(list(ids)[:1])
+
+
+class CountsWhatItOnceHeld(SoundStore):
+    """Counts rows that are not there."""
+
+    def count(self):
+        return len(self.held) + 1
+
+
 class Takes100Numbers(SoundStore):
     """Has a limit for lists of numbers."""
 
