@@ -117,7 +117,7 @@ def evaluate(
     else:
         dataset = load_data(data, split)
     dataset = restrict(dataset, options.limit_questions)
-    measure = sweep_measure(dataset, offline=options.offline)
+    measure = options.measure or sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
     perform(

@@ -70,7 +70,8 @@ _Draw = Callable[["Axes"], None]
 def _wanted(summary: Summary) -> Iterator[tuple[str, str, _Draw]]:
     measure, n = summary.measure, f"{summary.questions:,} questions"
     spots = summary.sweet_spots
-    rings = f"\nrings: sweet spots; the wide one: {spots[-1].chosen}" if spots else ""
+    wide = spots[-1].chosen if spots else None
+    rings = f"\nrings: sweet spots; the wide one: {wide}" if wide else ""
     if measure:
         yield (
             "quality_tokens",

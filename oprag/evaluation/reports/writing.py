@@ -47,6 +47,7 @@ def write_reports(
     baseline: str = "",
     resamples: int = 2000,
     seed: int = 42,
+    stopped: bool = False,
 ) -> Summary:
     """Score a run and write its tables, plots and page.
 
@@ -62,8 +63,10 @@ def write_reports(
             set's own.
         baseline: The system that others are compared with; empty: vanilla RAG, or
             the first of the run.
-        resamples: Draws for the intervals.
+        resamples: How often chance is drawn for the sweet spots.
         seed: Of the draws.
+        stopped: Whether a cap ended the run: some arms may then have had easier
+            questions, and nothing is advised.
 
     Returns:
         What `summary.json` holds.
@@ -90,6 +93,7 @@ def write_reports(
         baseline=baseline,
         resamples=resamples,
         seed=seed,
+        stopped=stopped,
     )
     values = _rounded(dataclasses.asdict(summary))
     told = json.dumps(values, ensure_ascii=False, indent=2)
@@ -135,6 +139,8 @@ def _as_markdown(summary: Summary) -> str:
         "",
         *(f"- {note}" for note in summary.notes),
         *([""] if summary.notes else []),
+        " ".join(summary.advice),
+        "",
     ]
     return "\n".join([*head, *map(as_markdown, tables_of(summary))])
 
