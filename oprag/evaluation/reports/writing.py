@@ -110,9 +110,12 @@ def write_reports(
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
     """Write the plots; those of an earlier report that are no longer drawn go."""
     folder.mkdir(exist_ok=True)
-    for name in {*PLOT_NAMES} - {plot.name for plot in plots}:
-        for ending in ("png", "svg"):
-            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+    drawn = {plot.name for plot in plots}
+    for path in [*folder.glob("*.png"), *folder.glob("*.svg")]:
+        name, _, part = path.stem.rpartition("_")
+        own = path.stem in PLOT_NAMES or (name in PLOT_NAMES and part.isdecimal())
+        if own and path.stem not in drawn:
+            path.unlink()
     for plot in plots:
         write_whole(folder / f"{plot.name}.png", plot.png)
         write_whole(folder / f"{plot.name}.svg", plot.svg)
