@@ -10,7 +10,9 @@ from typing import Any
 
 import typer
 
+from oprag.calls import TokenUsage
 from oprag.cli import INTERRUPTED
+from oprag.cli.advice import advice_lines
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
@@ -18,19 +20,21 @@ from oprag.cli.evaluation_options import RunOptions
 from oprag.cli.evaluation_setup import Evaluation, make_evaluation
 from oprag.cli.progress import CountedEmbeddings, answering, spent
 from oprag.cli.telling import note, told
+from oprag.errors import invalid_option
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
 from oprag.evaluation.estimating import estimate_run
 from oprag.evaluation.failure_classes import label_declined
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
+from oprag.evaluation.reports.comparing import baseline_of
 from oprag.evaluation.reports.measuring import number_of
-from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.writing import require_libraries
-from oprag.evaluation.running.limits import CappedModel, Spending
+from oprag.evaluation.running.limits import CappedModel, Spending, less
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
 from oprag.evaluation.safe_files import alone_in
+from oprag.evaluation.scoring import compared_by
 from oprag.evaluation.system import System
 from oprag.tokens import resolve_token_counter
 
@@ -60,6 +64,7 @@ def perform(
     """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
 
     Raises:
+        InvalidOptionError: The set has no such measure, or the run no such baseline.
         MissingDependencyError: The report could not be written.
         RunInUseError: Another process carries out a run in that folder.
         typer.Exit: See `carry_out`.
@@ -68,6 +73,7 @@ def perform(
         require_libraries()
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
+    _check_comparison(dataset, systems, options)
     console = make_console(stderr=True)
     embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
@@ -82,6 +88,17 @@ def perform(
             _show_estimate(evaluation, options)
             typer.echo("")
         carry_out(evaluation, options, embeddings, directory, **more)
+
+
+def _check_comparison(
+    dataset: Dataset, systems: Sequence[System], options: RunOptions
+) -> None:
+    """Refuse, before anything is asked, what could not be compared in the end."""
+    baseline_of([system.name for system in systems], options.baseline)
+    names = compared_by(dataset)
+    if options.measure and options.measure not in names:
+        takes = f"The set has {', '.join(names) or 'none'}."
+        raise invalid_option("measure", options.measure, takes)
 
 
 def _tell_without_answers(dataset: Dataset) -> None:
@@ -107,9 +124,14 @@ def _tell_without_answers(dataset: Dataset) -> None:
 
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
     estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
-    for line in estimate_lines(estimate, len(evaluation.plan), options.price):
+    prices = options.price, options.index_price
+    for line in estimate_lines(estimate, len(evaluation.plan), *prices):
         typer.echo(line)
-    if _account(options).passed(estimate.low) is not None:
+    made = sum((each.low_made for each in estimate.systems), TokenUsage())
+    least = {"": less(estimate.low, made), options.index_model: made}
+    if not options.index_model:
+        least = {"": estimate.low}
+    if _account(options).passed(least) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
         )
@@ -124,12 +146,10 @@ def carry_out(
     label: bool = False,
     published: tuple[Published, ...] = (),
     measure: str = "",
-    conclude: Callable[[Summary, bool], list[str]] = lambda _, __: [],
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    `conclude` gives the lines below the table, and is told whether a cap stopped the
-    run. Systems are compared by `measure`; empty: the set's own.
+    Systems are compared by `measure`; empty: the set's own.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
@@ -157,12 +177,14 @@ def carry_out(
             directory,
             evaluation.bench.dataset,
             price=options.price,
+            index_price=options.index_price,
             published=published,
             measure=measure,
+            baseline=options.baseline,
             seed=options.seed,
+            stopped=report.stopped is not None,
         )
-        lines = [*result_lines(summary), *_spent(spending)]
-        lines += conclude(summary, report.stopped is not None)
+        lines = [*result_lines(summary), *_spent(spending), *advice_lines(summary)]
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
         raise _incomplete(report, spending, out)
@@ -175,6 +197,7 @@ def _account(options: RunOptions, record: Path | None = None) -> Spending:
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
         price=options.price,
+        prices=options.prices,
         record=record,
     )
 
@@ -189,11 +212,14 @@ async def _ask(
     label: bool,
 ) -> RunReport:
     """Ask everything within the caps, and why what was declined was."""
-    bench = evaluation.bench
+    bench, judge = evaluation.bench, evaluation.judge
     if spending is not None:
         longest = options.max_reply
+        judge = CappedModel(judge, spending, longest_reply=longest)
+        bench.index_model = CappedModel(
+            bench.index_model, spending, longest_reply=longest
+        )
         bench.model = CappedModel(bench.model, spending, longest_reply=longest)
-        bench.index_model = bench.model
     report = await run(
         evaluation.plan,
         bench,
@@ -206,7 +232,7 @@ async def _ask(
     )
     if label and report.stopped is None:
         try:
-            await label_declined(directory, bench.dataset, bench.model)
+            await label_declined(directory, bench.dataset, judge)
         except SpendingCapError as error:
             report.stopped = error
         except ChatModelError as error:
