@@ -16,7 +16,7 @@ LOCK    := requirements-dev.lock
 
 # The Pythons that `check-pythons` resolves the wheels for, and the extras.
 PYTHONS := 3.10 3.11 3.12 3.13 3.14
-WHEELS  := chroma,cli,langchain,llamaindex,openai
+WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
 # As tests/evaluation/reports/browsers.py looks for them.
 BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome
@@ -29,6 +29,7 @@ TEST_MARKER    := $(VENV)/.marker-test
 CHECK_MARKER   := $(VENV)/.marker-check
 STORES_MARKER  := $(VENV)/.marker-stores
 BROWSER_MARKER := $(VENV)/.marker-browser
+APPS_MARKER    := $(VENV)/.marker-apps
 BENCH_MARKER   := $(VENV)/.marker-bench
 LOWEST_MARKER  := $(LOWEST)/.marker
 NEWEST_MARKER  := $(NEWEST)/.marker
@@ -39,7 +40,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-fast check coverage test-stores test-browser test-lowest \
+.PHONY: help demo test test-fast check coverage test-stores test-browser test-apps test-lowest \
 	test-newest test-docs check-pythons lock docs-architecture bench bench-full bench-check \
 	bench-compare bench-recall clean
 
@@ -60,13 +61,13 @@ help: ## Show this list
 demo: $(DEMO_MARKER) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
-test: $(TEST_MARKER) ## Run all tests but those of test-stores and test-browser
-	$(BIN)/python -m pytest --numprocesses auto -m "not stores and not browser" $(PYTEST_ARGS)
+test: $(TEST_MARKER) ## Run all tests but those of test-stores, test-browser and test-apps
+	$(BIN)/python -m pytest --numprocesses auto -m "not stores and not browser and not apps" $(PYTEST_ARGS)
 
 # Without what is marked slow, and with fewer generated cases for each law.
 test-fast: $(TEST_MARKER) ## Run the fast tests of every room (under a minute)
 	$(BIN)/python -m pytest --numprocesses auto --hypothesis-profile fast \
-		-m "not slow and not stores and not browser" $(PYTEST_ARGS)
+		-m "not slow and not stores and not browser and not apps" $(PYTEST_ARGS)
 
 check: $(CHECK_MARKER) ## Lint, and check the format, the imports and the types
 	$(BIN)/ruff check .
@@ -75,7 +76,7 @@ check: $(CHECK_MARKER) ## Lint, and check the format, the imports and the types
 	$(BIN)/mypy
 
 coverage: $(TEST_MARKER) ## Run the tests of `test`, and measure which lines they reach
-	$(BIN)/python -m pytest --numprocesses auto -m "not stores and not browser" \
+	$(BIN)/python -m pytest --numprocesses auto -m "not stores and not browser and not apps" \
 		--cov --cov-report term:skip-covered --cov-report html $(PYTEST_ARGS)
 
 # Each process starts servers of its own, so not one process per core.
@@ -87,6 +88,9 @@ test-browser: $(BROWSER_MARKER) ## Open the page of a run in a real browser
 	OPRAG_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m browser tests/evaluation/reports \
 		$(PYTEST_ARGS)
 
+test-apps: $(APPS_MARKER) ## Start what serves other applications, and ask it as they do
+	$(BIN)/python -m pytest -m apps tests/apps $(PYTEST_ARGS)
+
 test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework versions
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
@@ -94,7 +98,7 @@ test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework
 # Installs anew each time: what is the newest changes.
 test-newest: $(NEWEST_MARKER) ## Run the adapters' tests on the newest framework versions
 	$(NEWEST)/bin/python -m pip install $(PIP_ARGS) --upgrade --upgrade-strategy eager \
-		-c constraints.txt -e ".[langchain,llamaindex,chroma]" --group test-newest
+		-c constraints.txt -e ".[langchain,llamaindex,chroma,bm25]" --group test-newest
 	$(NEWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
 		$(PYTEST_ARGS)
 
@@ -194,6 +198,11 @@ $(BROWSER_MARKER): $(TEST_MARKER)
 		chromium-headless-shell; } || $(BIN)/python -m playwright install chromium
 	@touch $@
 
+$(APPS_MARKER): $(TEST_MARKER)
+	@echo "Installing the clients of what is served …"
+	$(INSTALL) --group test-apps
+	@touch $@
+
 $(BENCH_MARKER): $(TEST_MARKER)
 	@echo "Installing what the benchmarks compare with …"
 	$(INSTALL) --group bench
@@ -203,7 +212,7 @@ $(LOWEST_MARKER): pyproject.toml constraints-lowest.txt
 	$(call make_venv,$(LOWEST))
 	@echo "Installing the lowest framework versions (some minutes) …"
 	$(LOWEST)/bin/python -m pip install $(PIP_ARGS) -c constraints-lowest.txt \
-		-e ".[langchain,llamaindex,chroma]" --group test-adapters
+		-e ".[langchain,llamaindex,chroma,bm25]" --group test-adapters
 	@touch $@
 
 $(NEWEST_MARKER):

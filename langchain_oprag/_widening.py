@@ -1,4 +1,4 @@
-"""What a LangChain retriever's hits are widened from: the chunks of its store."""
+"""What a LangChain retriever reads of its store besides: neighbours, and by words."""
 
 from __future__ import annotations
 
@@ -7,36 +7,51 @@ from typing import Any
 
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableConfig
-from langchain_core.vectorstores import VectorStoreRetriever
+from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
 from langchain_oprag._wrapping import search_filter, searched_with, unwrapped
 from langchain_oprag.stores import chunk_store
 from oprag.context import Neighbour, Widening
-from oprag.documents import SearchedChunks
+from oprag.documents import SearchedChunks, StoredChunk
 from oprag.errors import InvalidOptionError
 
 
+def searched_store(retriever: Any, config: RunnableConfig) -> VectorStore | None:
+    """Return the one store that a retriever searches, if it can be told.
+
+    Args:
+        retriever: Any.
+        config: As `search_filter` takes it.
+    """
+    stores = {id(store): store for store in _stores(retriever, config)}
+    return next(iter(stores.values())) if len(stores) == 1 else None
+
+
 def searched_chunks(
-    retriever: Any, config: RunnableConfig, call: Mapping[str, Any]
+    retriever: Any,
+    config: RunnableConfig,
+    call: Mapping[str, Any],
+    option: str = "widen",
 ) -> SearchedChunks | None:
-    """Return the chunks of the one store that a retriever searches, if it is known.
+    """Return the chunks of that store, if it is known how they are read.
 
     Args:
         retriever: Any.
         config: As `search_filter` takes it.
         call: Further arguments of the call.
+        option: What they are read for.
 
     Raises:
         InvalidOptionError: The search's filter cannot be carried over to it.
     """
-    stores = {id(store): store for store in _stores(retriever, config)}
-    if len(stores) != 1:
+    searched = searched_store(retriever, config)
+    if searched is None:
         return None
     try:
-        (store,) = map(chunk_store, stores.values())
+        store = chunk_store(searched)
     except InvalidOptionError:
         return None
-    return SearchedChunks(store, search_filter(retriever, config, call))
+    return SearchedChunks(store, search_filter(retriever, config, call), option)
 
 
 def _stores(retriever: Any, config: RunnableConfig) -> Iterator[Any]:
@@ -51,10 +66,15 @@ def with_neighbours(
     found: Sequence[Document], widening: Widening, near: Sequence[Neighbour]
 ) -> list[Document]:
     """Return the hits that count, and behind them a new document for each neighbour."""
-    beside = [
-        Document(
-            each.chunk.text, id=each.chunk.id or None, metadata={**each.chunk.metadata}
-        )
-        for each in near
-    ]
-    return [*found[: widening.hits], *beside]
+    return [*found[: widening.hits], *(document_of(each.chunk) for each in near)]
+
+
+def document_of(chunk: StoredChunk) -> Document:
+    """Return a new document for a stored chunk."""
+    return Document(chunk.text, id=chunk.id or None, metadata={**chunk.metadata})
+
+
+def stored_id(document: Document) -> str:
+    """Return the id that a store knows a document by; an empty one if none is told."""
+    # Qdrant's stands in the metadata.
+    return str(document.id or document.metadata.get("_id", ""))

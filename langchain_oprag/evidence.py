@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -42,6 +44,24 @@ _ELSEWHERE = {
 }
 """What to do in the place of options that tools have."""
 
+_WRITINGS: tuple[Callable[[str], str], ...] = (
+    str,
+    lambda text: json.dumps(text, ensure_ascii=False)[1:-1],
+    lambda text: json.dumps(text)[1:-1],
+    lambda text: repr(text)[1:-1],
+)
+"""How tools write the text of a document; of one message all in the same way."""
+_WORD = re.compile(r"(?<!\\)[^\W\d_]+")
+"""Without the n of an escaped line break."""
+_LABELS = {"content", "document", "id", "metadata", "none", "null", "passage"}
+_LABELS |= {"characters", "chunk", "page", "part", "record", "row"}
+_LABELS |= {"source", "text", "title", "type"}
+"""Words that stand before a document, its parts, and its place."""
+_LINE = 60
+"""Characters that an answer may quote of its sources."""
+_TEXT_OF_EACH = 4
+"""Characters of documents, behind that line, for each of what tools write besides."""
+
 
 class EvidenceMiddleware(AgentMiddleware):
     """Shows an agent's model every passage once, in order, however often it searches.
@@ -63,8 +83,10 @@ class EvidenceMiddleware(AgentMiddleware):
     stand behind the others of their source as they came, each text once.
 
     A message is left as it is unless its content is the documents, each of them whole,
-    with their heads: an answer with its sources as artifact stays, and so does a result
-    that was cleared, shortened, or put into a file.
+    with their heads, as text or as JSON: an answer with its sources as artifact stays,
+    and so does a result that was cleared, shortened, or put into a file. Blocks of a
+    content that are no text, such as images, stay; with text on both sides of one the
+    message does.
 
     Args:
         token_budget: Tokens that one message may show, the lines for what stands above
@@ -156,8 +178,10 @@ class EvidenceMiddleware(AgentMiddleware):
             return message
         evidence = fitting_evidence(hits_of(found), self._options, seen)
         seen.add(evidence.passages)
-        # Of nothing but white space nothing is left, and no model takes that.
-        return message.model_copy(update={"content": evidence.text or message.content})
+        if not evidence.text:  # of nothing but white space: no model takes that
+            return message
+        content = _with_text(message.content, evidence.text)
+        return message.model_copy(update={"content": content})
 
 
 def _as_messages(value: Any) -> str:
@@ -185,19 +209,33 @@ def _evidence_of(message: BaseMessage) -> list[Document]:
     if not all(map(_is_document, message.artifact)):
         return []
     documents = [as_document(each) for each in message.artifact]
+    return documents if _is_made_of(documents, _text_of(message.content)) else []
+
+
+def _is_made_of(documents: Sequence[Document], content: str) -> bool:
+    """Whether a content is these documents with their heads; an answer quotes some."""
     texts = {each.page_content.strip() for each in documents} - {""}
-    return documents if texts and _is_made_of(texts, _text_of(message.content)) else []
-
-
-def _is_made_of(texts: Iterable[str], content: str) -> bool:
-    """Whether a content is these texts with their heads; an answer may quote some."""
-    if not all(text in content for text in texts):
+    if not texts or max(map(len, texts)) > len(content):
         return False
-    if 2 * sum(map(len, texts)) >= len(content.strip()):
-        return True
-    # Short texts with long heads: each ends its line, and is no end of a sentence.
-    own = r"(?m)(?:^|[^\w\s])[^\S\n]*{}[^\S\n]*$"
-    return all(re.search(own.format(re.escape(text)), content) for text in texts)
+    for written in _WRITINGS:
+        if all(written(text) in content for text in texts):
+            break
+    else:
+        return False
+    # What is left without the texts, without what the documents say of themselves,
+    # and without what stands before each of them.
+    for text in sorted(texts, key=len, reverse=True):
+        content = content.replace(written(text), "\n")
+    own = _LABELS.union(*(_words(f"{each.id} {each.metadata}") for each in documents))
+    besides = Counter(word for word in _words(content) if word not in own)
+    each = max(2, len(texts))
+    words = [word for word, count in besides.items() if count < each]
+    room = sum(map(len, texts)) - _LINE
+    return not words or _TEXT_OF_EACH * sum(map(len, words)) <= room
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
 
 
 def _is_document(given: Any) -> bool:
@@ -208,11 +246,30 @@ def _is_document(given: Any) -> bool:
 
 
 def _text_of(content: str | Sequence[Any]) -> str:
-    """The text of a message's content; empty where it holds anything else."""
+    """The text of a message's content; empty where it has something else inside."""
     if isinstance(content, str):
         return content
-    texts = [
-        block.get("text") if isinstance(block, Mapping) else block for block in content
-    ]
-    known = [text for text in texts if isinstance(text, str)]
-    return "\n".join(known) if len(known) == len(texts) else ""
+    first, last = _text_blocks(content)
+    texts = [_text_in(block) for block in content[first:last]]
+    return "\n".join(texts) if all(texts) else ""
+
+
+def _with_text(content: str | Sequence[Any], text: str) -> str | list[Any]:
+    """A content with another text; what stands before and behind its text stays."""
+    if isinstance(content, str):
+        return text
+    first, last = _text_blocks(content)
+    if last - first == len(content):
+        return text
+    return [*content[:first], {"type": "text", "text": text}, *content[last:]]
+
+
+def _text_blocks(content: Sequence[Any]) -> tuple[int, int]:
+    """From the first block of text to behind the last."""
+    texts = [number for number, block in enumerate(content) if _text_in(block)]
+    return (texts[0], texts[-1] + 1) if texts else (0, 0)
+
+
+def _text_in(block: Any) -> str:
+    text = block.get("text") if isinstance(block, Mapping) else block
+    return text if isinstance(text, str) else ""

@@ -16,11 +16,17 @@ from langchain_core.retrievers import RetrieverLike
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
-from pydantic import field_validator
+from pydantic import PrivateAttr, field_validator
 
 from langchain_oprag._convert import Ordered, characters_of, hits_of
 from langchain_oprag._options import SharedOptions, option_field
-from langchain_oprag._widening import searched_chunks, with_neighbours
+from langchain_oprag._widening import (
+    document_of,
+    searched_chunks,
+    searched_store,
+    stored_id,
+    with_neighbours,
+)
 from langchain_oprag._wrapping import (
     Fetch,
     WrappingKeywords,
@@ -29,6 +35,7 @@ from langchain_oprag._wrapping import (
     wrapped_retriever,
 )
 from langchain_oprag.documents import SourceLike
+from langchain_oprag.stores import chunk_store
 from oprag.context import (
     DESCRIPTIONS,
     ContextKeywords,
@@ -39,7 +46,7 @@ from oprag.context import (
     documented,
 )
 from oprag.diagnosing import Verifiable
-from oprag.documents import SearchedChunks, SearchFilter
+from oprag.documents import Bm25, SearchedChunks, SearchFilter, no_words
 from oprag.tokens import in_thread_if_long, load_counter
 
 if TYPE_CHECKING:
@@ -57,8 +64,14 @@ class SearchKeywords(ContextKeywords, total=False):
     rescore: str | None
 
 
-class RetrieverKeywords(SearchKeywords, WrappingKeywords, total=False):
+class StoreKeywords(SearchKeywords, WrappingKeywords, total=False):
+    """What `OrderPreservingVectorStore` takes, for type checkers."""
+
+
+class RetrieverKeywords(StoreKeywords, total=False):
     """What `OrderPreservingRetriever` takes, for type checkers."""
+
+    bm25: bool
 
 
 @documented
@@ -78,7 +91,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         search_kwargs: Arguments for every search, such as a filter; with
             `vectorstore` only.
         k: Documents to return, of the best; None for as many as come.
-        **options: All of `ContextOptions` but `top_n`, and `rescore` and `widen`.
+        **options: All of `ContextOptions` but `top_n`; `rescore`, `widen`, `bm25`.
         name: What runs are called in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
@@ -92,8 +105,12 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     chunks are fetched as fill the budget; with `selection="segments"` 400 of them and
     with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
 
-    `k` does not count what `widen` reads, in one query for each document. Without any
+    `k` does not count what `widen` reads, in two queries at most. Without any
     `k` chunks are found that fill the budget with their neighbours; 20 for `"fill"`.
+
+    With `bm25` the chunks of the store are read once, at the first question, and again
+    when they changed: make the retriever once. A score threshold and `"mmr"` hold for
+    the vector search alone.
 
     Whatever else the wrapped retriever or its vector store has can be used on
     this object: `add_documents`, `vectorstore`, `search_kwargs`, `docstore`. Not so its
@@ -134,7 +151,9 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
 
     k: int | None = None
     widen: Widen | None = option_field("widen")
+    bm25: bool = option_field("bm25", default=False)
 
+    _by_words: tuple[VectorStore, Bm25] | None = PrivateAttr(default=None)
     _counted: ClassVar[str] = "k"
 
     def __init__(
@@ -156,6 +175,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         fetch = self._fetch({}, {}, None)
         self._options_for(self.k, self._search(fetch))
         self._chunks(fetch)
+        self._words(fetch)
 
     @field_validator("k", mode="plain")
     @classmethod
@@ -183,7 +203,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        return self._fetched(query, fetch, partial(self._receive, fetch))
+        return self._fetched(query, fetch, partial(self._receive, fetch, query))
 
     async def _aget_relevant_documents(
         self,
@@ -196,7 +216,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     ) -> list[Document]:
         config = patch_config(outer_config, callbacks=run_manager.get_child())
         fetch = self._fetch(config, call, k)
-        return await self._afetched(query, fetch, partial(self._areceive, fetch))
+        return await self._afetched(query, fetch, partial(self._areceive, fetch, query))
 
     def _fetch(
         self, config: RunnableConfig, call: dict[str, Any], k: int | None
@@ -216,10 +236,10 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         return None if self.documents is None else fetch.filtered_by()
 
     def _receive(
-        self, fetch: Fetch, found: list[Document]
+        self, fetch: Fetch, query: str, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """The documents in order, and whether to ask again instead."""
-        search = self._search(fetch)
+        search, found = self._search(fetch), self._fused(fetch, query, found)
         if self.widen is None:
             ordered = self._put_in_order(found, fetch.k, search)
             return self._received(fetch, found, ordered)
@@ -237,9 +257,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         return self._finished(fetch, found, ordered)
 
     async def _areceive(
-        self, fetch: Fetch, found: list[Document]
+        self, fetch: Fetch, query: str, found: list[Document]
     ) -> tuple[list[Document], bool]:
         """Async version of `_receive`."""
+        if self.bm25:
+            from asyncio import to_thread  # here, because its import takes long
+
+            found = await to_thread(self._fused, fetch, query, found)
         search, size = self._search(fetch), characters_of(found)
         if self.widen is None:
             ordered = await self._aput_in_order(found, fetch.k, search)
@@ -263,6 +287,32 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         )
         return self._finished(fetch, found, ordered)
 
+    def _fused(self, fetch: Fetch, query: str, found: list[Document]) -> list[Document]:
+        """What was found, and what the words of the question find, best first."""
+        words = self._words(fetch)
+        if words is None:
+            return found
+        index, chunks = words
+        ids, depth = [*map(stored_id, found)], max(fetch.asked, len(found))
+        return [
+            found[each] if isinstance(each, int) else document_of(each)
+            for each in index.fused(query, ids, depth, chunks)
+        ]
+
+    def _words(self, fetch: Fetch) -> tuple[Bm25, SearchedChunks] | None:
+        """The index of words, made once for a store, and what a search may see."""
+        if not self.bm25:
+            return None
+        searched = self.base_retriever, fetch.config
+        store = searched_store(*searched)
+        chunks = searched_chunks(*searched, fetch.call, "bm25")
+        if store is None or chunks is None:
+            raise no_words(self.base_retriever)
+        kept = self._by_words
+        if kept is None or kept[0] is not store:
+            kept = self._by_words = store, Bm25(chunk_store(store))
+        return kept[1], chunks
+
     def _chunks(self, fetch: Fetch) -> SearchedChunks | None:
         """What hits are widened from, but for full texts."""
         if self.widen is None:
@@ -276,7 +326,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         """The neighbours to ask for, and whether to ask for more hits first."""
         options = replace(self._context_options(), top_n=fetch.k)
         widen: Any = self.widen
-        widening = Widening(hits_of(found), widen, options, fills=fetch.fills)
+        widening = Widening(
+            hits_of(found),
+            widen,
+            options,
+            fills=fetch.fills,
+            ids=[document.id for document in found],
+        )
         return widening, fetch.wants_more(found, used_all=widening.fits)
 
     def _received(

@@ -19,6 +19,7 @@ from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
 from oprag.tokens import TokenizerSpec, splitting_counter
+from oprag.warning import users_line
 
 require(
     "langchain_text_splitters",
@@ -63,6 +64,7 @@ class OffsetSplitter(TextSplitter):
             strip_whitespace=False,
         )
         self._tokenizer = tokenizer
+        self._made_at = users_line()
 
     def __new__(cls, *given: Any, **options: Any) -> Self:
         """Refuse what has no name, and names that are not known, in our words."""
@@ -133,7 +135,8 @@ class OffsetSplitter(TextSplitter):
 
         Returns:
             The chunks, in the order of `documents`. Their metadata is that of the
-            document (copied deeply) and oprag's: `doc_key`, `doc_uri`, `doc_version`
+            document (copied deeply) and oprag's: `doc_key`, `doc_uri` (unless `source`
+            or `file_path` is the name: `oprag.metadata.own_name`), `doc_version`
             (of the text and the splitter's settings), `part_index`, `chunk_index`
             (running on over the parts), `n_chunks`, `char_start` and `char_end`
             (characters, relative to the part), `token_count` and `token_counter`; on

@@ -41,7 +41,13 @@ class _Question(BaseModel):
     )
 
 
-_OPTIONS = tuple(n for n in SearchKeywords.__annotations__ if n != "citations")
+class ToolKeywords(SearchKeywords, total=False):
+    """What the tool takes beside its own, for type checkers."""
+
+    bm25: bool
+
+
+_OPTIONS = tuple(n for n in ToolKeywords.__annotations__ if n != "citations")
 _ELSEWHERE = {
     **dict.fromkeys(
         ("search_type", "search_kwargs", "filter", "score_threshold", "fetch_k"),
@@ -61,7 +67,7 @@ def create_retrieval_tool(
     *,
     name: str = "search_documents",
     description: str | None = None,
-    **options: Unpack[SearchKeywords],
+    **options: Unpack[ToolKeywords],
 ) -> StructuredTool:
     """Make a tool that searches, for any agent or graph of LangChain.
 
@@ -121,7 +127,7 @@ def create_retrieval_tool(
     )
 
 
-def _ordered(searched: Any, options: SearchKeywords) -> OrderPreservingRetriever:
+def _ordered(searched: Any, options: ToolKeywords) -> OrderPreservingRetriever:
     """What the tool searches with: its budget has room for all that is written."""
     given_as = type(searched).__name__
     if isinstance(searched, OrderPreservingVectorStore):

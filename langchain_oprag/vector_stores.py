@@ -14,7 +14,7 @@ from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 
 from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._store_search import StoreSearch
-from langchain_oprag.retrievers import OrderPreservingRetriever, RetrieverKeywords
+from langchain_oprag.retrievers import OrderPreservingRetriever, StoreKeywords
 from oprag.context import (
     described,
     is_search,
@@ -36,7 +36,9 @@ _OF_A_CALL = dict.fromkeys(
     "store.as_retriever(search_type=…, search_kwargs=…).",
 )
 _OPTIONS = tuple(
-    name for name in OrderPreservingRetriever.model_fields if name != "base_retriever"
+    name
+    for name in OrderPreservingRetriever.model_fields
+    if name not in {"base_retriever", "bm25"}
 )
 _DESCRIPTIONS = {
     name: text
@@ -92,7 +94,7 @@ class OrderPreservingVectorStore(VectorStore):
 
     @needs("(store, …)")
     def __init__(
-        self, vectorstore: VectorStore, **options: Unpack[RetrieverKeywords]
+        self, vectorstore: VectorStore, **options: Unpack[StoreKeywords]
     ) -> None:
         refuse_unknown(options, _OPTIONS, _OF_A_CALL)
         if not isinstance(vectorstore, VectorStore) or isinstance(

@@ -50,6 +50,7 @@ from oprag.metadata import (
     OWN_KEYS,
     PART_INDEX,
     named_id,
+    own_name,
 )
 from oprag.positions import SourceText
 
@@ -144,8 +145,10 @@ def node_of(passage: Passage) -> NodeWithScore:
         return _node(result_of(passage, [hit_of(each) for each in objects]))
     result = result_of(passage)
     metadata = result.metadata()
-    before = tuple(result.first)
-    (hidden,) = _excluding(((),), before, tuple(metadata), tuple(result.place))
+    before, ours = tuple(result.first), _is_ours(result.first)
+    (hidden,) = _excluding(
+        ((),), before, tuple(metadata), tuple(result.place), ours=ours
+    )
     node = TextNode(
         id_=named_id(f"{passage.citation}\n{passage.text}"),
         text=passage.text,
@@ -187,7 +190,7 @@ def _columns(nodes: Sequence[NodeWithScore], rescore: str | None) -> Columns | N
 
 
 def excluding(
-    keys: Sequence[str], metadata: Iterable[str], place: Iterable[str] = ()
+    keys: Sequence[str], metadata: Mapping[str, Any], place: Iterable[str] = ()
 ) -> list[str]:
     """Add oprag's own keys to the metadata keys that a node does not show.
 
@@ -196,8 +199,15 @@ def excluding(
         metadata: The node's.
         place: Those that say where a result stands.
     """
-    names = tuple(metadata)
-    return [*_excluding((tuple(keys),), names, names, tuple(place))[0]]
+    names, ours = tuple(metadata), _is_ours(metadata)
+    return [*_excluding((tuple(keys),), names, names, tuple(place), ours=ours)[0]]
+
+
+def _is_ours(metadata: Mapping[str, Any]) -> bool:
+    """Whether oprag wrote `doc_key`, as another application may."""
+    if DOC_KEY not in metadata:
+        return False
+    return DOC_URI in metadata or own_name(metadata) is not None
 
 
 @lru_cache(maxsize=1024)  # nodes of one parser have the same
@@ -207,13 +217,15 @@ def _excluding(
     names: tuple[str, ...],
     place: tuple[str, ...],
     rescore: str | None = None,
+    *,
+    ours: bool,
 ) -> list[list[str]]:
     """What each list of keys becomes, where oprag made the `names` of those `before`.
 
     What oprag wrote is hidden. What was there is as visible as it was, also under
     another name.
     """
-    own = OWN_KEYS if DOC_KEY in before and DOC_URI in before else ()
+    own = OWN_KEYS if ours else ()
     written = [name for name in names if name in place or name in own]
     made = [name for name in names if name.startswith(ORIGINAL) and name not in before]
     found = []
@@ -342,7 +354,12 @@ def _changes(
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
     lists, before = (tuple(llm), tuple(embed)), tuple(node.metadata)
     for_llm, for_embed = _excluding(
-        lists, before, tuple(metadata), tuple(result.place), rescore
+        lists,
+        before,
+        tuple(metadata),
+        tuple(result.place),
+        rescore,
+        ours=_is_ours(node.metadata),
     )
     return {
         "metadata": metadata,

@@ -21,8 +21,8 @@ from oprag.errors import InvalidOptionError
 class Neighbourhood:
     """The index that a retriever searches, as whoever searched may read it.
 
-    Nodes with oprag's keys have their neighbours by document and index, in one query
-    for each document. Others have them by their PREVIOUS and NEXT ids: a query for each
+    Nodes with oprag's keys have their neighbours by document and index, in two queries
+    at most. Others have them by their PREVIOUS and NEXT ids: a query for each
     step away from the hits.
 
     Args:
@@ -33,9 +33,10 @@ class Neighbourhood:
     """
 
     def __init__(self, retriever: Any) -> None:
-        indexes = {id(index): index for index in _indexes(retriever)}
-        self._search = search_filter(retriever) if len(indexes) == 1 else SearchFilter()
-        self._index = next(iter(indexes.values())) if len(indexes) == 1 else None
+        self._index = searched_index(retriever)
+        self._search = SearchFilter()
+        if self._index is not None:
+            self._search = search_filter(retriever)
         self._chunks: SearchedChunks | None = None
         if self._index is not None:
             try:
@@ -49,6 +50,11 @@ class Neighbourhood:
         """Whether there is one index."""
         return self._index is not None
 
+    def has_links(self, ids: Sequence[str]) -> bool:
+        """Say whether any of these nodes names the one before or behind it."""
+        nodes = nodes_by_id(self._index, ids)
+        return any(node.prev_node or node.next_node for node in nodes)
+
     def widened(
         self, hits: Sequence[NodeWithScore], widening: Widening
     ) -> tuple[list[NodeWithScore], Neighbours]:
@@ -57,7 +63,7 @@ class Neighbourhood:
         stored = self._chunks.read(requests) if self._chunks and requests else []
         linked = self._linked(hits, widening)
         while ids := linked.ids():
-            linked.take(self._read(ids))
+            linked.take(nodes_by_id(self._index, ids))
         return self._behind(hits, widening, stored, linked)
 
     async def awidened(
@@ -68,7 +74,7 @@ class Neighbourhood:
         stored = await self._chunks.aread(requests) if self._chunks and requests else []
         linked = self._linked(hits, widening)
         while ids := linked.ids():
-            linked.take(await to_thread(self._read, ids))
+            linked.take(await to_thread(nodes_by_id, self._index, ids))
         return self._behind(hits, widening, stored, linked)
 
     def _behind(
@@ -109,19 +115,26 @@ class Neighbourhood:
         if where is not None and not DocstoreChunks.takes(where):
             raise unknown_filter(where, name, "widen")
 
-    def _read(self, ids: Sequence[str]) -> list[BaseNode]:
-        store = self._index.vector_store if self._index is not None else None
-        if store is not None and store.stores_text:
-            nodes: list[BaseNode] = store.get_nodes(node_ids=[*ids])
-            return nodes
-        docstore: Any = getattr(self._index, "docstore", None)
-        return [*docstore.get_nodes([*ids], raise_error=False)]
-
     def _admits(self, node: BaseNode) -> bool:
         where, ids = self._search.where, self._search.ids
         if ids is not None and node.node_id not in ids:
             return False
         return where is None or is_admitted(node, [where])
+
+
+def searched_index(retriever: Any) -> Any:
+    """Return the one index that a retriever searches; None where there is not one."""
+    indexes = {id(index): index for index in _indexes(retriever)}
+    return next(iter(indexes.values())) if len(indexes) == 1 else None
+
+
+def nodes_by_id(index: Any, ids: Sequence[str]) -> list[BaseNode]:
+    """Return nodes of an index, as a search gives them; those that are there."""
+    store = index.vector_store
+    if store.stores_text:
+        nodes: list[BaseNode] = store.get_nodes(node_ids=[*ids])
+        return nodes
+    return [*index.docstore.get_nodes([*ids], raise_error=False)]
 
 
 def _indexes(retriever: Any) -> Iterator[Any]:

@@ -31,6 +31,7 @@ from oprag.context import (
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named, named_input
 from oprag.tokens import in_thread_if_long
+from oprag.warning import users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -93,6 +94,11 @@ class Fetch:
     def fills(self) -> bool:
         """Whether as many nodes are asked for as fill the budget."""
         return self._plan is not None
+
+    @property
+    def asked(self) -> int:
+        """How many nodes are asked for; 0 where that is not known."""
+        return (self._k if self._plan is None else self._plan.k) or 0
 
     def retriever(self) -> BaseRetriever:
         """Return the base retriever, or a copy that asks for as many as wanted."""
@@ -226,6 +232,7 @@ class WrappingRetriever(BaseRetriever):
     ) -> None:
         check_retriever("base_retriever", base_retriever)
         self.base_retriever = base_retriever
+        self._made_at = users_line()
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
 
@@ -276,6 +283,7 @@ class WrappingRetriever(BaseRetriever):
         while True:
             found = fetch.retriever().retrieve(query)
             nodes = super()._handle_recursive_retrieval(query, found)
+            nodes = self._beside(query, fetch, nodes)
             received, used_all = receive(nodes)
             if not fetch.wants_more(found, used_all=used_all):
                 return received
@@ -288,10 +296,23 @@ class WrappingRetriever(BaseRetriever):
         while True:
             found = await fetch.retriever().aretrieve(embedded)
             nodes = await super()._ahandle_recursive_retrieval(query, found)
+            nodes = await self._abeside(query, fetch, nodes)
             received, used_all = await receive(nodes)
             work = partial(fetch.wants_more, found, used_all=used_all)
             if not await in_thread_if_long(characters_of(found), work):
                 return received
+
+    def _beside(
+        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        """What is found besides, fused with the nodes that came."""
+        return nodes
+
+    async def _abeside(
+        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        """Async version of `_beside`."""
+        return nodes
 
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]

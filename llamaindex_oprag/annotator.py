@@ -7,7 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
+from llama_index.core.bridge.pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_serializer,
+)
 from llama_index.core.schema import (
     BaseNode,
     Document,
@@ -31,6 +36,7 @@ from oprag.errors import InvalidOptionError, MissingDocumentError
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread_if_long
+from oprag.warning import CodeLine, users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -47,7 +53,8 @@ class PositionAnnotator(PlainRepr, TransformComponent):
     neighbours; see `oprag.locating.locate`. All nodes of a document come in one
     call, in the order the parsers made them.
 
-    Each node comes back as a copy with `doc_key`, `doc_uri`, `chunk_index`,
+    Each node comes back as a copy with `doc_key`, `doc_uri` (unless `source` or
+    `file_path` is the name), `chunk_index`,
     `n_chunks`, `char_start`, `char_end` (and `part_index` for pages) in its
     metadata, hidden from LLM and embedding, and with true `start_char_idx` and
     `end_char_idx`. A node whose place cannot be proved gets no offsets at all;
@@ -89,6 +96,8 @@ class PositionAnnotator(PlainRepr, TransformComponent):
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     documents: Any = Field(description="The documents that were parsed.")
+
+    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
 
     @needs("(documents)")
     def __init__(self, documents: SourceLike) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from asyncio import to_thread
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle
 from llamaindex_oprag._convert import Ordered, arrange, characters_of, hit_of
 from llamaindex_oprag._options import warn_unfilled
 from llamaindex_oprag._widening import Neighbourhood
+from llamaindex_oprag._words import Words
 from llamaindex_oprag._wrapping import Fetch, WrappingRetriever, search_filter
 from llamaindex_oprag.documents import SourceLike, source_or_none
 from oprag.context import (
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-_OWN = ("similarity_top_k", "rescore", "widen")
+_OWN = ("similarity_top_k", "rescore", "widen", "bm25")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
@@ -58,7 +60,7 @@ class RetrieverKeywords(ContextKeywords, total=False):
     documents: SourceLike | None
 
 
-@list_options({name: DESCRIPTIONS[name] for name in (*_SHARED, "widen")})
+@list_options({name: DESCRIPTIONS[name] for name in (*_SHARED, "widen", "bm25")})
 class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     """Retrieves with another retriever and returns the nodes in document order.
 
@@ -79,7 +81,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         objects: The same as a list of index nodes that hold their objects.
         verbose: Print what index nodes are resolved to.
         **options: All of `oprag.context.ContextOptions` but `top_n`: `token_budget`,
-            `merge`, `overflow`, `position_keys` and so on; and `widen`.
+            `merge`, `overflow`, `position_keys` and so on; `widen` and `bm25`.
 
     How much is fetched:
 
@@ -91,6 +93,9 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
       What is asked for grows until the budget is full or the store is exhausted.
     - What `widen` reads beside the nodes is not counted by `similarity_top_k`. Without
       that, nodes are found that fill the budget with their neighbours; 20 for `"fill"`.
+    - With `bm25` the nodes of the index are read once, at the first question, and again
+      when they changed: make the retriever once. Words find as many nodes as the vector
+      search is asked for.
     - Any other `similarity_top_k` of the retriever underneath is kept to. Its
       filters, query mode and other settings always are; it is not written to.
 
@@ -112,6 +117,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         similarity_top_k: int | None = None,
         rescore: str | None = None,
         widen: Widen | None = None,
+        bm25: bool = False,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         objects: list[IndexNode] | None = None,
@@ -121,6 +127,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         refuse_unknown(options, (*_OWN, *_SHARED))
         check_option("rescore", rescore)
         check_option("widen", widen)
+        check_option("bm25", bm25)
         check_option("similarity_top_k", similarity_top_k)
         given: dict[str, Any] = {**options}
         self._documents = given.get("documents")
@@ -141,6 +148,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         )
         self._bound_options()
         self._neighbourhood()
+        self._words = Words(self.base_retriever) if bm25 else None
 
     def _settings(self) -> dict[str, Any]:
         options, given = self._options, super()._settings()
@@ -151,6 +159,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             if value is not DEFAULTS[name]:
                 given[name] = value
         own = {"rescore": self._rescore, "widen": self._widen}
+        own["bm25"] = None if self._words is None else True
         return {**given, **{name: own[name] for name in own if own[name] is not None}}
 
     @property
@@ -172,7 +181,11 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
 
         name = type(self).__name__
         stores = searched_stores(name, self.base_retriever)
-        return Verification(name, stores, self._bound_options())
+        options, around = self._bound_options(), self._neighbourhood()
+        if around is None:
+            return Verification(name, stores, options)
+        linked = around.has_links
+        return Verification(name, stores, options, widens=True, linked=linked)
 
     def _reading_on(self, seen: Seen) -> Self:
         """A copy for one retrieval: its `_evidence` is then what is not in `seen`."""
@@ -210,6 +223,21 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         received, _ = await self._areceive(options, widened, told)
         return self._finish(fetch, received)
 
+    def _beside(
+        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        if self._words is None:
+            return nodes
+        words = self._words = self._words.of(self.base_retriever)
+        return words.fused(self.base_retriever, query.query_str, nodes, fetch.asked)
+
+    async def _abeside(
+        self, query: QueryBundle, fetch: Fetch, nodes: list[NodeWithScore]
+    ) -> list[NodeWithScore]:
+        if self._words is None:
+            return nodes
+        return await to_thread(self._beside, query, fetch, nodes)
+
     def _neighbourhood(self) -> Neighbourhood | None:
         """What nodes are widened from."""
         if self._widen is None:
@@ -224,7 +252,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         """The neighbours to ask for, and whether there is room for more nodes."""
         hits = [hit_of(node, self._rescore) for node in nodes]
         widen: Any = self._widen
-        widening = Widening(hits, widen, self._options, fills=fills)
+        ids = [node.node.node_id for node in nodes]
+        widening = Widening(hits, widen, self._options, fills=fills, ids=ids)
         return (nodes, widening), widening.fits
 
     async def _awidening(

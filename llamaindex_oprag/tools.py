@@ -8,9 +8,12 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from math import inf
+from time import monotonic
 from typing import Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
+from llama_index.core.agent.react.types import ActionReasoningStep
 from llama_index.core.async_utils import asyncio_run
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.indices.base import BaseIndex
@@ -46,8 +49,10 @@ _ELSEWHERE = {
 
 _SHOWN = "oprag_seen"
 """Where a Context holds what was shown in it."""
-_PAUSE = 0.005
-"""Seconds until a search asks again whether another thread's is done."""
+_HANDOVER = "handoff"
+"""What AgentWorkflow calls its own tool."""
+_PAUSE = 0.02
+"""Seconds from one search of a run to the next, and until one asks for its turn."""
 
 
 @dataclass
@@ -62,6 +67,10 @@ class _Run:
     """Searches of one event loop wait in line; an `asyncio.Lock` is of one alone."""
     taken: threading.Lock = field(default_factory=threading.Lock)
     """The first of each line takes it; no loop stands still for it."""
+    by: asyncio.AbstractEventLoop | None = None
+    """Whose search goes on."""
+    answered: float = -inf
+    """When the last was done."""
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
@@ -70,9 +79,14 @@ class _Run:
         async with self.queues.setdefault(loop, asyncio.Lock()):
             while not self.taken.acquire(blocking=False):  # noqa: ASYNC110 -- of threads
                 await asyncio.sleep(_PAUSE)
+            self.by = loop
             try:
+                # Workflows may swap what comes at the same time, and the answer
+                # before is to stand above.
+                await asyncio.sleep(max(0, self.answered + _PAUSE - monotonic()))
                 yield
             finally:
+                self.by, self.answered = None, monotonic()
                 self.taken.release()
 
 
@@ -121,6 +135,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
         *,
         token_budget: int | None = None,
         widen: int | Literal["fill"] | None = None,
+        bm25: bool = False,
         name: str | None = None,
         description: str | None = None,
         show: Show = "all",
@@ -134,6 +149,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
                 around the texts; see `OrderPreservingRetriever`. None for as many
                 nodes as come.
             widen: See `OrderPreservingRetriever`.
+            bm25: See `OrderPreservingRetriever`.
             name: None for `retriever_tool`, as LlamaIndex's own.
             description: What the model is told of it; None for a general one.
             show: `"all"` that a search finds, or what is `"unseen"` in this
@@ -155,6 +171,8 @@ class OrderPreservingRetrieverTool(FunctionTool):
         check_retriever("retriever", retriever)
         options: dict[str, Any] = {"token_budget": token_budget, "widen": widen}
         options = {name: each for name, each in options.items() if each is not None}
+        if bm25:
+            options["bm25"] = bm25
         if not isinstance(retriever, OrderPreservingRetriever):
             retriever = OrderPreservingRetriever(retriever, merge=True, **options)
         else:
@@ -173,7 +191,8 @@ class OrderPreservingRetrieverTool(FunctionTool):
         """Search, and return the content; with `show="unseen"` give `ctx=`.
 
         Raises:
-            InvalidOptionError: `show="unseen"`, and there is no `Context`.
+            InvalidOptionError: `show="unseen"`, and there is no `Context`; or another
+                search of it waits in the event loop that this call would stop.
         """
         self._check_context(kwargs)
         output: ToolOutput = self._fn(*args, **kwargs)
@@ -204,6 +223,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
         return await self._aread_on(input, Seen())
 
     def _next(self, input: str, ctx: Context) -> ToolOutput:  # noqa: A002 -- as above
+        run = _runs.get(ctx.store)
+        if run and run.by and run.by is _running_loop():
+            message = (
+                "Another search of this Context waits in this event loop, which "
+                "tool.call() would stop. Write await tool.acall(input=…, ctx=ctx)."
+            )
+            raise InvalidOptionError(message, option="ctx", value=ctx)
         output: ToolOutput = asyncio_run(self._anext(input, ctx))
         return output
 
@@ -234,6 +260,13 @@ class OrderPreservingRetrieverTool(FunctionTool):
         )
 
 
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 async def _aseen(store: Any, run: _Run) -> Seen:
     """What was shown and is still in the conversation; all of it without an agent."""
     seen = Seen(await store.get(_SHOWN, default=[]))
@@ -241,9 +274,19 @@ async def _aseen(store: Any, run: _Run) -> Seen:
     if not isinstance(memory, BaseMemory):
         return seen
     messages = await memory.aget(input=await store.get("user_msg_str", default=None))
-    # Agents put what the tools of a run answered into the memory when the run ends.
-    calls = await store.get("current_tool_calls", default=[])
     contents = [message.content or "" for message in messages]
-    said = "\n".join([*contents, *(call.tool_output.content for call in calls)])
+    # Agents put what the tools of a run answered into the memory when the run ends,
+    # or when they hand over. Not so ReActAgent: only such agents read it then.
+    answered: list[str] = []
+    reasoning = await store.get("current_reasoning", default=[])
+    if reasoning and isinstance(reasoning[-1], ActionReasoningStep):
+        answered += [step.get_content() for step in reasoning]
+    by_such = len(answered)
+    for call in await store.get("current_tool_calls", default=[]):
+        run.told = [told for told in run.told if told != call.tool_output.content]
+        answered.append(call.tool_output.content)
+        if call.tool_name == _HANDOVER:
+            del answered[by_such:]
+    said = "\n".join(contents)
     run.told = [told for told in run.told if told not in said]
-    return seen.kept_in("\n".join([said, *run.told]))
+    return seen.kept_in("\n".join([said, *answered, *run.told]))

@@ -13,7 +13,12 @@ from typing import Any, Protocol
 DOC_KEY = "doc_key"
 """16 hex digits of the document's name: safe in every store's filters."""
 DOC_URI = "doc_uri"
-"""The document's own name: for people and look-ups, never for filters."""
+"""The document's own name: for people and look-ups, never for filters. Absent where
+`file_path` or `source` beside it is that name; see `own_name`."""
+NAME_KEYS = ("file_path", "source")
+"""Keys of readers that name a file, the most telling first."""
+NAMED_BY = (DOC_URI, DOC_KEY, *NAME_KEYS)
+"""Keys that `own_name` looks at."""
 DOC_VERSION = "doc_version"
 """Which text, cut by which settings: chunks of two versions never belong together.
 `settings-text`, each a short hash; see `document_version`."""
@@ -122,6 +127,49 @@ def document_key(name: str) -> str:
     in every store, and equal names have equal keys on every machine.
     """
     return _digest(name)[:_KEY_DIGITS]
+
+
+def own_name(metadata: Mapping[str, Any]) -> str | None:
+    """Return the name of the document that oprag made a chunk of.
+
+    `doc_uri`; without it the `file_path` or `source` whose key `doc_key` is. So it is
+    proved: another path that was written there since is not taken for the name.
+
+    Args:
+        metadata: Of any chunk or result.
+
+    Returns:
+        The name, or None where nothing tells it.
+    """
+    found = map(metadata.get, NAMED_BY)
+    return named_by(*[value if isinstance(value, str) else None for value in found])
+
+
+@lru_cache(maxsize=4096)  # one name stands on many chunks
+def named_by(uri: Any, key: Any, *files: Any) -> str | None:
+    """Do what `own_name` does, with the values of `NAMED_BY`, which can be hashed."""
+    if uri and isinstance(uri, str):
+        return uri
+    for name in files:
+        if name and isinstance(name, str) and document_key(name) == key:
+            return name
+    return None
+
+
+def without_repeated_name(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return metadata without a `doc_uri` that `own_name` reads off the others."""
+    others = {key: value for key, value in metadata.items() if key != DOC_URI}
+    return others if own_name(others) == metadata.get(DOC_URI) else metadata
+
+
+def spelled_out(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata with the `doc_uri` that is left out where others say the same.
+
+    Ids and comparisons are made of this, so that nothing is written anew because less
+    is written.
+    """
+    name = own_name(metadata)
+    return {**metadata, **({} if name is None else {DOC_URI: name})}
 
 
 def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:

@@ -319,10 +319,18 @@ LANGCHAIN: dict[str, Case] = {
             vectorstore=m.store, token_budget=300_000
         )
     ).ainvoke("Who?"),
+    "OrderPreservingRetriever.ainvoke, words of a store": lambda m: (
+        langchain_oprag.OrderPreservingRetriever(
+            vectorstore=m.store, token_budget=300_000, bm25=True
+        )
+    ).ainvoke("Who built the harbour?"),
     "OrderPreservingRetriever.averify, a store": lambda m: (
         langchain_oprag.OrderPreservingRetriever(vectorstore=m.store).averify(None)
     ),
     **runnable("LongUnitRetriever", long_units),
+    "LongUnitRetriever.averify, a store": lambda m: langchain_oprag.LongUnitRetriever(
+        vectorstore=m.store, units=m.units, documents=m.unit_texts
+    ).averify(None),
     "OrderPreservingCompressor.acompress_documents, located": lambda m: compressor(
         missing_position="locate", documents=m.texts
     ).acompress_documents(m.bare, "Who?"),
@@ -442,12 +450,20 @@ LLAMAINDEX: dict[str, Case] = {
             m.index.as_retriever(), token_budget=300_000
         )
     ).aretrieve("Who?"),
+    "OrderPreservingRetriever.aretrieve, words of an index": lambda m: (
+        llamaindex_oprag.OrderPreservingRetriever(
+            m.index.as_retriever(), token_budget=300_000, bm25=True
+        )
+    ).aretrieve("Who built the harbour?"),
     "OrderPreservingRetriever.averify, index": lambda m: (
         llamaindex_oprag.OrderPreservingRetriever(m.index.as_retriever()).averify(None)
     ),
     "LongUnitRetriever.aretrieve": lambda m: llamaindex_oprag.LongUnitRetriever(
         Retrieved(m.nodes), units=m.units, documents=m.unit_texts
     ).aretrieve("Who?"),
+    "LongUnitRetriever.averify, an index": lambda m: llamaindex_oprag.LongUnitRetriever(
+        m.index.as_retriever(), units=m.units, documents=m.unit_texts
+    ).averify(None),
     "OrderPreservingPostprocessor.apostprocess_nodes": lambda m: (
         llamaindex_oprag.OrderPreservingPostprocessor(
             token_budget=200_000
@@ -531,12 +547,14 @@ IN_EVERY_RUN = (
     "langchain EvidenceMiddleware.awrap_model_call",
     "llamaindex OrderPreservingRetrieverTool.acall",
     "langchain OrderPreservingRetriever.ainvoke",
+    "langchain OrderPreservingRetriever.ainvoke, words of a store",
     "langchain LongUnitRetriever.ainvoke",
     "langchain OrderPreservingCompressor.acompress_documents",
     "langchain SelfRouteChain.ainvoke, in a window",
     "langchain SelfRouteChain.ainvoke, cut in order",
     "langchain LongReader.ainvoke",
     "llamaindex OrderPreservingRetriever.aretrieve",
+    "llamaindex OrderPreservingRetriever.aretrieve, words of an index",
     "llamaindex OrderPreservingPostprocessor.apostprocess_nodes",
     "llamaindex SelfRouteQueryEngine.aquery, in a window",
     "llamaindex SelfRouteQueryEngine.aquery, cut in order",

@@ -8,21 +8,20 @@ import uuid
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from langchain_core.documents import Document as LangChainDocument
-from llama_index.core import Document as LlamaIndexDocument
-from llama_index.core.schema import NodeWithScore
 
-from langchain_oprag import OffsetTokenSplitter, OrderPreservingCompressor
-from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
 from oprag.metadata import (
     chunk_id,
     document_key,
     document_version,
     named_id,
+    own_name,
+    spelled_out,
     version_settings,
     version_text,
+    without_repeated_name,
 )
-from oprag.tokens import resolve_token_counter
+
+KEY = document_key("a.txt")
 
 
 @given(
@@ -65,69 +64,40 @@ def test_an_id_of_a_name_is_its_uuid(name):
     assert named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 
 
-@pytest.mark.parametrize("name", ["a.txt", "lease.txt", "report.md"])
-def test_printed_as_a_dict_the_metadata_of_a_chunk_is_at_most_100_tokens(name):
-    text = "one two three four five. " * 9_000
-    count = resolve_token_counter("cl100k_base")
-
-    document = LangChainDocument(text, metadata={"source": name})
-    chunks = OffsetTokenSplitter(chunk_size=128).split_documents([document])
-    nodes = OffsetTokenNodeParser(chunk_size=128).get_nodes_from_documents(
-        [LlamaIndexDocument(text=text, id_=name)]
-    )
-
-    for each in (*chunks, *nodes):
-        assert count(str(each.metadata)) <= 100
-
-
-FOLDER = "contracts/2024/commercial/north"
-NAMES = ["lease.txt", f"{FOLDER}/lease-agreement-final-v2.txt", f"/srv/{FOLDER}/a.txt"]
-
-
-@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(
-    ("pages", "first", "later", "result"),
+    ("metadata", "name"),
     [
-        # What a document of one text adds stays below 100 with its name left out; the
-        # first chunk of a page has a hash of the page besides, and its number.
-        (0, 88, 82, 104),
-        (12, 105, 89, 125),
+        ({"doc_key": KEY, "source": "a.txt"}, "a.txt"),
+        ({"doc_key": KEY, "file_path": "/x/a.txt", "source": "a.txt"}, "a.txt"),
+        ({"doc_key": KEY, "file_path": "a.txt", "source": "b.txt"}, "a.txt"),
+        ({"doc_key": KEY, "doc_uri": "u", "source": "a.txt"}, "u"),
+        ({"doc_key": "k", "doc_uri": "u"}, "u"),
+        ({"doc_uri": "u"}, "u"),
+        ({"doc_key": KEY, "source": "moved/a.txt"}, None),
+        ({"doc_key": KEY, "doc_uri": ""}, None),
+        ({"doc_key": KEY, "doc_uri": 5, "source": ["a.txt"]}, None),
+        ({"doc_key": ["k"], "source": "a.txt"}, None),
+        ({"source": "a.txt"}, None),
+        ({"doc_key": document_key("7"), "source": 7}, None),
+        ({}, None),
     ],
 )
-def test_what_is_added_does_not_grow_with_the_name_or_the_text(
-    name, pages, first, later, result
-):
-    text = "one two three four five. " * (500 if pages else 9_000)
-    metadatas = [
-        {"source": name, **({"page": page} if pages else {})}
-        for page in range(pages or 1)
-    ]
-    count = resolve_token_counter("cl100k_base")
+def test_the_name_is_read_off_the_file_that_the_key_is_of(metadata, name):
+    assert own_name(metadata) == name
 
-    def added(metadata):
-        own = {key: metadata[key] for key in metadata if key not in metadatas[0]}
-        without = {
-            key: value.replace(name, "") if isinstance(value, str) else value
-            for key, value in own.items()
-        }
-        return count(str(without))
 
-    chunks = OffsetTokenSplitter(chunk_size=128).split_documents(
-        [LangChainDocument(text, metadata=each) for each in metadatas]
+@given(
+    st.dictionaries(
+        st.sampled_from(["source", "file_path", "title"]),
+        st.sampled_from(["a.txt", "b.txt", "", None]),
     )
-    nodes = OffsetTokenNodeParser(chunk_size=128).get_nodes_from_documents(
-        [LlamaIndexDocument(text=text, metadata=each) for each in metadatas]
-    )
-    made = OrderPreservingCompressor()(chunks)
-    ordered = OrderPreservingPostprocessor().postprocess_nodes(
-        [NodeWithScore(node=node) for node in nodes]
-    )
+)
+def test_a_name_is_left_out_only_where_it_is_read_again(metadata):
+    written = {**metadata, "doc_key": KEY, "doc_uri": "a.txt"}
 
-    for each in (*chunks, *nodes):
-        begins = "text_length" in each.metadata
-        assert added(each.metadata) <= (first if begins else later)
-    for metadata in (
-        *(each.metadata for each in made),
-        *(each.node.metadata for each in ordered),
-    ):
-        assert added(metadata) <= result
+    short = without_repeated_name(dict(written))
+
+    assert own_name(short) == "a.txt"
+    assert spelled_out(short) == spelled_out(written) == written
+    repeated = "a.txt" in map(metadata.get, ("source", "file_path"))
+    assert ("doc_uri" in short) != repeated

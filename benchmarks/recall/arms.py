@@ -108,6 +108,8 @@ def measure(
         }
     )
     depth = arm.fills or candidates_for(options.selection)
+    if depth is not None and not arm.fills:  # two sizes hold the same text twice
+        depth *= max(1, len(arm.splitting))
     hits = [_hit(book, chunk, counter) for chunk in ranked.chunks]
     if arm.fills:  # chunks of one size, in order
         numbers = {"doc_key": book.name, "n_chunks": len(hits)}
@@ -158,8 +160,7 @@ def _widened(
     widening = Widening(best, "fill", options, fills=False)
     stored = [
         StoredChunk(hits[index].text, hits[index].metadata)
-        for indexes in widening.requests().values()
-        for index in indexes
+        for _, _, index in widening.requests()
     ]
     near = widening.neighbours(stored)
     arranged = arrange(

@@ -22,6 +22,8 @@ class Question:
     evidence: tuple[tuple[int, int], ...]
     all_needed: bool
     """Whether every span is needed, or any one suffices."""
+    document: str = ""
+    """Which document of the book it is about."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +75,18 @@ def _packed(
     return books
 
 
-def _only(doc_id: str) -> Callable[..., list[list[dict[str, Any]]]]:
-    return lambda documents, _: [[d] for d in documents if d["doc_id"] == doc_id]
+def _each(
+    documents: Sequence[dict[str, Any]], _: NamedTokenCounter
+) -> list[list[dict[str, Any]]]:
+    return [[document] for document in documents]
 
 
 SETS: dict[str, Callable[..., list[list[dict[str, Any]]]]] = {
     "covidqa": _packed,
-    "chunking_eval": _only("pubmed"),
-    "qmsum": lambda documents, _: [[document] for document in documents],
+    "chunking_eval": _each,
+    "fairytaleqa": _packed,
+    "qmsum": _each,
+    "xquad_en": _packed,
 }
 """How the documents of each set become books."""
 
@@ -102,6 +108,7 @@ def _book(
                 for start, end in question["evidence"]
             ),
             question["evidence_kind"] == "all",
+            question["doc_id"],
         )
         for question in questions
         if question["doc_id"] in offsets

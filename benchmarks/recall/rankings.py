@@ -15,10 +15,15 @@ from typing import Any
 
 import bm25s  # type: ignore[import-untyped]  # has no types
 import numpy as np
+from bm25s.stopwords import STOPWORDS_EN  # type: ignore[import-untyped]  # as above
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core import Document as LlamaDocument
+from llama_index.core.node_parser import SentenceSplitter
 from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
 from oprag.cli.embedding_models import load_embedding_model, packaged_weights
+from oprag.documents.words import words_of
 from oprag.splitting import TextChunk, split_sentences, split_tokens
 from oprag.tokens import NamedTokenCounter
 
@@ -47,16 +52,15 @@ def rank_chunks(
     Args:
         book: The book.
         splitting: Such as `["sentences-64", "sentences-128"]`: chunks of all of
-            these in one index.
+            these in one index. `"recursive-1000"` are LangChain's, of characters,
+            `"llama_index-1024"` those of LlamaIndex.
         counter: Counts the chunks.
         cache: Folder for the vectors.
     """
     chunks: list[TextChunk] = []
     vectors = []
     for each in splitting:
-        split = split_tokens if each.startswith("uniform") else split_sentences
-        size = int(each.rpartition("-")[2])
-        found = split(book.text, chunk_size=size, tokenizer=counter)
+        found = _split(book.text, each, counter)
         chunks += found
         texts = [book.text[chunk.start : chunk.end] for chunk in found]
         vectors.append(_embedded(texts, cache))
@@ -64,6 +68,31 @@ def rank_chunks(
     dense = _embedded(questions, cache) @ np.concatenate(vectors).T
     texts = [book.text[chunk.start : chunk.end] for chunk in chunks]
     return Ranked(tuple(chunks), dense, _bm25(texts, questions))
+
+
+def _split(text: str, splitting: str, counter: NamedTokenCounter) -> list[TextChunk]:
+    kind, _, number = splitting.rpartition("-")
+    size = int(number)
+    if kind == "uniform":
+        return split_tokens(text, chunk_size=size, tokenizer=counter)
+    if kind == "sentences":
+        return split_sentences(text, chunk_size=size, tokenizer=counter)
+    places: list[tuple[int | None, str]]
+    if kind == "recursive":
+        splitter = RecursiveCharacterTextSplitter(
+            chunk_size=size, chunk_overlap=200, add_start_index=True
+        )
+        found = splitter.create_documents([text])
+        places = [(d.metadata["start_index"], d.page_content) for d in found]
+    else:
+        parser = SentenceSplitter(chunk_size=size)
+        nodes = parser.get_nodes_from_documents([LlamaDocument(text=text)])
+        places = [(n.start_char_idx, n.text) for n in nodes]
+    return [
+        TextChunk(start, start + len(chunk), counter(chunk))
+        for start, chunk in places
+        if start is not None and text.startswith(chunk, start)
+    ]
 
 
 def fused(scores: Sequence[Scores], ranked: Ranked, depth: int | None) -> list[int]:
@@ -91,11 +120,11 @@ def fused(scores: Sequence[Scores], ranked: Ranked, depth: int | None) -> list[i
 
 def _bm25(texts: Sequence[str], questions: Sequence[str]) -> Scores:
     index = bm25s.BM25()
-    tokens = bm25s.tokenize(list(texts), stopwords="en", show_progress=False)
-    index.index(tokens, show_progress=False)
-    asked = bm25s.tokenize(
-        list(questions), stopwords="en", show_progress=False, return_ids=False
-    )
+    index.index([words_of(text, STOPWORDS_EN) for text in texts], show_progress=False)
+    asked = [
+        [word for word in words_of(question, STOPWORDS_EN) if word in index.vocab_dict]
+        for question in questions
+    ]
     nothing = np.zeros(len(texts), np.float32)
     return np.array([index.get_scores(q) if q else nothing for q in asked], np.float32)
 

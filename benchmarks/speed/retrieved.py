@@ -32,4 +32,4 @@ def pieces(text: str) -> dict[str, str]:
 
 def place(metadata: dict[str, Any]) -> tuple[str, int]:
     """Where a chunk stands."""
-    return metadata["doc_uri"], metadata["chunk_index"]
+    return metadata["doc_key"], metadata["chunk_index"]

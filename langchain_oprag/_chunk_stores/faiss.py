@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from langchain_core.documents import Document
@@ -22,11 +22,22 @@ class FaissChunks(ChunkStore):
         self._store = store
 
     def scan(self) -> Iterator[StoredChunk]:
-        """All chunks, as they were when the first was asked for."""
+        """All chunks, as they are now."""
+        # A copy: others may add while this is read.
+        return self._found(list(self._store.index_to_docstore_id.values()))
+
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids."""
+        return list(self._found(ids))
+
+    def count(self) -> int:
+        """Chunks of the index."""
+        return len(self._store.index_to_docstore_id)
+
+    def _found(self, ids: Collection[str]) -> Iterator[StoredChunk]:
         search = self._store.docstore.search
         admitted = [self._store._create_filter_func(f) for f in self.filters]  # noqa: SLF001 -- what the search does
-        # A copy: others may add while this is read.
-        for chunk_id in list(self._store.index_to_docstore_id.values()):
+        for chunk_id in ids:
             found = search(chunk_id)
             # It answers with a sentence for a chunk that was deleted meanwhile.
             if isinstance(found, Document) and all(f(found.metadata) for f in admitted):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
@@ -21,10 +21,22 @@ class InMemoryChunks(ChunkStore):
         self._store = store
 
     def scan(self) -> Iterator[StoredChunk]:
-        """All chunks, as they were when the first was asked for."""
+        """All chunks, as they are now."""
         # A copy: others may add while this is read.
-        for entry in list(self._store.store.values()):
-            chunk = StoredChunk(entry["text"], entry["metadata"], entry["id"])
+        return self._found(list(self._store.store.values()))
+
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids."""
+        entries = map(self._store.store.get, ids)
+        return list(self._found([entry for entry in entries if entry is not None]))
+
+    def count(self) -> int:
+        """Entries of the dictionary."""
+        return len(self._store.store)
+
+    def _found(self, entries: Collection[dict[str, Any]]) -> Iterator[StoredChunk]:
+        for entry in entries:
+            chunk = _chunk(entry)
             if not self.filters or self._is_admitted(chunk):
                 yield chunk
 
@@ -36,3 +48,7 @@ class InMemoryChunks(ChunkStore):
         text, metadata, chunk_id = chunk
         document = Document(text, id=chunk_id, metadata=dict(metadata))
         return all(admits(document) for admits in self.filters)
+
+
+def _chunk(entry: Mapping[str, Any]) -> StoredChunk:
+    return StoredChunk(entry["text"], entry["metadata"], entry["id"])

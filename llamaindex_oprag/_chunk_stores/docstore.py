@@ -7,6 +7,7 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore
+from llama_index.core.storage.kvstore.types import MutableMappingKVStore
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
@@ -24,7 +25,22 @@ class DocstoreChunks(ChunkStore):
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the docstore's order."""
         # A copy: others may add while this is read.
-        for node in list(self._docstore.docs.values()):
+        return self._found(list(self._docstore.docs.values()))
+
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids."""
+        nodes = self._docstore.get_nodes([*ids], raise_error=False)
+        return list(self._found(nodes))
+
+    def count(self) -> int | None:
+        """Nodes and documents, where they are in memory."""
+        kept = getattr(self._docstore, "_kvstore", None)
+        if not isinstance(kept, MutableMappingKVStore):
+            return None
+        return len(kept.get_all(self._docstore._node_collection))  # type: ignore[attr-defined]  # noqa: SLF001 -- nothing public tells
+
+    def _found(self, nodes: Collection[BaseNode]) -> Iterator[StoredChunk]:
+        for node in nodes:
             if not isinstance(node, Document) and is_admitted(node, self.filters):
                 yield chunk_of_node(node)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk, qdrant_place
+from oprag.documents import ChunkStore, StoredChunk, qdrant_ids, qdrant_place
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
@@ -34,15 +34,31 @@ class QdrantChunks(ChunkStore):
         """Async version of `fetch`, by the store's async client where it has one."""
         return await self._afetched(_of(doc_key))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        return self._fetched(_of(doc_key), _numbered(indexes))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        return self._fetched(_any_of(wanted))
 
     async def afetch_chunks(
-        self, doc_key: str, indexes: Collection[int]
+        self, wanted: Mapping[str, Collection[int]]
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`, as `afetch`."""
-        return await self._afetched(_of(doc_key), _numbered(indexes))
+        return await self._afetched(_any_of(wanted))
+
+    def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Some chunks by their ids, in one query."""
+        return self._fetched(_models().HasIdCondition(has_id=qdrant_ids(ids)))
+
+    async def afetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Async version of `fetch_ids`, as `afetch`."""
+        return await self._afetched(_models().HasIdCondition(has_id=qdrant_ids(ids)))
+
+    def count(self) -> int | None:
+        """Points of the collection."""
+        name = self._store.collection_name
+        if not self._store.client.collection_exists(name):
+            return None
+        number: int = self._store.client.count(name).count
+        return number
 
     def _fetched(self, *conditions: Any) -> list[StoredChunk]:
         return [chunk for page in self._pages(*conditions) for chunk in page]
@@ -108,6 +124,15 @@ class QdrantChunks(ChunkStore):
 def _of(doc_key: str) -> Any:
     match = _models().MatchValue(value=doc_key)
     return _models().FieldCondition(key=DOC_KEY, match=match)
+
+
+def _any_of(wanted: Mapping[str, Collection[int]]) -> Any:
+    return _models().Filter(
+        should=[
+            _models().Filter(must=[_of(doc_key), _numbered(indexes)])
+            for doc_key, indexes in wanted.items()
+        ]
+    )
 
 
 def _numbered(indexes: Collection[int]) -> Any:

@@ -20,6 +20,7 @@ from oprag.cli.demo import demo
 from oprag.cli.doctor import doctor
 from oprag.cli.evaluate import evaluate
 from oprag.cli.index_command import index
+from oprag.cli.mcp import mcp
 from oprag.cli.sweep import sweep
 from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
@@ -54,10 +55,13 @@ _PYDANTIC = "Value error, "
 
 _OF_RUNS = ("evaluate", "sweep")
 """Commands that need the extra `eval` as well."""
+_OWN_EXTRA = {"mcp": "mcp"}
 
 
 def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
-    extras = "demo,eval" if command in _OF_RUNS else "demo"
+    extras = (
+        "demo,eval" if command in _OF_RUNS else _OWN_EXTRA.get(command or "", "demo")
+    )
     package = (error.name or str(error)).partition(".")[0]
     return (
         f"This command needs the package {package!r}, which is not installed. "
@@ -140,7 +144,7 @@ app = typer.Typer(
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
-for _command in (demo, index, context, ask, doctor, evaluate, sweep):
+for _command in (demo, index, context, ask, doctor, evaluate, sweep, mcp):
     app.command()(_command)
 
 

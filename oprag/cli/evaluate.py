@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -117,6 +118,10 @@ def evaluate(
     else:
         dataset = load_data(data, split)
     dataset = restrict(dataset, options.limit_questions)
+    figures = published_for(dataset.name) if published else ()
+    if published and not figures:
+        told_none = f"The papers published no figures for {dataset.name!r}."
+        dataset = replace(dataset, notes=(*dataset.notes, told_none))
     measure = options.measure or sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
@@ -127,7 +132,7 @@ def evaluate(
         options,
         None if options.dry_run else out,
         label=label_declined,
-        published=published_for(dataset.name) if published else (),
+        published=figures,
         measure=measure,
     )
 

@@ -77,6 +77,21 @@ class RunOptions:
             "explanation and [[n]]; open questions then in 1 to 20 words."
         ),
     ] = Style.LETTER
+    prompts: Annotated[
+        str,
+        typer.Option(
+            metavar="own|paper|FOLDER",
+            help="Words of the prompts: own; paper, with the content of the papers' "
+            "prompts for the set; or a folder with answer.txt and choice.txt.",
+        ),
+    ] = "own"
+    no_decline: Annotated[
+        bool,
+        typer.Option(
+            "--no-decline",
+            help="Do not let the model decline, but where Self-Route goes on.",
+        ),
+    ] = False
     runs: Annotated[
         int, typer.Option(min=1, help="How often each question is asked.")
     ] = 1
@@ -110,6 +125,14 @@ class RunOptions:
     max_cost: Annotated[
         float | None, typer.Option(min=0, help="Stop before the cost passes this.")
     ] = None
+    keep_prompts: Annotated[
+        bool,
+        typer.Option(
+            "--keep-prompts/--no-keep-prompts",
+            help="Keep what the model read and wrote, compressed, with the run and on "
+            "its page.",
+        ),
+    ] = True
     concurrency: Annotated[
         int, typer.Option(min=1, help="Questions asked at a time.")
     ] = 4

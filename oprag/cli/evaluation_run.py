@@ -218,6 +218,7 @@ async def _ask(
     if spending is not None:
         longest = options.max_reply
         bench.model = CappedModel(bench.model, spending, longest_reply=longest)
+        bench.index_model = bench.model
     report = await run(
         evaluation.plan,
         bench,
@@ -225,6 +226,7 @@ async def _ask(
         # The offline reader never waits. One after the other, every run embeds the
         # same texts together, and so gets the same vectors to the last digit.
         concurrency=1 if options.offline else options.concurrency,
+        keep_read=options.keep_prompts,
         answered=answered,
     )
     if label and report.stopped is None:

@@ -22,6 +22,7 @@ from oprag.evaluation.readers.offline import OfflineReader
 from oprag.evaluation.running.runner import Plan
 from oprag.evaluation.system import System
 from oprag.evaluation.vectors import Vectors
+from oprag.evaluation.wording import AnswerStyle, wording_for
 from oprag.tokens import resolve_token_counter
 
 _PACKAGES = (
@@ -60,6 +61,9 @@ def make_evaluation(
         ChatModelError: See `load_chat_model`.
         InvalidOptionError: Two systems have one name, or there is nothing to ask.
     """
+    style: AnswerStyle = options.answer_style.value
+    decline = not options.no_decline
+    wording = wording_for(dataset, options.prompts, decline=decline, style=style)
     plan = Plan(systems, budgets, dataset.questions, runs=options.runs)
     cache = options.cache or cache_folder() / "evaluation"
     vectors = Vectors(embeddings, name=options.embedding_model, folder=cache)
@@ -69,7 +73,7 @@ def make_evaluation(
         "budgets": list(budgets),
         "runs": options.runs,
         "model": options.model,
-        "answer_style": options.answer_style.value,
+        "answer_style": style,
         "temperature": None if options.offline else options.temperature,
         "max_reply": options.max_reply,
         "window": options.window,
@@ -78,6 +82,8 @@ def make_evaluation(
         "seed": options.seed,
         "versions": _versions(options),
     }
+    if told := wording.settings():
+        settings["prompts"] = told
     model: Model = OfflineReader(vectors)
     if not options.offline:
         warm = options.temperature
@@ -90,7 +96,8 @@ def make_evaluation(
         window=options.window,
         cache=cache / "made",
         seed=options.seed,
-        answer_style=options.answer_style.value,
+        answer_style=style,
+        wording=wording,
     )
     return Evaluation(plan, bench, settings)
 

@@ -298,7 +298,10 @@ def _made(
     taken = filler.taken(listed, budget)
     # Segments leave out what is worth nothing; more of the same would not be used.
     used_all = (
-        len(taken) == len(listed) and options.selection != "segments" and not left_out
+        len(taken) == len(listed)
+        and all(a.position == b.position for a, b in zip(taken, listed, strict=True))
+        and options.selection != "segments"
+        and not left_out
     )
     read = _before(taken, read, used_all=used_all)
     made = filler.finished(taken).ranked(brought)

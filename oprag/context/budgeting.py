@@ -9,6 +9,7 @@ added where that is exact, and only what stands around each joint is counted.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -16,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
 from oprag.context.merging import merge_neighbours, proved_source
+from oprag.context.neighbours import LONG_TOKEN
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.rendering import cited_text, gap_between, marked_texts, render
 from oprag.context.results import single_passage
@@ -36,6 +38,11 @@ from oprag.tokens import (
     joint_counter,
     resolve_token_counter,
 )
+
+_UNUSED = 0.03
+"""Share of a budget that may be left over before chunks are cut."""
+_CUT = 16
+"""How many of the next chunks are looked at for sentences that fit."""
 
 _Cost = Callable[[Chunk], int]
 SentText: TypeAlias = Callable[[Chunk, str], str]
@@ -133,13 +140,15 @@ class BudgetFiller:
 
     def listed(
         self, chunks: Sequence[Chunk], budget: int, hits: float = math.inf
-    ) -> list[Chunk]:
+    ) -> Sequence[Chunk]:
         """Put what may be read into the order in which it is taken.
 
         Args:
             chunks: Best first, checked, without duplicates.
-            budget: Tokens to fill. Only `"segments"` lists other text for another.
-            hits: Chunks from this rank on stand beside hits: they come behind them.
+            budget: Tokens to fill. Only `"segments"` lists other text for another,
+                and with full texts `"expand"` lists more for more.
+            hits: Chunks from this rank on stand beside hits: `"expand"` judges them
+                by these, else they come behind them.
 
         Returns:
             The chunks themselves, or with `"segments"` and `"expand"` pieces of them.
@@ -152,7 +161,8 @@ class BudgetFiller:
             from oprag.context.expanding import expanded_order
 
             texts = self._options.source_text()
-            return expanded_order(chunks, source_text=texts, hits=hits)
+            room = LONG_TOKEN * budget
+            return expanded_order(chunks, source_text=texts, room=room, hits=hits)
         if self._options.selection == "segments":
             from oprag.context.segments import segment_order
 
@@ -193,9 +203,13 @@ class BudgetFiller:
         kept = self._shrunk(kept, budget)
         merged = self._options.merge and self._options.citations
         if self._options.selection in BY_POSITION or merged:
-            taken = {(chunk.rank, chunk.position) for chunk in kept}
-            rest = [c for c in listed if (c.rank, c.position) not in taken]
-            kept = self._topped_up(kept, rest, budget)
+            rest = listed[len(kept) :]
+            if self._options.overflow == "skip":
+                taken = {(chunk.rank, chunk.position) for chunk in kept}
+                rest = [c for c in listed if (c.rank, c.position) not in taken]
+            kept, left = self._topped_up(kept, rest, budget)
+            if self._options.selection in EXPANDING:
+                kept = self._with_parts(kept, left, budget)
         return kept
 
     def finished(self, chunks: Sequence[Chunk]) -> Finished:
@@ -238,8 +252,12 @@ class BudgetFiller:
 
     def _topped_up(
         self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
-    ) -> list[Chunk]:
-        """Take more where merging made room: text that touches needs no separator."""
+    ) -> tuple[list[Chunk], Sequence[Chunk]]:
+        """Take more where merging made room: text that touches needs no separator.
+
+        Returns:
+            What is kept now, and the rest.
+        """
         room = budget - self._needed(kept)
         while rest and room > 0:
             more: list[Chunk] = []
@@ -255,6 +273,27 @@ class BudgetFiller:
                 break
             kept, rest = [*kept, *more], rest[len(more) :]
             room = budget - self._needed(kept)
+        return kept, rest
+
+    def _with_parts(
+        self, kept: list[Chunk], rest: Sequence[Chunk], budget: int
+    ) -> list[Chunk]:
+        """Take whole sentences of the next chunks where much of the budget is left."""
+        from oprag.context.pieces import Parts
+
+        for chunk in rest[:_CUT]:
+            room = budget - self._needed(kept)
+            if room <= _UNUSED * budget:
+                break
+            parts = Parts(chunk, kept)
+            fitting = bisect_right(
+                range(len(parts)), room, key=lambda n: self._cost(parts[n])
+            )
+            for number in reversed(range(fitting)):
+                more = [*kept, counted(parts[number], self._cost(parts[number]))]
+                if self._needed(more) <= budget:
+                    kept = more
+                    break
         return kept
 
 

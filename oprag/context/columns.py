@@ -30,11 +30,13 @@ from oprag.metadata import (
     CHAR_SPANS,
     CHAR_START,
     DOC_KEY,
-    DOC_URI,
     DOC_VERSION,
+    NAMED_BY,
     PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
+    named_by,
+    own_name,
     version_text,
 )
 from oprag.tokens import (
@@ -52,6 +54,13 @@ HEAD_JOINT = "\n\n"
 
 IN_USE = True
 """For tests, which compare what is made with this and without."""
+
+
+def _own_name(metadata: Mapping[str, Any]) -> str | None:
+    try:
+        return named_by(*map(metadata.get, NAMED_BY))
+    except TypeError:  # a list is no name
+        return own_name(metadata)
 
 
 class Columns(NamedTuple):
@@ -106,9 +115,7 @@ class InColumns(Arranged):
         ):
             first = metadatas[run[0]]
             span = first[CHAR_START], metadatas[run[-1]][CHAR_END]
-            name = first.get(DOC_URI)
-            if not name or not isinstance(name, str):
-                name = first[DOC_KEY]
+            name = _own_name(first) or first[DOC_KEY]
             citation = written_citation(first, span, name)
             if citation is None:
                 citation = f"{name}, characters {span[0]}-{span[1]}"

@@ -71,10 +71,10 @@ class ContextOptions:
             cl100k where its file is here or can be fetched, else an approximation.
         separator: What the application puts between the texts; it counts towards the
             budget.
-        documents: Full texts by document name, to fill gaps from and find chunks in:
-            anything that `document_source` takes: a mapping, a function, a folder, a
-            store, a list of documents; None for none. A store is read through the
-            filter of the search; other texts are given to whoever asks.
+        documents: Full texts by document name, used by `merge`, `widen`, "locate" and
+            selections by position: anything that `document_source` takes: a mapping, a
+            function, a folder, a store, a list of documents; None for none. A store is
+            read as the search's filter admits; others are given to whoever asks.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot
@@ -218,6 +218,11 @@ DESCRIPTIONS: dict[str, str] = {
         '`"fill"`: as many as the `token_budget` leaves room for. No hit is left out '
         "for them, and the search's filter holds. None for none."
     ),
+    "bm25": (
+        "Find chunks of the store by the words of the question (BM25), too, as many as "
+        "the search is asked for, and fuse both by rank. The search's filter holds. "
+        'Needs `pip install "oprag[bm25]"`.'
+    ),
 }
 """What is said of every option, and of those that only the adapters have."""
 
@@ -329,6 +334,7 @@ _KEYS: _Check = (
     _or_none(_is_key),
     "a metadata key, an attribute name, a callable, or a list of these",
 )
+_SWITCH: _Check = (lambda value: type(value) is bool, "True or False")
 _CHECKED: dict[str, _Check] = {
     **dict.fromkeys(COUNTS, _whole_number(1, ", or None for as many as come")),
     "token_budget": _whole_number(1, ", or None for no limit"),
@@ -336,9 +342,10 @@ _CHECKED: dict[str, _Check] = {
     "overflow": _one_of(Overflow),
     "order": _one_of(Order),
     "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
-    "merge": (lambda value: type(value) is bool, "True or False"),
+    "merge": _SWITCH,
+    "bm25": _SWITCH,
     "max_gap": _whole_number(0),
-    "citations": (lambda value: type(value) is bool, "True or False"),
+    "citations": _SWITCH,
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
     "missing_position": _one_of(MissingPosition),
     "missing_document": _one_of(MissingDocument),

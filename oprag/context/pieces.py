@@ -11,18 +11,17 @@ each is either covered by a candidate or not at all ::
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from operator import attrgetter
+from typing import overload
 
 from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
-from oprag.errors import InvalidSpanError
 from oprag.metadata import OF_ONE_TEXT
 
-_RANK = attrgetter("rank")
+_SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
 @dataclass(slots=True)
@@ -33,10 +32,52 @@ class Piece:
     """Where it begins: characters, or the ordinal where there are only these."""
     end: float
     """Where it ends, exclusive."""
-    chunk: Chunk
-    """The text as a chunk: the candidate itself where it is the whole of it."""
-    covering: list[Chunk] = field(default_factory=list)
-    """The candidates it is in, best first; none for text from the full document."""
+    best: Chunk
+    """The best candidate it is in; for text of the full document the nearest one."""
+    whole: Chunk | None = None
+    """The candidate that is just this text."""
+    source: str | None = None
+    """The full document, for text that is in no candidate."""
+
+    @property
+    def rank(self) -> int:
+        """Rank of the candidate that it is made of."""
+        return (self.whole or self.best).rank
+
+    @property
+    def chunk(self) -> Chunk:
+        """The text as a chunk: the candidate itself where it is the whole of it."""
+        if self.whole is not None:
+            return self.whole
+        start, end = int(self.start), int(self.end)
+        if self.source is not None:
+            return slice_of(self.best, self.source[start:end], start, end)
+        offset = start - (self.best.span or Span(0, 0)).start
+        text = self.best.text[offset : offset + end - start]
+        return slice_of(self.best, text, start, end)
+
+
+class PieceChunks(Sequence[Chunk]):
+    """Pieces as chunks, each made when it is asked for: few of many are read.
+
+    Args:
+        pieces: In any order.
+    """
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+    @overload
+    def __getitem__(self, at: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, at: slice) -> PieceChunks: ...
+    def __getitem__(self, at: int | slice) -> Chunk | PieceChunks:
+        if isinstance(at, slice):
+            return PieceChunks(self._pieces[at])
+        return self._pieces[at].chunk
 
 
 @dataclass(slots=True)
@@ -51,7 +92,11 @@ class Line:
 
 
 def cut_into_lines(
-    chunks: Sequence[Chunk], *, max_gap: int, source_text: SourceText | None = None
+    chunks: Sequence[Chunk],
+    *,
+    max_gap: int,
+    source_text: SourceText | None = None,
+    room: float = 0,
 ) -> list[Line]:
     """Cut candidates into pieces.
 
@@ -63,7 +108,9 @@ def cut_into_lines(
         source_text: Full texts by document name. Where given, the text between two
             candidates is a piece too, if it is not longer than the longest
             candidate of the document; what is longer was left out for a reason. It
-            is made of the better candidate beside it, and has its rank.
+            has the rank of the nearer candidate.
+        room: With full texts, so many characters on each side of candidates are cut
+            into pieces of their length, too.
 
     Returns:
         One line per document and part, in the order of their best candidates.
@@ -76,7 +123,7 @@ def cut_into_lines(
     for chunk in chunks:
         groups.setdefault(_scope(chunk), []).append(chunk)
     return [
-        _line_of_spans(members, max_gap, source_text)
+        _line_of_spans(members, max_gap, source_text, room)
         if _sliceable(members[0])
         else _line_of_ordinals(members)
         for members in groups.values()
@@ -102,7 +149,7 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
 
     order = sorted(range(len(chunks)), key=lambda number: place(chunks[number]))
     pieces = [
-        Piece(place(c), place(c) + 1, c, [c]) for c in map(chunks.__getitem__, order)
+        Piece(place(c), place(c) + 1, c, c) for c in map(chunks.__getitem__, order)
     ]
     touching = [False] + [
         after.start <= before.end for before, after in pairwise(pieces)
@@ -113,35 +160,36 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
 
 
 def _line_of_spans(
-    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None
+    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None, room: float
 ) -> Line:
     spans = [chunk.span or Span(0, 0) for chunk in chunks]
-    cuts = sorted({place for span in spans for place in span})
-    covering: list[list[Chunk]] = [[] for _ in cuts]
-    reached = []
-    for chunk, (start, end) in zip(chunks, spans, strict=True):
-        first, last = bisect_left(cuts, start), bisect_left(cuts, end)
-        reached.append((first, last))
-        for number in range(first, last):
-            covering[number].append(chunk)
-    longest = max(end - start for start, end in spans)
     source = None if source_text is None else proved_source(chunks, source_text)
+    ends = {place for span in spans for place in span}
+    cuts = sorted(ends if source is None else ends | {0, len(source)})
+    numbers = {place: number for number, place in enumerate(cuts)}
+    reached = [(numbers[start], numbers[end]) for start, end in spans]
+    best: list[Chunk | None] = [None] * len(cuts)
+    whole: dict[int, Chunk] = {}
+    for chunk, (first, last) in zip(chunks, reached, strict=True):
+        if last == first + 1:
+            whole.setdefault(first, chunk)
+        for number in range(first, last):
+            best[number] = best[number] or chunk
+    longest = max(end - start for start, end in spans)
     pieces: list[Piece] = []
-    touching: list[bool] = []
     at: list[int] = []
     for number, (start, end) in enumerate(pairwise(cuts)):
         at.append(len(pieces))
-        inside = covering[number]
-        if inside:
-            chunk = _slice(inside, start, end)
-        elif source is not None and end - start <= longest:
-            around = covering[number - 1][0], covering[number + 1][0]
-            chunk = _from_source(min(around, key=_RANK), source, start, end)
-        else:
-            continue
-        touching.append(bool(pieces) and start <= pieces[-1].end + max_gap)
-        pieces.append(Piece(start, end, chunk, inside))
+        inside = best[number]
+        if inside is not None:
+            pieces.append(Piece(start, end, inside, whole.get(number)))
+        elif source is not None:
+            sides = best[number - 1], best[number + 1]
+            pieces += _around(source, Span(start, end), sides, longest, room)
     at.append(len(pieces))
+    touching = [False] + [
+        after.start <= before.end + max_gap for before, after in pairwise(pieces)
+    ]
     candidates = [
         (chunk, at[first], at[last])
         for chunk, (first, last) in zip(chunks, reached, strict=True)
@@ -149,24 +197,44 @@ def _line_of_spans(
     return Line(pieces, touching, candidates)
 
 
-def _slice(covering: Sequence[Chunk], start: int, end: int) -> Chunk:
-    """The text between two cuts: of the best candidate, or the one that is just it."""
-    for chunk in covering:
-        if chunk.span == (start, end):
-            return chunk
-    best = covering[0]
-    offset = start - (best.span or Span(0, 0)).start
-    return slice_of(best, best.text[offset : offset + end - start], start, end)
+def _around(
+    source: str,
+    gap: Span,
+    ends: tuple[Chunk | None, Chunk | None],
+    length: int,
+    room: float,
+) -> list[Piece]:
+    """Text between two candidates, or before the first or behind the last."""
+    before, after = ends
+    start, end = gap
+    stretches = [gap]
+    if end - start > length:
+        stop = start if before is None else int(min(start + room, end))
+        again = end if after is None else int(max(end - room, start))
+        if stop < again:
+            stop = source.rfind(" ", start, stop) + 1 or stop
+            again = source.find(" ", again, end) + 1 or again
+            stretches = [Span(start, stop), Span(again, end)]
+    elif not room and not (before and after):
+        return []
+    pieces = []
+    for a, b in (step for each in stretches for step in _steps(source, each, length)):
+        nearer = before if a - start <= end - b else after
+        beside = (before and after and nearer) or before or after
+        if beside is not None:
+            pieces.append(Piece(a, b, beside, source=source))
+    return pieces
 
 
-def _from_source(beside: Chunk, source: str, start: int, end: int) -> Chunk:
-    if end > len(source):
-        message = (
-            f"Document {beside.document!r}: a chunk begins at character {end}, past "
-            f"the end of the text in documents= ({len(source)} characters)."
-        )
-        raise InvalidSpanError(message, document=beside.document, start=start, end=end)
-    return slice_of(beside, source[start:end], start, end)
+def _steps(source: str, stretch: Span, length: int) -> Iterator[Span]:
+    """Text in steps of a length that end at a blank."""
+    begin, stop = stretch
+    while begin < stop:
+        after = min(begin + length, stop)
+        if after < stop:
+            after = source.rfind(" ", begin, after) + 1 or after
+        yield Span(begin, after)
+        begin = after
 
 
 def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
@@ -192,3 +260,40 @@ def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
         token_count=None,
         metadata=metadata,
     )
+
+
+class Parts:
+    """A chunk and its beginnings that end with a sentence, the shortest first.
+
+    Args:
+        chunk: The chunk. One whose place is not known to the character has no others.
+        kept: What it is to be read with. Where it ends where one of these begins,
+            the parts are its ends.
+    """
+
+    def __init__(self, chunk: Chunk, kept: Sequence[Chunk]) -> None:
+        self._chunk = chunk
+        span = chunk.span if _sliceable(chunk) else None
+        self._span = span or Span(0, 0)
+        beside = [c.span for c in kept if _scope(c) == _scope(chunk) and c.span]
+        self._is_end = self._span.start not in {end for _, end in beside} and (
+            self._span.end in {start for start, _ in beside}
+        )
+        ends = [match.end() for match in _SENTENCE_END.finditer(chunk.text)]
+        self._cuts = [end for end in ends if span and end < len(chunk.text)]
+        if self._is_end:
+            self._cuts.reverse()
+        self._cuts.append(0 if self._is_end else len(chunk.text))
+
+    def __len__(self) -> int:
+        return len(self._cuts)
+
+    def __getitem__(self, number: int) -> Chunk:
+        start, end = self._span
+        cut = self._cuts[number]
+        text = self._chunk.text
+        if cut in (0, len(text)):
+            return self._chunk
+        if self._is_end:
+            return slice_of(self._chunk, text[cut:], start + cut, end)
+        return slice_of(self._chunk, text[:cut], start, start + cut)

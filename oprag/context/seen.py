@@ -24,8 +24,12 @@ SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
 _Source: TypeAlias = tuple[str, int | None, str]
 """A text that spans are relative to: document, part, version; "" for any version."""
 
-_Piece: TypeAlias = tuple[Span, str]
-"""Characters that were shown, and their text; "" where it is not known."""
+_Piece: TypeAlias = tuple[Span | None, str]
+"""Characters that were shown, and their text, "" where it is not known; or a text
+of which no place is known."""
+
+_NO_CHANCE = 40
+"""Characters that do not stand twice in one document by chance."""
 
 
 class Seen:
@@ -35,15 +39,15 @@ class Seen:
         shown: What was shown: passages, or `[document, part, start, end]` for each
             span, the document by its name or its key; and behind that the version,
             "" for any, and the text, where they are known. A chunk counts as read
-            only where its text agrees.
+            only where its text agrees. Of a text without a place `start` and `end`
+            are None.
 
     Raises:
         InvalidOptionError: An entry is neither a passage nor such a list.
     """
 
     def __init__(self, shown: SeenLike = ()) -> None:
-        self._pieces: dict[_Source, set[_Piece]] = {}
-        self._texts: dict[tuple[str, str], None] = {}
+        self._pieces: dict[_Source, dict[_Piece, None]] = {}
         self.add(shown)
 
     def add(self, shown: SeenLike) -> None:
@@ -70,18 +74,27 @@ class Seen:
         Returns:
             `[document, part, start, end, version, text]` for each span, ascending;
             what was given without version or text comes without, none touching
-            another. `[document, text]` for a text of which no place is known.
+            another. Of texts without a place, which come first, `start` and `end`
+            are None.
         """
-        spans: list[list[Any]] = []
+        listed: list[list[Any]] = []
         for (document, part, version), pieces in self._pieces.items():
             place, behind = (document, part), [version] if version else []
-            united = _united(span for span, text in pieces if not text)
-            spans += [[*place, *span, *behind] for span in united]
-            spans += [[*place, *span, version, text] for span, text in pieces if text]
-        spans.sort(
-            key=lambda e: (e[0], e[1] is not None, e[1] or 0, e[4:5], *e[2:4], e[5:])
+            united = _united(span for span, text in pieces if span and not text)
+            listed += [[*place, *span, *behind] for span in united]
+            listed += [
+                [*place, *(span or (None, None)), version, text]
+                for span, text in pieces
+                if text
+            ]
+        listed.sort(
+            key=lambda e: [
+                e[0],
+                *((each is not None, each or 0) for each in e[1:4]),
+                *e[4:],
+            ]
         )
-        return [*spans, *map(list, sorted(self._texts))]
+        return listed
 
     def kept_in(self, conversation: str) -> Seen:
         """Return what a conversation still holds.
@@ -95,8 +108,6 @@ class Seen:
             for span, text in pieces:
                 if not text or f"\n{text}" in conversation:
                     kept._add_piece(source, (span, text))
-        texts = self._texts
-        kept._texts = {key: None for key in texts if f"\n{key[1]}" in conversation}
         return kept
 
     def divided(self, chunks: Iterable[Chunk]) -> tuple[list[Chunk], list[Chunk]]:
@@ -109,13 +120,15 @@ class Seen:
             Two lists, in the same order. What is to be read: a chunk of which nothing
             was read and that overlaps no better one, as it is; of others the slices,
             so that each character is there once. Slices of nothing but white space
-            are left out. And what was read: slices, or chunks of which no exact
-            characters are known and whose text was read.
+            are left out. And what was read: slices; or chunks whose text was read
+            without a place, or that have none here, each where it stands.
         """
-        shown = Seen(self.as_json())
+        shown = Seen()
+        shown._pieces = {source: {**pieces} for source, pieces in self._pieces.items()}
         unread: list[Chunk] = []
         read: list[Chunk] = []
-        for chunk in chunks:
+        for each in chunks:
+            chunk = shown._placed(each)
             unread += shown._unread(chunk)
             read += self._read(chunk)
             spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
@@ -123,12 +136,9 @@ class Seen:
         return unread, read
 
     def _unread(self, chunk: Chunk) -> Iterator[Chunk]:
-        if self._has_text(chunk):
+        if self._standing(chunk):
             return
-        places = _places(chunk)
-        if places is None:
-            yield chunk
-            return
+        places = _places(chunk) or []
         known = [self._known(chunk, *place) for place in places]
         if not any(known):
             yield chunk
@@ -140,8 +150,8 @@ class Seen:
                     yield slice_of(chunk, text, start, end)
 
     def _read(self, chunk: Chunk) -> Iterator[Chunk]:
-        if self._has_text(chunk):
-            yield chunk
+        if standing := self._standing(chunk):
+            yield standing
             return
         for span, offset in _places(chunk) or ():
             for start, end in self._known(chunk, span, offset):
@@ -149,22 +159,56 @@ class Seen:
                     chunk, chunk.text[start - offset : end - offset], start, end
                 )
 
-    def _has_text(self, chunk: Chunk) -> bool:
-        # Whether or not it has a place here: it may have had none there.
-        return (chunk.document, chunk.text) in self._texts
+    def _placed(self, chunk: Chunk) -> Chunk:
+        """The chunk as the beginning of its text, if what was read of that proves it.
+
+        A page or a document as a whole mostly tells no place.
+        """
+        if chunk.span is not None:
+            return chunk
+        known: list[Span] = []
+        for part, pieces in self._of(chunk):
+            for span, text in pieces if part == chunk.part else ():
+                if span is None or span.start >= len(chunk.text):
+                    continue
+                if not text or not chunk.text.startswith(text, span.start):
+                    return chunk
+                known.append(span)
+        if sum(end - start for start, end in _united(known)) < _NO_CHANCE:
+            return chunk
+        whole = Span(0, len(chunk.text))
+        return chunk._replace(position=(chunk.part or 0, *whole), span=whole)
+
+    def _standing(self, chunk: Chunk) -> Chunk | None:
+        """The chunk where all its text stands, if its place is not known here or there.
+
+        It cannot be cut: without both places that would be a guess.
+        """
+        placed = _places(chunk) is not None
+        for part, pieces in self._of(chunk):
+            if part != chunk.part and None not in {part, chunk.part}:
+                continue
+            there = chunk._replace(part=part if part == chunk.part else None)
+            for span, text in pieces:
+                if span is None and _holds(text, chunk):
+                    return there._replace(position=None, span=None)
+                if span is not None and not placed and _holds(text, chunk):
+                    at = span.start + text.index(chunk.text)
+                    return slice_of(there, chunk.text, at, at + len(chunk.text))
+        return None
 
     def _add_text(self, text: str, spans: Sequence[Span], chunk: Chunk) -> None:
         places = _slices(text, spans)
         if places is None:
-            self._texts[chunk.document, text] = None
+            self._add_piece(_source_of(chunk), (None, text))
         for (start, end), offset in places or ():
             shown = text[start - offset : end - offset]
             self._add_piece(_source_of(chunk), (Span(start, end), shown))
 
     def _add_entry(self, entry: Any, number: int) -> None:
         match list(entry) if isinstance(entry, (list, tuple)) else entry:
-            case [str(document), str(text)]:
-                self._texts[document, text] = None
+            case [str(document), int() | None as part, None, None, str(of), str(text)]:
+                self._add_piece((document, part, of), (None, text))
             case [str(document), int() | None as part, int(start), int(end), *told] if (
                 0 <= start <= end
                 and [*map(type, told)] in ([], [str], [str, str])
@@ -177,22 +221,26 @@ class Seen:
                 raise _refused(entry, number)
 
     def _add_piece(self, source: _Source, piece: _Piece) -> None:
-        (start, end), _ = piece
-        if start < end:
-            self._pieces.setdefault(source, set()).add(piece)
+        span, text = piece
+        if text if span is None else span.start < span.end:
+            self._pieces.setdefault(source, {})[piece] = None
+
+    def _of(self, chunk: Chunk) -> Iterator[tuple[int | None, Iterable[_Piece]]]:
+        """What was shown of its document; of an unknown version it may be of any."""
+        _, _, version = _source_of(chunk)
+        for (document, part, shown), pieces in self._pieces.items():
+            if document in {chunk.document, chunk.name} and (
+                shown == version or "" in {shown, version}
+            ):
+                yield part, pieces
 
     def _known(self, chunk: Chunk, span: Span, offset: int) -> list[Span]:
-        """What was read of a span; of an unknown version it may be of any."""
-        _, part, version = _source_of(chunk)
+        """What was read of a span."""
         found = []
-        for known, pieces in self._pieces.items():
-            if (
-                known[0] not in {chunk.document, chunk.name}
-                or known[1] != part
-                or (known[2] != version and "" not in {known[2], version})
-            ):
-                continue
-            for shown, text in pieces:
+        for part, pieces in self._of(chunk):
+            for shown, text in pieces if part == chunk.part else ():
+                if shown is None:
+                    continue
                 start, end = max(shown.start, span.start), min(shown.end, span.end)
                 if start < end and (
                     not text
@@ -201,6 +249,17 @@ class Seen:
                 ):
                     found.append(Span(start, end))
         return _united(found)
+
+
+def _holds(text: str, chunk: Chunk) -> bool:
+    """Whether a text that was shown has all of a chunk, and not by chance."""
+    sought = chunk.text
+    if len(sought) >= len(text):
+        return sought == text
+    if len(sought) >= _NO_CHANCE and sought in text:
+        return True
+    # A page or a document that was shown begins where spans are counted from.
+    return chunk.span is not None and text.startswith(sought, chunk.span.start)
 
 
 def _refused(found: Any, number: int | None = None) -> InvalidOptionError:
@@ -218,8 +277,9 @@ def _refused(found: Any, number: int | None = None) -> InvalidOptionError:
 
 
 def _source_of(chunk: Chunk) -> _Source:
+    """By its name: of several stores that have the document not all have a key."""
     version = version_text(chunk.metadata.get(DOC_VERSION))
-    return chunk.document, chunk.part, version
+    return chunk.name or chunk.document, chunk.part, version
 
 
 def _places(chunk: Chunk) -> list[tuple[Span, int]] | None:

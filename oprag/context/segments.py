@@ -178,6 +178,6 @@ def segment_order(
 
 
 def _value(piece: Piece, size: int, typical: int, decay: float) -> float:
-    if not piece.covering:
+    if piece.source is not None:
         return -_PENALTY * size / typical
-    return math.exp(-piece.covering[0].rank / decay) - _PENALTY
+    return math.exp(-piece.best.rank / decay) - _PENALTY

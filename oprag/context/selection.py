@@ -32,6 +32,8 @@ _SHORT_CHUNK = 64
 _LEAST = 16
 _FILLING_HITS = 20
 """Hits at first where their neighbours fill the budget."""
+_COMPETING_HITS = 40
+"""The same where neighbours come before hits that are worth less."""
 _GROWTH = 2
 _PER_UNIT = 8
 """Chunks of a unit of 4,000 tokens, at 512 each."""
@@ -145,7 +147,7 @@ class FetchPlan:
         widen: int | Literal["fill"] | None = None,
     ) -> None:
         if widen == "fill":
-            self.k = _FILLING_HITS
+            self.k = _COMPETING_HITS if candidates else _FILLING_HITS
         else:
             fills = -(-token_budget // (_SHORT_CHUNK * (1 + 2 * (widen or 0))))
             self.k = max(_LEAST, fills, 0 if widen else candidates or 0)

@@ -34,6 +34,7 @@ _SAME = (
     ("documents", "docs", "docstore", "full_documents", "full_texts"),
     ("prompts", "prompt", "qa_prompt"),
     ("citations", "citation"),
+    ("bm25", "hybrid", "keywords"),
 )
 """Words of one meaning. A component has one word of each."""
 
@@ -51,7 +52,9 @@ GONE = {
 _OF_RENDERING = "It belongs to oprag.render, which writes the passages as text."
 _NOT_HERE = {
     **dict.fromkeys(("citations", "citation"), _OF_RENDERING),
-    "widen": "Set it on OrderPreservingRetriever, which knows the store.",
+    **dict.fromkeys(
+        ("widen", "bm25"), "Set it on OrderPreservingRetriever, which knows the store."
+    ),
     "chunk_overlap": "Leave it out: chunks of whole sentences do not overlap.",
 }
 """Options of others that have no other word here, and what to do."""

@@ -31,10 +31,12 @@ from oprag.metadata import (
     TEXT_HASH,
     TEXT_LENGTH,
     document_key,
+    own_name,
     stamped_hash,
     text_stamp,
     version_of_hashes,
     version_text,
+    without_repeated_name,
     without_repeating,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, as_number, rewritten
@@ -100,7 +102,7 @@ def _is_proved(group: Sequence[Examined]) -> bool:
     """
     metadatas = [chunk.hit.metadata for chunk in group]
     stamps = sum(bool(stamped_hash(metadata)) for metadata in metadatas)
-    names = {metadata.get(DOC_URI) for metadata in metadatas}
+    names = {own_name(metadata) for metadata in metadatas}
     if not stamps or len(names) != 1:
         return False
     stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
@@ -116,6 +118,8 @@ def _beside_nodes(group: Sequence[Examined], name: str) -> Iterator[Change]:
     for chunk in group:
         own = {k: v for k, v in chunk.hit.metadata.items() if k in OWN_KEYS}
         update = {k: v for k, v in own.items() if chunk.stored.get(k) != v}
+        if own_name({**chunk.stored, **update}) is None:
+            update[DOC_URI] = name
         if update:
             yield Change(chunk.id, name, chunk.stored, update)
 
@@ -254,7 +258,8 @@ def _renewed(
     gone: bool,
 ) -> dict[str, Any]:
     if CHAR_START not in entry and not gone and CHUNK_INDEX not in entry:
-        return {**metadata, **entry}
+        renewed = {**metadata, **entry}
+        return renewed if DOC_URI in metadata else without_repeated_name(renewed)
     renewed = replaced(metadata, entry)
     if gone or CHAR_START not in entry:
         renewed = {

@@ -19,13 +19,13 @@ from oprag.documents import (
 from oprag.errors import AmbiguousPositionError, IncompleteDocumentError, OpragError
 from oprag.metadata import (
     DOC_KEY,
-    DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
     TOKEN_COUNTER,
     document_key,
+    own_name,
     stamped_hash,
     version_text,
 )
@@ -86,9 +86,9 @@ def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]
     names: dict[str, str] = {}
     for i, metadata in enumerate(metadatas):
         if is_own(metadata):
-            key, name = metadata[DOC_KEY], metadata.get(DOC_URI)
+            key, name = metadata[DOC_KEY], own_name(metadata)
             keys.setdefault(key, []).append(i)
-            if key not in names and isinstance(name, str):
+            if key not in names and name is not None:
                 names |= {key: name} if document_key(name) == key else {}
     return {name: keys[key] for key, name in names.items()}
 
@@ -111,7 +111,7 @@ def _check_copies(
             findings.add("foreign_chunks", hit.source, name, detail)
         renamed = [hit for hit in found.renamed if hit.source not in told]
         for hit in renamed:
-            other, detail = str(hit.metadata[DOC_URI]), f"the same text as {name}"
+            other, detail = str(own_name(hit.metadata)), f"the same text as {name}"
             findings.add("indexed_twice", hit.source, other, detail)
         if renamed:
             told.update(members)

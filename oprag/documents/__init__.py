@@ -6,6 +6,7 @@ from oprag.documents.annotating import (
     annotate_chunks,
     replaced,
 )
+from oprag.documents.bm25 import Bm25, no_words
 from oprag.documents.copies import Copies, StoredCopies, is_own
 from oprag.documents.entries import (
     as_texts_by_name,
@@ -30,7 +31,7 @@ from oprag.documents.search_filters import (
     unknown_filter,
     unseen_filter,
 )
-from oprag.documents.searched_chunks import SearchedChunks
+from oprag.documents.searched_chunks import ChunkKey, SearchedChunks, chunk_key
 from oprag.documents.sources import (
     DocumentSource,
     ReadTexts,
@@ -45,8 +46,10 @@ from oprag.documents.sources import (
 from oprag.documents.stored_chunks import (
     ChunkStore,
     StoredChunk,
+    chroma_numbered,
     chroma_rows,
     no_store,
+    qdrant_ids,
     qdrant_place,
     stored_hit,
     unknown_store,
@@ -54,6 +57,8 @@ from oprag.documents.stored_chunks import (
 
 __all__ = [
     "POSITION_KEYS",
+    "Bm25",
+    "ChunkKey",
     "ChunkStore",
     "Copies",
     "DocumentSource",
@@ -74,7 +79,9 @@ __all__ = [
     "check_listed",
     "check_passages",
     "checked_text",
+    "chroma_numbered",
     "chroma_rows",
+    "chunk_key",
     "count_files",
     "document_source",
     "exact_text",
@@ -83,8 +90,10 @@ __all__ = [
     "is_own",
     "is_unchanged",
     "no_store",
+    "no_words",
     "not_found",
     "one_filter",
+    "qdrant_ids",
     "qdrant_place",
     "read_folder",
     "read_versions",

@@ -27,6 +27,7 @@ from oprag.metadata import (
     document_key,
     document_version,
     text_stamp,
+    without_repeated_name,
 )
 from oprag.warning import warn_user
 
@@ -57,7 +58,8 @@ def annotate_chunks(
 ) -> list[list[dict[str, str | int]]]:
     """Locate the chunks of one document, and return the metadata that says where.
 
-    Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order
+    Every chunk gets `doc_key`, `doc_uri` (see `replaced`), `chunk_index` and
+    `n_chunks`: the order
     of the list is known even where a place is not. `char_start` and `char_end` are
     written only where the place is proved. The first chunk of each part gets the
     stamp of its text (`oprag.metadata.text_stamp`); where there are parts, every chunk
@@ -114,7 +116,8 @@ def replaced(
 
     Every old position goes; LangChain's `start_index` stays, corrected, where the
     place is proved. A token count and the stamp of a text go with another span: they
-    were of another text.
+    were of another text. A `doc_uri` that was not there is not written where another
+    key says the same.
     """
     stale = {*POSITION_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
@@ -123,7 +126,7 @@ def replaced(
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
         kept["start_index"] = entry[CHAR_START]
-    return kept
+    return kept if DOC_URI in metadata else without_repeated_name(kept)
 
 
 def _order(name: str, part: SourcePart) -> list[int]:

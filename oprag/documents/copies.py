@@ -20,6 +20,7 @@ from oprag.metadata import (
     DOC_URI,
     DOC_VERSION,
     PART_INDEX,
+    own_name,
     version_text,
 )
 from oprag.positions import as_number, document_name
@@ -119,8 +120,8 @@ def is_own(metadata: Mapping[str, Any]) -> bool:
 
 
 def _own_names(hit: Hit) -> list[str]:
-    name = hit.metadata.get(DOC_URI)
-    return [name] if isinstance(name, str) else []
+    name = own_name(hit.metadata)
+    return [] if name is None else [name]
 
 
 def _foreign_names(hit: Hit) -> list[str]:

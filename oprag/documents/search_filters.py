@@ -78,16 +78,24 @@ def is_unchanged(retriever: object, kind: type) -> bool:
     )
 
 
+_READING = {
+    "widen": ("reads chunks of {} beside those that were found", "as neighbours"),
+    "bm25": ("finds chunks of {} by their words", "that way"),
+}
+"""What options do that read single chunks, and how those come back."""
+
+
 def unseen_filter(
     unseen: str, store: str, option: str = "documents"
 ) -> InvalidOptionError:
     """What a search is filtered by cannot be told."""
-    if option == "widen":
+    if option in _READING:
+        does, back = _READING[option]
         message = (
-            f"widen= reads chunks of {store} beside those that were found, and "
+            f"{option}= {does.format(store)}, and "
             f"{unseen}. Chunks that a filter keeps out of the search must not come "
-            "back as neighbours. Use OrderPreservingRetriever around the vector "
-            "store's own retriever, with nothing but a filter; or leave widen= out."
+            f"back {back}. Use OrderPreservingRetriever around the vector "
+            f"store's own retriever, with nothing but a filter; or leave {option}= out."
         )
         return InvalidOptionError(message, option=option, value=store)
     message = (
@@ -103,11 +111,12 @@ def unknown_filter(
     where: Any, store: str, option: str = "documents"
 ) -> InvalidOptionError:
     """A store's chunks cannot be read through a search's filter."""
-    if option == "widen":
+    if option in _READING:
+        what = "neighbours" if option == "widen" else "chunks"
         message = (
             f"The search is filtered by {where!r:.200}, and the chunks of {store} "
-            "cannot be read through that filter. So widen= cannot read neighbours "
-            "from them: leave the filter out, or widen=."
+            f"cannot be read through that filter. So {option}= cannot read {what} "
+            f"from them: leave the filter out, or {option}=."
         )
         return InvalidOptionError(message, option=option, value=store)
     message = (

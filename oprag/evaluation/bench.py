@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from oprag.chunk import Hit
-from oprag.evaluation.artifacts import Artifacts
-from oprag.evaluation.asking import ANSWER_STYLES, AnswerStyle
+from oprag.evaluation.artifacts import Artifacts, Facts
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.errors import check_one_of
 from oprag.evaluation.models import Model
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.vectors import Matrix, Vectors, best_first
+from oprag.evaluation.wording import ANSWER_STYLES, AnswerStyle, Wording
 from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
@@ -33,7 +34,9 @@ class Bench:
 
     Args:
         dataset: Questions and documents.
-        model: Answers; also writes summaries and gists.
+        model: Answers, and chooses pages to look up.
+        index_model: Writes what is made of documents beforehand: summaries, pages,
+            gists; None: the same.
         vectors: Of the embedding model.
         token_counter: Counts budgets and contexts; None for cl100k.
         window: Tokens that the model reads and writes; None when not known.
@@ -42,6 +45,7 @@ class Bench:
         seed: Of everything that is drawn.
         answer_style: How answers are asked for; reports read it from the run's
             settings, where it has the same name.
+        wording: In which words it is asked; None: our own.
 
     Raises:
         InvalidOptionError: There is no such style.
@@ -58,16 +62,22 @@ class Bench:
         cache: Path | None = None,
         seed: int = 42,
         answer_style: AnswerStyle = "letter",
+        wording: Wording | None = None,
+        index_model: Model | None = None,
     ) -> None:
         check_one_of("answer_style", answer_style, ANSWER_STYLES)
         self.dataset = dataset
         self.model = model
+        self.index_model = index_model or model
+        self.on_made: Callable[[str, Document, Mapping[str, Any]], None] | None = None
+        """Told the kind and the content of what is used of a document's."""
         self.vectors = vectors
         self.counter: NamedTokenCounter = resolve_token_counter(token_counter)
         self.window = window
         self.artifacts = Artifacts(cache)
         self.seed = seed
         self.answer_style = answer_style
+        self.wording = wording or Wording()
         asked = (len(q.doc_ids) or len(dataset.documents) for q in dataset.questions)
         self._most_documents = max(_KEPT_DOCUMENTS, *asked, 0)
         self._hits: dict[Splitting, OrderedDict[Hashable, list[Hit]]] = {}
@@ -78,9 +88,41 @@ class Bench:
     def trial(self, model: Model) -> Bench:
         """Return the same bench with another model; nothing that it makes is kept."""
         trial = copy.copy(self)
-        trial.model, trial.artifacts = model, Artifacts()
+        trial.model = trial.index_model = model
+        trial.artifacts = Artifacts()
         trial._other = OrderedDict()  # noqa: SLF001 -- of the same class
         return trial
+
+    def asking(self, model: Model) -> Bench:
+        """Return the same bench with another model for the answers; all else shared."""
+        bench = copy.copy(self)
+        bench.model = model
+        return bench
+
+    async def made(
+        self,
+        kind: str,
+        document: Document,
+        of: Facts,
+        make: Callable[[], Awaitable[Facts]],
+    ) -> dict[str, Any]:
+        """Return what is made of a document by a model, made now if it never was.
+
+        Args:
+            kind: What it is, such as `raptor-tree`.
+            document: The document.
+            of: Everything else that decides it, see `Artifacts.made`.
+            make: Makes it.
+
+        Raises:
+            UnreadableFileError: Its file is damaged.
+        """
+        digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
+        of = {"text": digest.hexdigest(), "model": self.index_model.name, **of}
+        made = await self.artifacts.made(kind, of, make)
+        if self.on_made is not None:
+            self.on_made(kind, document, made)
+        return made
 
     def documents(self, question: Question) -> list[Document]:
         """The documents a question is asked of, in the order of the set."""

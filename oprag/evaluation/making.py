@@ -30,10 +30,10 @@ did what, when, where, how much, and why. Write the summary and nothing more."""
 _PAGE_BREAK = (
     _MATERIAL
     + """\
-It is a part of a longer text. {before}Numbers in angle brackets mark places where a \
-page could end. Choose the place where a reader would best pause: where a scene, an \
-argument, a topic or a conversation ends. Write its number in angle brackets and \
-nothing more."""
+It is a part of a longer text. {before}{after}Numbers in angle brackets mark places \
+where a page could end. Choose the place where a reader would best pause: where a \
+scene, an argument, a topic or a conversation ends. Write its number in angle brackets \
+and nothing more."""
 )
 
 _GIST = (
@@ -67,7 +67,9 @@ def summary_call(text: str, max_tokens: int) -> Call:
     return Call("summary", prompt, facts, max_output_tokens=max_tokens)
 
 
-def page_break_call(parts: Sequence[str], breaks: Sequence[int], before: str) -> Call:
+def page_break_call(
+    parts: Sequence[str], breaks: Sequence[int], before: str, after: str = ""
+) -> Call:
     """Ask for the place where a page should end.
 
     Args:
@@ -75,6 +77,7 @@ def page_break_call(parts: Sequence[str], breaks: Sequence[int], before: str) ->
         breaks: Parts that stand before each place, ascending; places are numbered
             from 1 in this order.
         before: The page before; empty for none.
+        after: The part that follows; empty for none.
     """
     marks = {behind: f"<{number}>" for number, behind in enumerate(breaks, 1)}
     lines: list[str] = []
@@ -83,8 +86,11 @@ def page_break_call(parts: Sequence[str], breaks: Sequence[int], before: str) ->
         if behind in marks:
             lines.append(marks[behind])
     told = f"The page before it:\n\n{before.strip()}\n\n" if before else ""
-    prompt = fill_prompt(_PAGE_BREAK, text="\n".join(lines), before=told)
+    follows = f"It goes on with:\n\n{after.strip()}\n\n" if after else ""
+    text = "\n".join(lines)
+    prompt = fill_prompt(_PAGE_BREAK, text=text, before=told, after=follows)
     facts = {"parts": list(parts), "breaks": list(breaks), "before": before}
+    facts["after"] = after
     return Call("page_break", prompt, facts)
 
 
@@ -134,17 +140,18 @@ async def kept_reply(bench: Bench, call: Call) -> Completion:
     """
 
     async def make() -> Facts:
-        completion = await bench.model.complete(call)
+        completion = await bench.index_model.complete(call)
         if call.kind in _NEEDED and not completion.text.strip():
+            name = bench.index_model.name
             message = (
-                f"The chat model {bench.model.name!r} wrote an empty {call.kind}. Run "
-                "it again, or use another model."
+                f"The chat model {name!r} wrote an empty {call.kind}. Run it again, or "
+                "use another model."
             )
-            raise ChatModelError(message, model=bench.model.name)
+            raise ChatModelError(message, model=name)
         return {"text": completion.text, "usage": completion.usage.to_dict()}
 
     asked = {
-        "model": bench.model.name,
+        "model": bench.index_model.name,
         "prompt": call.prompt,
         "max_output_tokens": call.max_output_tokens,
     }

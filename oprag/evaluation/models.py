@@ -39,7 +39,7 @@ CallKind: TypeAlias = Literal[
 - `"summary"`: RAPTOR's. `text`, `max_tokens`.
 - `"page_break"`: where a page of ReadAgent ends. `parts` (sentences or paragraphs),
   `breaks` (parts before each place; places are numbered from 1), `before` (the page
-  before, or empty).
+  before, or empty), `after` (the part behind the passage, or empty).
 - `"gist"`: the short version of a page. `text`.
 - `"look_up"`: pages to read in full. `question` (its options below it), `options`,
   `gists` (of the pages, numbered from 1), `pages` (how many at most).
@@ -72,6 +72,14 @@ class Completion:
     """As the provider reported it; else counted, and marked as estimated."""
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """One call and its reply."""
+
+    call: Call
+    completion: Completion
+
+
 class Model(ABC):
     """Anything that replies to calls: a chat model, or the offline reader."""
 
@@ -85,3 +93,26 @@ class Model(ABC):
         Raises:
             ChatModelError: It failed for good, its retries included.
         """
+
+
+class Recorder(Model):
+    """A model whose calls and replies are kept.
+
+    Args:
+        model: Who replies.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.name = model.name
+        self.exchanges: list[Exchange] = []
+        self._model = model
+
+    async def complete(self, call: Call) -> Completion:
+        """Reply as the model does.
+
+        Raises:
+            ChatModelError: As the model raises it; such a call is not kept.
+        """
+        completion = await self._model.complete(call)
+        self.exchanges.append(Exchange(call, completion))
+        return completion

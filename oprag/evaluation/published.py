@@ -18,17 +18,21 @@ _FILE = Path(__file__).with_name("published.csv")
 _SPLITS = {"narrativeqa/test": "narrativeqa", "quality/dev": "quality"}
 """`Dataset.name` of the split that the papers used, and the name of its figures."""
 
+AVERAGE = "self-route/average"
+"""What Self-Route's means over its nine sets stand under; no set of this name is
+loaded. Their measure is `average`: accuracy, F1 and ROUGE as each set has it."""
+
 
 @dataclass(frozen=True)
 class Published:
     """One figure of a paper."""
 
     dataset: str
-    """As `data.load` takes it."""
+    """As `data.load` takes it; or `AVERAGE`."""
     measure: str
-    """As `scores.jsonl` names it."""
+    """As `scores.jsonl` names it; or `answerable` and `token_share`, of routing."""
     model: str
-    """The reader."""
+    """The reader; `retrieval alone` where none was asked."""
     method: str
     tokens: int | None
     """The budget, or the mean tokens that were read; None where it is not told."""
@@ -36,6 +40,8 @@ class Published:
     """From 0 to 1, as our measures are."""
     source: str
     """The paper."""
+    deviation: float | None = None
+    """Standard deviation over the paper's runs, from 0 to 1; None: not told."""
 
 
 @cache
@@ -45,7 +51,8 @@ def all_published() -> tuple[Published, ...]:
     ∞Bench En.QA and En.MC: the rows of whole contexts and Self-Route stand in OP-RAG's
     table as well; its text gives 34.32 for Llama's whole context, and Self-Route's
     paper 76.42 for GPT-4o's on En.MC. OP-RAG's score order was measured with 128
-    chunks (En.QA) and 192 (En.MC) of 128 tokens.
+    chunks (En.QA) and 192 (En.MC) of 128 tokens. Self-Route's own tables have 5 chunks
+    of Contriever's, where the method does not say otherwise.
     """
     with _FILE.open(encoding="utf-8", newline="") as file:
         return tuple(
@@ -57,6 +64,7 @@ def all_published() -> tuple[Published, ...]:
                 int(row["tokens"]) if row["tokens"] else None,
                 round(float(row["percent"]) / 100, 6),
                 row["source"],
+                round(float(row["deviation"]) / 100, 6) if row["deviation"] else None,
             )
             for row in csv.DictReader(file)
         )

@@ -40,7 +40,8 @@ async def read(
         calls: Of the stages before, by name.
     """
     style = bench.answer_style
-    completion = await bench.model.complete(answer_call(question, context.text, style))
+    call = answer_call(question, context.text, style, bench.wording)
+    completion = await bench.model.complete(call)
     reading = read_reply(completion.text, question, style)
     last = Step("answer", completion.text, not reading.answered, completion.usage)
     return Attempt(

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -43,10 +43,16 @@ def write_whole(path: Path, data: bytes, *, shared: bool = False) -> None:
             then has a draft of its own; otherwise the next one replaces a draft that
             a kill left.
     """
+    write_whole_of(path, [data], shared=shared)
+
+
+def write_whole_of(path: Path, parts: Iterable[bytes], *, shared: bool = False) -> None:
+    """Write a file anew out of its parts, as `write_whole` does."""
     draft = path.with_name(f"{path.name}.{os.getpid() if shared else 'new'}")
     try:
         with draft.open("wb") as file:
-            file.write(data)
+            for part in parts:
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

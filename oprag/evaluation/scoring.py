@@ -58,7 +58,8 @@ def scored_text(answer: Mapping[str, Any]) -> str:
 def measures_of(dataset: Dataset) -> dict[str, Measure]:
     """Name the measures of an answer's text that fit a set, the set's own first.
 
-    `choice_match` stands for two, by the fixed and by ∞Bench's official rules.
+    `choice_match` and `bracketed_match` stand for two each, by the fixed and by their
+    authors' official rules.
     METEOR is among them where the set names it, whether or not its data is here.
 
     Raises:
@@ -70,7 +71,8 @@ def measures_of(dataset: Dataset) -> dict[str, Measure]:
             wanted[name] = _choice("fixed")
             wanted["choice_match_official"] = _choice("official")
         elif name == "bracketed_match":
-            wanted[name] = _bracketed
+            wanted[name] = _bracketed("fixed")
+            wanted["bracketed_match_official"] = _bracketed("official")
         elif name == "meteor" and metrics.meteor_unavailable() is not None:
             wanted[name] = lambda _text, _question: None
         elif name in _BY_REFERENCE:
@@ -204,9 +206,14 @@ def _choice(rules: metrics.choices.ChoiceRules) -> Measure:
     return measure
 
 
-def _bracketed(text: str, question: Question) -> Score:
-    gold = question.gold_option
-    return None if gold is None else metrics.bracketed_match(text, gold_option=gold)
+def _bracketed(rules: metrics.choices.ChoiceRules) -> Measure:
+    def measure(text: str, question: Question) -> Score:
+        gold = question.gold_option
+        if gold is None:
+            return None
+        return metrics.bracketed_match(text, gold_option=gold, rules=rules)
+
+    return measure
 
 
 _OfContext: TypeAlias = Callable[[Mapping[str, Any], Question], Score]

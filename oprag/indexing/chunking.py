@@ -22,6 +22,8 @@ from oprag.metadata import (
     chunk_id,
     document_version,
     named_id,
+    spelled_out,
+    without_repeated_name,
 )
 from oprag.positions import (
     Part,
@@ -122,7 +124,7 @@ def _full_id(chunk: WantedChunk) -> str:
     Whatever of a chunk changes, what is written has an id that the store does not
     have yet: the old chunk stays until the new one is there.
     """
-    return named_id(f"{chunk.id}\n{sorted(chunk.metadata.items())!r}")
+    return named_id(f"{chunk.id}\n{sorted(spelled_out(chunk.metadata).items())!r}")
 
 
 def _refuse_unstorable(name: str, what: str, text: str) -> None:
@@ -188,7 +190,7 @@ def _located(
 
 
 def _own_keys_last(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's metadata, then oprag's in its one order."""
+    """The user's metadata, then oprag's in its one order, and no name twice."""
     others = {key: value for key, value in metadata.items() if key not in OWN_KEYS}
     own = {key: metadata[key] for key in OWN_KEYS if key in metadata}
-    return {**others, **own}
+    return without_repeated_name({**others, **own})

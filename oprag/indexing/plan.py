@@ -14,10 +14,11 @@ from oprag.errors import DuplicateDocumentError, InvalidOptionError
 from oprag.metadata import (
     DOC_KEY,
     DOC_SCOPE,
-    DOC_URI,
     DOC_VERSION,
     OWN_KEYS,
     PART_INDEX,
+    own_name,
+    spelled_out,
     version_settings,
 )
 from oprag.positions import shared_key
@@ -106,7 +107,7 @@ def plan(
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if wanted:
-        _refuse_shared_key(doc_key, wanted[0].metadata.get(DOC_URI), own)
+        _refuse_shared_key(doc_key, own_name(wanted[0].metadata), own)
     if replace != "all" or not wanted:
         _refuse_other_scope(scope, own, is_empty=not wanted)
     if wanted and replace == "same_settings":
@@ -152,7 +153,7 @@ def _refuse_other_scope(
     scope: str, own: Sequence[StoredChunk], *, is_empty: bool
 ) -> None:
     for chunk in own:
-        other, name = chunk.metadata.get(DOC_SCOPE), chunk.metadata.get(DOC_URI)
+        other, name = chunk.metadata.get(DOC_SCOPE), own_name(chunk.metadata)
         if isinstance(other, str) and other != scope:
             here = f"{scope!r}" if scope else "a list without scope="
             message = (
@@ -173,21 +174,18 @@ def _refuse_other_scope(
 
 def _refuse_shared_key(doc_key: str, name: Any, own: Sequence[StoredChunk]) -> None:
     for chunk in own:
-        other = chunk.metadata.get(DOC_URI)
-        if isinstance(other, str) and other != name:
+        other = own_name(chunk.metadata)
+        if other is not None and other != name:
             raise shared_key(doc_key, other, str(name))
 
 
 def _same(wanted: WantedChunk, present: StoredChunk) -> bool:
     if wanted.text != present.text:
         return False
-    for key, value in wanted.metadata.items():
-        if not _agree(value, present.metadata.get(key)):
-            return False
-    return not any(
-        key not in wanted.metadata and present.metadata.get(key) is not None
-        for key in OWN_KEYS
-    )
+    new, old = spelled_out(wanted.metadata), spelled_out(present.metadata)
+    if not all(_agree(value, old.get(key)) for key, value in new.items()):
+        return False
+    return not any(key not in new and old.get(key) is not None for key in OWN_KEYS)
 
 
 def _agree(wanted: str | float, present: Any) -> bool:

@@ -13,6 +13,7 @@ from oprag.metadata import (
     DOC_VERSION,
     N_CHUNKS,
     document_key,
+    own_name,
 )
 from oprag.positions import as_number
 
@@ -63,9 +64,9 @@ class StoredBefore:
             if not is_own(chunk.metadata):
                 seen.append(chunk)
                 continue
-            key, name = chunk.metadata[DOC_KEY], chunk.metadata.get(DOC_URI)
+            key, name = chunk.metadata[DOC_KEY], own_name(chunk.metadata)
             # Another application may use these names for something else.
-            if not isinstance(name, str) or document_key(name) != key:
+            if name is None or document_key(name) != key:
                 continue
             scope = chunk.metadata.get(DOC_SCOPE)
             if isinstance(scope, str):
@@ -73,8 +74,8 @@ class StoredBefore:
             if key not in self._names:
                 self._names[key] = name
                 self.sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
-                own = (DOC_KEY, DOC_URI, DOC_VERSION)
-                kept = {k: chunk.metadata.get(k) for k in own}
+                version = chunk.metadata.get(DOC_VERSION)
+                kept = {DOC_KEY: key, DOC_URI: name, DOC_VERSION: version}
                 seen.append(chunk._replace(text="", metadata=kept))
 
     def read_rest(self, written: Iterable[str]) -> None:
@@ -106,7 +107,7 @@ class StoredBefore:
         if copies.foreign:
             self.foreign[document.name] = [hit.source.id for hit in copies.foreign]
         if copies.renamed:
-            names = {str(hit.metadata[DOC_URI]) for hit in copies.renamed}
+            names = {str(own_name(hit.metadata)) for hit in copies.renamed}
             self._renamed[document.name] = names
 
     def renamed(self, given: Container[str]) -> dict[str, list[str]]:

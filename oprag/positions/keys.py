@@ -15,8 +15,10 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    NAME_KEYS,
     OWN_KEYS,
     PART_INDEX,
+    own_name,
 )
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
@@ -52,7 +54,6 @@ SECTION_KEYS = (
 )
 """Keys of splitters that cut a document into sections first."""
 
-_FILE_KEYS = ("file_path", "source")
 _ID_KEYS = (
     *("ref_doc_id", "document_id", "doc_id", "file_id", "artifact_id"),
     *("source", "file_path", "original_file_name", "url"),
@@ -226,8 +227,8 @@ def read_documents(
             whether that is missing too.
 
     Returns:
-        One `(key, name)` per hit. The name is `doc_uri` where the metadata has
-        it as a string, else the key.
+        One `(key, name)` per hit. The name is that of `oprag.metadata.own_name`, else
+        the key.
 
     Raises:
         MissingDocumentError: A hit has no identity and `missing_document` is
@@ -246,19 +247,20 @@ def read_documents(
             if missing_document == "error":
                 raise _missing(hit, rank, document_key, position_keys)
             key = ""
-        uri = hit.metadata.get(DOC_URI)
-        documents.append((key, uri if uri and isinstance(uri, str) else key))
+        ours = DOC_URI in hit.metadata or DOC_KEY in hit.metadata
+        documents.append((key, (own_name(hit.metadata) if ours else None) or key))
     return documents
 
 
 def document_name(metadata: Mapping[str, Any]) -> str | None:
     """Return the name of a document that is to be split or indexed.
 
-    `doc_uri`, `doc_key`; then the file, because the ids of a framework may be of
-    one page, or of one run; then ids. None where the metadata has none of them.
+    The name that oprag gave it (`oprag.metadata.own_name`), `doc_uri`, `doc_key`; then
+    the file, because the ids of a framework may be of one page, or of one run; then
+    ids. None where the metadata has none of them.
     """
-    keys = (DOC_URI, DOC_KEY, *_FILE_KEYS, *_ID_KEYS)
-    return _first_name(metadata.get(key) for key in keys)
+    keys = (DOC_URI, DOC_KEY, *NAME_KEYS, *_ID_KEYS)
+    return own_name(metadata) or _first_name(metadata.get(key) for key in keys)
 
 
 def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
@@ -269,7 +271,7 @@ def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
 def _known_key(hit: Hit) -> str | None:
     metadata = hit.metadata
     if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
-        key = _first_name(metadata.get(name) for name in _FILE_KEYS)
+        key = _first_name(metadata.get(name) for name in NAME_KEYS)
         if key is not None:
             return key
     if hit.document is not None and hit.document not in _NO_NAME:

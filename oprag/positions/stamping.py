@@ -7,13 +7,17 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from oprag.metadata import (
+    DOC_KEY,
+    DOC_URI,
     DOC_VERSION,
     STAMP_KEYS,
     TEXT_HASH,
     CountedSpan,
     chunk_id,
     chunk_metadata,
+    document_key,
     document_version,
+    own_name,
     stamped_hash,
     text_stamp,
     version_text,
@@ -47,6 +51,7 @@ def stamp_chunks(
     *,
     settings: Sequence[object],
     counter: TokenCounting,
+    inherited: bool = True,
 ) -> list[list[Stamp]]:
     """Make ids and metadata for all chunks of one document.
 
@@ -55,6 +60,7 @@ def stamp_chunks(
         rows: The chunks of each part, relative to its text.
         settings: What decides where a text is cut, besides the counter.
         counter: What counted the tokens; see `oprag.metadata.chunk_metadata`.
+        inherited: Whether each chunk also gets the metadata of its part.
 
     Returns:
         One per chunk, nested like `rows`.
@@ -75,6 +81,9 @@ def stamp_chunks(
     for part, row in zip(parts, written, strict=True):
         if row and not part.offset:
             row[0].update(without_repeating(_text_stamp(part, again=again), version))
+        if inherited and own_name(_named_again(part)) == name:
+            for entry in row:
+                del entry[DOC_URI]
     return [
         [
             Stamp(
@@ -91,6 +100,12 @@ def stamp_chunks(
         ]
         for part, row in zip(parts, written, strict=True)
     ]
+
+
+def _named_again(part: Part) -> dict[str, Any]:
+    """What is said of the document's name besides `doc_uri`."""
+    others = {k: v for k, v in part.source.metadata.items() if k != DOC_URI}
+    return {**others, DOC_KEY: document_key(part.name)}
 
 
 def splitter_settings(*facts: object) -> str:

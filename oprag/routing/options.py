@@ -144,7 +144,8 @@ SET_ELSEWHERE = {
     "max_tokens": "Write max_context_tokens= for what the model takes in all; how long "
     "the answer may be is set on the model.",
     **dict.fromkeys(
-        ("selection", "widen"), "Set it on the retriever: OrderPreservingRetriever(…)."
+        ("selection", "widen", "bm25"),
+        "Set it on the retriever: OrderPreservingRetriever(…).",
     ),
 }
 """Options that other components have, and what to do in their place."""
@@ -169,6 +170,8 @@ class RouteOptions:
     retrieved_tokens: int | None = None
     """Tokens that a rung without a budget reads, but one chunk at least; None: all
     that was retrieved, because its number was chosen by someone."""
+    widened: bool = False
+    """Whether the hits come as a retriever gave them that widens (`widen=`)."""
     named: bool = True
     """Whether each full document is named in the prompt."""
 

@@ -12,11 +12,13 @@ from langchain_core.documents import Document
 
 from benchmarks.recall import arms
 from benchmarks.recall.books import SETS, Book, Question, data_folder, load_books
+from benchmarks.recall.choosing import interval, left_out
 from benchmarks.recall.measuring import evidence_kept, joined
+from benchmarks.recall.needed import Pieces, Settings
 from benchmarks.recall.rankings import Ranked, fused
 from benchmarks.recall.table import Row, as_markdown
 from oprag.context import order_context
-from oprag.splitting import TextChunk
+from oprag.splitting import TextChunk, split_sentences
 from oprag.tokens import resolve_token_counter
 from tests.langchain.corpus import ListRetriever
 
@@ -105,3 +107,44 @@ def test_the_books_of_the_reference_measurement():
     # the joints add.
     assert [counter(book.text) for book in books] == [101_130, 154_248]
     assert sum(len(book.questions) for book in books) == 727
+
+
+def test_tokens_needed_are_where_the_assembled_context_first_holds_the_evidence():
+    counter = resolve_token_counter("cl100k_base")
+    text = "".join(f"It is {n} o'clock.\n" for n in range(1, 41))
+    found = split_sentences(text, chunk_size=16, tokenizer=counter)
+    found += split_sentences(text, chunk_size=32, tokenizer=counter)
+    scores = np.random.default_rng(2).random((1, len(found)), np.float32)
+    book = Book("b", text, (Question("?", ((70, 200),), all_needed=True),))
+    pieces = Pieces(book, Ranked(tuple(found), scores, scores))
+    order = pieces.fused(0, "dense", None)
+    needed = pieces.by_worth(0, order, Settings())
+
+    def holds(budget):
+        passages = order_context(
+            [text[found[n].start : found[n].end] for n in order],
+            [{"source": "b", "char_start": found[n].start} for n in order],
+            token_budget=budget,
+            token_counter=counter,
+            selection="recall",
+        )
+        return evidence_kept(book.questions[0], [s for p in passages for s in p.spans])
+
+    assert holds(int(1.1 * needed))[0]
+    assert not holds(int(0.8 * needed))[0]
+
+
+def test_a_recipe_is_chosen_on_the_other_sets():
+    found = {
+        "one": {"a": np.array([0.0]), "b": np.array([9.0]), "c": np.array([8.0])},
+        "two": {"a": np.array([9.0]), "b": np.array([1.0]), "c": np.array([6.0])},
+    }
+    # Without a: 17 against 7; without b: 8 against 15; without c: 9 against 10.
+    assert [left_out(found, name) for name in "abc"] == ["two", "one", "one"]
+
+
+def test_an_interval_draws_documents_not_questions():
+    difference = np.array([1.0, 1.0, 1.0, 0.0])
+    assert interval(difference, ["a"] * 4) == (0.75, 0.75)
+    low, high = interval(difference, ["a", "a", "a", "b"])
+    assert (low, high) == (0.0, 1.0)

@@ -427,3 +427,46 @@ def test_the_list_names_every_data_set_and_system():
     assert result.exit_code == 0
     words = set(re.findall(r"[\w./-]+", result.stdout))
     assert words >= {*KNOWN, *DATASETS}
+
+
+def test_where_no_paper_has_figures_it_is_said(shared, tmp_path):
+    result = run(
+        *shared, "--systems", "dos-rag", "--published", "--out", tmp_path / "run"
+    )
+
+    assert result.exit_code == 0, result.output
+    assert "Note: The papers published no figures for 'q'." in result.stdout
+
+
+@pytest.mark.slow
+def test_the_papers_prompts_and_a_users_own_are_sent(
+    ask, options_of_the_mill, tmp_path
+):
+    def sent(name, *more):
+        out = ["--out", tmp_path / name]
+        result, requests = ask(
+            lambda _: "[[2]]", *options_of_the_mill, *out, *more, systems=SYSTEMS
+        )
+        return result, {request.prompt for request in requests}
+
+    brackets = ["--answer-style", "brackets"]
+    result, prompts = sent("paper", *brackets, "--prompts", "paper")
+    assert result.exit_code == 0, result.output
+    assert not any("unanswerable" in prompt for prompt in prompts)
+    result, prompts = sent("own", *brackets)
+    assert all("unanswerable" in prompt for prompt in prompts)
+    result, prompts = sent("forced", "--no-decline")
+    assert not any("unanswerable" in prompt for prompt in prompts)
+
+    (tmp_path / "choice.txt").write_text("Lo: {context} {question} {options}", "utf-8")
+    mine = ["--prompts", tmp_path, "--no-decline"]
+    result, prompts = sent("mine", *mine)
+    assert result.exit_code == 0, result.output
+    assert all(prompt.startswith("Lo: ") for prompt in prompts)
+
+    result, prompts = sent("mine", "--no-decline")
+    assert (result.exit_code, prompts) == (1, set())
+    assert "holds a run with other settings: prompts was" in result.stderr
+    result, prompts = sent("other", "--prompts", "paper")
+    assert (result.exit_code, prompts) == (1, set())
+    assert "no paper asks the questions of 'choice'" in result.stderr

@@ -20,8 +20,8 @@ from oprag.cli.evaluation_options import (
     read_temperature,
 )
 from oprag.cli.progress import CountedEmbeddings, answering
-from oprag.evaluation.asking import ANSWER_STYLES
 from oprag.evaluation.running.limits import Spending
+from oprag.evaluation.wording import ANSWER_STYLES
 from tests.evaluation.small import WordVectors, set_of_four
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oprag.chunk import Chunk, Span
-from oprag.context import order_context
+from oprag.chunk import Chunk, Hit, Span
+from oprag.context import ContextOptions, arrange, order_context
 from oprag.context.expanding import expanded_order
 from oprag.context.pieces import cut_into_lines
 from oprag.errors import InvalidOptionError, InvalidSpanError
@@ -30,21 +30,21 @@ def _spans(chunks):
 
 def test_the_neighbour_of_a_good_chunk_comes_before_a_better_one_elsewhere():
     chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40), _chunk(2, 10, 20)]
-    # Own 1/5, 1/6, 1/7; the next chunk is lent half of that, the one after it
-    # 0.354 (half, by the root of two), the third a quarter:
-    #   0-10   0.2    + max(1/7 / 2, 1/6 / 4)         = 0.2714
-    #   10-20  0.1429 + max(0.2 / 2, 1/6 * 0.354)     = 0.2429
-    #   30-40  0.1667 + max(0.2 / 4, 1/7 * 0.354)     = 0.2172
+    # Own 1/5, 1/6, 1/7; the next chunk is lent two fifths of that, the one after it
+    # 0.336 of it (by the fourth root of two less), the third 0.283:
+    #   0-10   0.2    + 1/7 * 0.4 + 1/6 * 0.283   = 0.3043
+    #   10-20  0.1429 + 0.2 * 0.4 + 1/6 * 0.336   = 0.2789
+    #   30-40  0.1667 + 0.2 * 0.283 + 1/7 * 0.336 = 0.2712
     kept = expanded_order(chunks)
     assert _spans(kept) == [(0, 10), (10, 20), (30, 40)]
     assert [chunk.rank for chunk in kept] == [0, 2, 1]
 
 
 def test_text_in_two_candidates_is_worth_both():
-    chunks = [_chunk(0, 100, 110), _chunk(1, 0, 20), _chunk(2, 10, 20)]
+    chunks = [_chunk(0, 300, 310), _chunk(1, 0, 20), _chunk(2, 10, 20)]
     # 10-20 is in both: 1/6 + 1/7 = 0.310. 0-10 is in one and next to the other:
-    # 1/6 + 1/7 / 2 = 0.238. 100-110 is worth 1/5.
-    assert _spans(expanded_order(chunks)) == [(10, 20), (0, 10), (100, 110)]
+    # 1/6 + 1/7 * 0.4 = 0.224. 300-310 is worth 1/5.
+    assert _spans(expanded_order(chunks)) == [(10, 20), (0, 10), (300, 310)]
 
 
 def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
@@ -58,7 +58,7 @@ def test_candidates_that_nothing_divides_are_handed_on_as_they_are():
 def test_worth_is_not_lent_to_another_document_or_page():
     chunks = [
         _chunk(0, 0, 10),
-        _chunk(1, 50, 60, "e"),
+        _chunk(1, 150, 160, "e"),
         _chunk(2, 10, 20, "e"),
         _chunk(3, 10, 20, part=7),
     ]
@@ -79,12 +79,57 @@ def test_chunks_without_a_position_stand_by_their_rank():
     assert [chunk.text for chunk in expanded_order(chunks)] == ["t0", "t1", "t2"]
 
 
-def test_a_gap_is_filled_from_the_full_text_if_it_is_no_longer_than_a_chunk():
-    chunks = [_chunk(0, 0, 10), _chunk(1, 20, 30), _chunk(2, 41, 50)]
-    kept = expanded_order(chunks, source_text={"d": TEXT}.get)
-    # Lent half of 1/5, so before none of the candidates: 0.1 < 1/7 + ...
-    assert _spans(kept) == [(0, 10), (20, 30), (41, 50), (10, 20)]
-    assert kept[-1].text == TEXT[10:20]
+def test_what_stands_around_candidates_is_read_from_the_full_text():
+    chunks = [_chunk(0, 20, 30), _chunk(1, 40, 50), _chunk(2, 150, 160)]
+    kept = expanded_order(chunks, source_text={"d": TEXT}.get, room=30)
+    # Steps of ten, for thirty characters; 30-40 is a gap no longer than a chunk.
+    assert {span for span in _spans(kept) if span[1] <= 80} == {
+        (start, start + 10) for start in range(0, 80, 10)
+    }
+    assert sorted(span for span in _spans(kept) if span[0] >= 80) == [
+        (start, start + 10) for start in range(120, 190, 10)
+    ]
+    assert {c.span.start: c.rank for c in kept}[30] == 0
+    # 30-40 is lent two fifths of 1/5 and 1/6, more than 1/7 of 150-160.
+    assert _spans(kept)[:4] == [(20, 30), (40, 50), (30, 40), (150, 160)]
+    assert all(c.text == TEXT[slice(*c.span)] for c in kept)
+
+
+def test_far_from_candidates_the_nearest_text_is_read_first():
+    chunks = [_chunk(0, 200, 204), _chunk(1, 0, 4)]
+    kept = expanded_order(chunks, source_text={"d": TEXT}.get, room=1000)
+    places = sorted(n for c in kept for n in range(*c.span))
+    assert places == list(range(400))  # all of the document, once
+    # Beyond eight lengths nothing is lent.
+    far = [c for c in kept if min(abs(c.span[0] - at) for at in (0, 200)) > 36]
+    away = [min(c.span[0] - 4, abs(c.span[0] - 200)) for c in far]
+    assert all(a <= b + 8 for a, b in pairwise(away))
+    assert {c.rank for c in far if c.span[1] <= 100} == {1}
+    assert {c.rank for c in far if c.span[0] >= 104} == {0}
+
+
+def test_steps_around_candidates_end_at_a_blank():
+    text = "abc defg " * 12
+    (first, *_, last) = expanded_order(
+        [Chunk(text[45:54], "d", 0, (0, 45, 54), Span(45, 54))],
+        source_text={"d": text}.get,
+        room=30,
+    )
+    assert first.span == (45, 54)
+    kept = expanded_order(
+        [Chunk(text[45:55], "d", 0, (0, 45, 55), Span(45, 55))],
+        source_text={"d": text}.get,
+        room=30,
+    )
+    starts = {c.span.start for c in kept} - {45, 55}
+    assert starts
+    assert all(text[start - 1] == " " for start in starts)
+    assert last.text in text
+
+
+def test_nothing_is_read_around_candidates_without_the_full_text():
+    chunks = [_chunk(0, 20, 30), _chunk(1, 40, 50)]
+    assert _spans(expanded_order(chunks)) == [(20, 30), (40, 50)]
 
 
 def test_a_full_text_that_is_another_one_is_an_error():
@@ -118,16 +163,16 @@ def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
 def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
     def worth(piece):
         middle = (piece.start + piece.end) / 2
-        own, lent = 0.0, 0.0
+        own, lent = 0.0, []
         for c in chunks:
             start, end = c.span
             if start <= piece.start and piece.end <= end:
                 own += 1 / (5 + c.rank)
                 continue
             distance = max(start - middle, middle - end) / (end - start)
-            if distance <= 3:
-                lent = max(lent, 0.5 ** (distance / 2 + 0.75) / (5 + c.rank))
-        return own + lent
+            if distance <= 8:
+                lent.append(0.4 * 2 ** ((0.5 - distance) / 4) / (5 + c.rank))
+        return own + sum(sorted(lent)[-4:])
 
     (line,) = cut_into_lines(chunks, max_gap=0)
     expected = sorted(map(worth, line.pieces), reverse=True)
@@ -198,6 +243,57 @@ def test_merging_makes_room_that_is_used():
     (passage,) = _context(chunks, 30, selection="recall")
     assert passage.text == TEXT[:30]
     assert len(_context(chunks, 30, selection="expand")) == 2
+
+
+SENTENCES = "".join(f"It is {n}. " for n in range(1000, 1060))  # of twelve characters
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 50), st.sampled_from([1, 2, 20, 40])),
+        min_size=1,
+        max_size=8,
+        unique=True,
+    ),
+    st.integers(500, 700),
+)
+def test_the_budget_is_filled_whatever_the_sizes_of_the_candidates(places, budget):
+    spans = [(12 * at, min(12 * (at + n), 720)) for at, n in places]
+    held = len({n for span in spans for n in range(*span)})
+    chunks = [
+        Chunk(SENTENCES[a:b], "d", rank, (0, a, b), Span(a, b))
+        for rank, (a, b) in enumerate(dict.fromkeys(spans))
+    ]
+    passages = _context(chunks, budget, selection="recall")
+    read = len("\n".join(passage.text for passage in passages))
+    taken = sum(len(passage.text) for passage in passages)
+    assert read <= budget
+    assert taken == held or read >= 0.97 * budget - 12
+
+
+def test_what_is_left_of_a_budget_takes_whole_sentences_of_the_next_chunk():
+    # The best takes 24 of 100; of the next, behind it or before, 6 sentences fit.
+    best = Chunk(SENTENCES[240:264], "d", 0, (0, 240, 264), Span(240, 264))
+    behind = Chunk(SENTENCES[264:480], "d", 1, (0, 264, 480), Span(264, 480))
+    before = Chunk(SENTENCES[0:240], "d", 1, (0, 0, 240), Span(0, 240))
+    (passage,) = _context([best, behind], 100, selection="recall")
+    assert passage.spans == (Span(240, 336),)
+    (passage,) = _context([best, before], 100, selection="recall")
+    assert passage.spans == (Span(168, 264),)
+
+
+def test_what_was_cut_is_not_all_there_was():
+    best = Hit(SENTENCES[:220], {"source": "d", "char_start": 0})
+    rest = Hit(SENTENCES[220:], {"source": "d", "char_start": 220})
+    options = {"token_counter": len, "selection": "recall"}
+    cut = arrange(
+        [best, rest], ContextOptions.from_options({"token_budget": 400, **options})
+    )
+    assert not cut.used_all
+    whole = arrange(
+        [best, rest], ContextOptions.from_options({"token_budget": 800, **options})
+    )
+    assert whole.used_all
 
 
 @pytest.mark.parametrize("selection", ["segments", "expand"])

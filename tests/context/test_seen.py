@@ -141,6 +141,86 @@ def test_a_text_without_a_place_was_read_where_the_same_was():
     assert [p.text for p in ordered(again, Seen(read).as_json())] == ["three", "two"]
 
 
+def test_a_text_of_another_page_was_not_read():
+    one, other = (Hit("Total: 5", {"source": "a.pdf", "page": n}) for n in (1, 2))
+    read = ordered([one], None)
+
+    (passage,) = ordered([one, other], read)
+
+    assert passage.citation == "a.pdf, page 3"
+
+
+NUMBERS = " ".join(map(str, range(100)))
+
+
+def numbers(start, end, source="a.txt", *, placed=True):
+    place = {"start_index": start} if placed else {}
+    return Hit(NUMBERS[start:end], {"source": source, **place})
+
+
+def without(start, end, source="a.txt"):
+    return numbers(start, end, source, placed=False)
+
+
+def apart(hits, seen):
+    return ordered(hits, seen, missing_position="last")
+
+
+@pytest.mark.parametrize("kept", [list, lambda shown: Seen(shown).as_json()])
+@pytest.mark.parametrize(
+    ("shown", "found"),
+    [
+        (numbers(0, 100), without(20, 80)),
+        (without(0, 100), numbers(5, 9)),
+        (without(100, 200), numbers(120, 180)),
+        (without(100, 200), without(140, 190)),
+    ],
+    ids=["no place here", "none there, at the start", "none there", "no place"],
+)
+def test_a_text_that_stands_within_one_that_was_read_comes_once(kept, shown, found):
+    assert apart([found], kept(apart([shown], None))) == []
+    assert [p.text for p in apart([shown, found], [])] == [shown.text]
+
+
+@pytest.mark.parametrize(
+    "found",
+    [without(104, 110), without(80, 140), without(104, 190, "b.txt")],
+    ids=["too short to be sure", "a part of it is new", "another document"],
+)
+def test_a_text_without_a_place_is_never_cut(found):
+    (passage,) = apart([found], apart([numbers(100, 200)], None))
+
+    assert passage.text == found.text
+
+
+def test_a_whole_text_comes_without_what_was_read_of_it():
+    read = apart([numbers(100, 200)], None)
+
+    found = apart([without(0, 280)], read)
+
+    assert [(p.spans, p.text) for p in found] == [
+        (((0, 100),), NUMBERS[:100]),
+        (((200, 280),), NUMBERS[200:280]),
+    ]
+    assert [p.text for p in apart([numbers(100, 200), without(0, 280)], [])] == [
+        NUMBERS[:100],
+        NUMBERS[100:200],
+        NUMBERS[200:280],
+    ]
+    # Another text, and one that does not begin where it would have to.
+    assert apart([without(5, 280)], read)[0].spans == ()
+    assert apart([without(0, 280)], apart([numbers(5, 30)], None))[0].spans == ()
+
+
+def test_a_line_for_what_stands_above_names_the_place_that_was_shown():
+    placed, bare = numbers(100, 200), without(120, 180)
+
+    assert told([bare], apart([placed], None), missing_position="last") == (
+        "[see above: a.txt, characters 120-180]"
+    )
+    assert told([numbers(130, 170)], apart([bare], None)) == "[see above: a.txt]"
+
+
 def test_a_passage_that_was_joined_over_a_gap_was_read_in_its_spans():
     (read,) = ordered([hit(0, 20), hit(25, 40)], None, merge=True)
     assert not read.exact

@@ -8,7 +8,7 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
 from oprag.errors import InvalidOptionError
 from tests.support.tenants import words
 
@@ -17,7 +17,7 @@ N = 50
 
 def chunk(index: int, doc: str = "d", version: str = "s-t", size: int = 5) -> Hit:
     text = " ".join(f"{doc}{version}{index}.{word}" for word in range(size))
-    start = index * 1_000
+    start = index * 50
     place = {"char_start": start, "char_end": start + len(text)}
     numbers = {"doc_key": doc, "doc_version": version, "chunk_index": index}
     return Hit(text, {**numbers, "n_chunks": N, **place, "source": doc})
@@ -29,14 +29,14 @@ class Stored(ChunkStore):
     name = "a list"
 
     def __init__(self) -> None:
-        self.queries: list[tuple[str, list[int]]] = []
+        self.queries: list[dict[str, list[int]]] = []
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         return [c for c in self.scan() if c.metadata["doc_key"] == doc_key]
 
-    def fetch_chunks(self, doc_key: str, indexes: Any) -> list[StoredChunk]:
-        self.queries.append((doc_key, [*indexes]))
-        return super().fetch_chunks(doc_key, indexes)
+    def fetch_chunks(self, wanted: Any) -> list[StoredChunk]:
+        self.queries.append(wanted)
+        return super().fetch_chunks(wanted)
 
     def scan(self) -> Any:
         for doc in ("d", "e"):
@@ -49,10 +49,8 @@ class Stored(ChunkStore):
 def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -> Any:
     options = ContextOptions(token_counter=words, separator=" ", **given)
     store, widening = Stored(), Widening(hits, widen, options, fills=fills)
-    requests = widening.requests()
-    near = widening.neighbours(
-        [c for each in requests.items() for c in store.fetch_chunks(*each)]
-    )
+    chunks = SearchedChunks(store, SearchFilter())
+    near = widening.neighbours(chunks.read(widening.requests()))
     told = widening.behind([each.hit for each in near], stored=True)
     beside = [Hit(each.chunk.text, each.chunk.metadata) for each in near]
     arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=told)
@@ -64,18 +62,18 @@ def at(passages: Any) -> list[tuple[int, int]]:
     return [(p.chunks[0].metadata["chunk_index"], p.rank) for p in passages]
 
 
-def test_each_hit_brings_its_neighbours_in_one_query_a_document():
+def test_hits_bring_their_neighbours_in_one_query():
     hits = [chunk(7), chunk(20, "e"), chunk(9)]
 
     passages, queries, _ = widened(hits, 1)
 
-    assert queries == [("d", [6, 8, 10]), ("e", [19, 21])]
+    assert queries == [{"d": [6, 8, 10], "e": [19, 21]}]
     assert at(passages)[:5] == [(6, 0), (7, 0), (8, 0), (9, 2), (10, 2)]
     assert at(passages)[5:] == [(19, 1), (20, 1), (21, 1)]
 
 
 def test_neighbours_end_with_their_document():
-    assert widened([chunk(0), chunk(N - 1)], 2)[1] == [("d", [1, 2, N - 3, N - 2])]
+    assert widened([chunk(0), chunk(N - 1)], 2)[1] == [{"d": [1, 2, N - 3, N - 2]}]
 
 
 def test_neighbours_are_of_the_version_of_their_hit():
@@ -103,7 +101,7 @@ def test_no_hit_is_left_out_for_a_neighbour():
     hits = [chunk(index) for index in (7, 40, 20, 30)]
     for budget in range(5, 105, 5):
         for widen in (1, 3, "fill"):
-            for selection in ("budget", "expand", "recall"):
+            for selection in ("budget", "segments"):
                 given: Any = {"token_budget": budget, "selection": selection}
                 passages, _, _ = widened(hits, widen, **given)
 
@@ -113,11 +111,22 @@ def test_no_hit_is_left_out_for_a_neighbour():
                 assert budget - 5 < words(text) <= budget or widen == 1
 
 
+@pytest.mark.parametrize("selection", ["expand", "recall"])
+def test_judged_by_position_neighbours_of_the_best_come_before_the_last_hits(selection):
+    hits = [chunk(7), *(chunk(25, doc) for doc in "fghijklmnopqrst")]
+    given: Any = {"token_budget": 60, "selection": selection}
+    passages, _, _ = widened(hits, "fill", **given)
+
+    kept = [(p.document, c.metadata["chunk_index"]) for p in passages for c in p.chunks]
+    assert {("d", index) for index in (6, 7, 8)} <= {*kept}
+    assert 1 < len([name for name, _ in kept if name != "d"]) < 15
+
+
 def test_filling_reads_beside_the_best_first():
     _, queries, near = widened([chunk(7), chunk(30)], "fill", token_budget=40)
 
     assert [each.chunk.metadata["chunk_index"] for each in near][:6] == [
-        *(6, 8, 29, 31, 5, 9)
+        *(6, 8, 5, 9, 29, 31)
     ]
     assert len(queries) == 1
 
@@ -136,7 +145,7 @@ def test_hits_are_limited_where_nobody_counted_them():
 
 def test_what_is_inside_a_joined_hit_is_no_neighbour():
     joined = chunk(7)
-    joined = joined._replace(metadata={**joined.metadata, "char_end": 9_500})
+    joined = joined._replace(metadata={**joined.metadata, "char_end": 495})
 
     assert [n.chunk.metadata["chunk_index"] for n in widened([joined], 3)[2]] == [
         *(6, 5, 4, 10)

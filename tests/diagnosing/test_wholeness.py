@@ -24,7 +24,7 @@ from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk, StoreSource, rebuild
 from oprag.errors import OpragError, OpragWarning
-from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
+from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS, own_name
 from tests.diagnosing.test_doctor import applied, kinds
 from tests.documents.damages import damaged
 from tests.documents.fake_store import FakeStore
@@ -172,7 +172,7 @@ def test_the_verdict_agrees_with_who_reads_the_document(foreign):
             continue
         found = diagnose(case.chunks)
         said = {problem.kind for problem in found.problems}
-        names = {str(chunk.metadata["doc_uri"]) for chunk in case.chunks}
+        names = {str(own_name(chunk.metadata)) for chunk in case.chunks}
         outcome = min((read_by(n, case.chunks) for n in names), key=OUTCOMES.index)
         outcomes[outcome] += 1
         if outcome == "refused":

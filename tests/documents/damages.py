@@ -28,7 +28,9 @@ from oprag.metadata import (
     STAMP_KEYS,
     TEXT_HASH,
     TEXT_LENGTH,
+    document_key,
     document_version,
+    own_name,
 )
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import split_tokens
@@ -140,7 +142,9 @@ def by_ours(name: str, texts: Sequence[str], size: int) -> list[StoredChunk]:
     rows = [split_tokens(text, chunk_size=size, tokenizer=_SIZED) for text in texts]
     stamps = stamp_chunks(parts, rows, settings=("tokens", size), counter=_SIZED)
     return [
-        StoredChunk(text[span.start : span.end], stamp.metadata, stamp.id)
+        StoredChunk(
+            text[span.start : span.end], {"source": name, **stamp.metadata}, stamp.id
+        )
         for text, row, written in zip(texts, rows, stamps, strict=True)
         for span, stamp in zip(row, written, strict=True)
     ]
@@ -260,9 +264,9 @@ def parts_mixed(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
 
 def of_another_document(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
     """The chunk of another document took the place of one."""
-    name = chunks[0].metadata[DOC_URI]
+    name = str(own_name(chunks[0].metadata))
     foreign = by_ours(f"{name}, too", [text_of(rng) + text_of(rng)], 1)[0]
-    own = {key: chunks[0].metadata[key] for key in (DOC_KEY, DOC_URI)}
+    own = {DOC_KEY: document_key(name), DOC_URI: name}
     if rng.random() < 0.8:
         foreign = foreign._replace(metadata={**foreign.metadata, **own})
     return [*chunks, foreign]

@@ -18,18 +18,16 @@ from oprag.calls import (
     check_prompt,
 )
 from oprag.errors import InvalidOptionError
-from oprag.evaluation.asking import (
+from oprag.evaluation.asking import answer_call, number_options, read_reply
+from oprag.evaluation.catalogue import SYSTEMS, make_system
+from oprag.evaluation.data import Question
+from oprag.evaluation.metrics import bracketed_match
+from oprag.evaluation.wording import (
     ANSWER_STYLES,
     BRIEF_PROMPT,
     EXPLAINED_PROMPT,
     TERSE_PROMPT,
-    answer_call,
-    number_options,
-    read_reply,
 )
-from oprag.evaluation.catalogue import SYSTEMS, make_system
-from oprag.evaluation.data import Question
-from oprag.evaluation.metrics import bracketed_match
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four, set_of_one
 
 OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]

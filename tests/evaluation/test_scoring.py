@@ -71,6 +71,7 @@ def test_an_answer_that_declines_is_counted_and_scores_nothing():
         "choice_match": False,
         "choice_match_official": False,
         "bracketed_match": False,
+        "bracketed_match_official": False,
     }
 
 

@@ -12,6 +12,7 @@ from oprag.errors import OpragWarning, UnreadableFileError, UnsupportedMetadataE
 from oprag.indexing import aupdate_index, update_index
 from oprag.indexing.deciding import Readable
 from oprag.indexing.reporting import FailedDocument, SkippedFile
+from oprag.metadata import own_name
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_emptied import empty, full, holding
 from tests.indexing.test_faults import Particular, filled, scoped
@@ -33,7 +34,7 @@ def skipped(name: str, *, is_read: bool) -> SkippedFile:
 
 
 def names(store: FakeStore) -> set[object]:
-    return {row.metadata["doc_uri"] for row in store.rows}
+    return {own_name(row.metadata) for row in store.rows}
 
 
 def index(documents: Sequence[Readable], store: FakeStore, **options):

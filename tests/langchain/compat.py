@@ -79,6 +79,7 @@ ONLY_ON_1X: dict[str, str] = {
             "test_what_was_summarised_is_shown_again",
             "test_what_was_cleared_is_shown_again",
             "test_the_state_keeps_what_the_tool_wrote",
+            "test_agents_of_a_graph_that_take_over_read_what_they_share_once",
         ),
         "agents have no middleware in LangChain 0.3",
     ),

@@ -24,6 +24,7 @@ from oprag.errors import (
     IncompleteDocumentError,
     InvalidOptionError,
 )
+from oprag.metadata import document_key
 from tests.langchain.corpus import EMBEDDING, OtherStore
 from tests.langchain.recording import RecordingChatModel
 
@@ -163,7 +164,8 @@ async def test_a_vector_store_never_gives_a_part_of_a_document():
     lost = next(
         c["id"]
         for c in store.store.values()
-        if c["metadata"]["doc_uri"] == NAME and c["metadata"]["chunk_index"] == 1
+        if c["metadata"]["doc_key"] == document_key(NAME)
+        and c["metadata"]["chunk_index"] == 1
     )
 
     store.delete([lost])

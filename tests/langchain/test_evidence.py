@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 import subprocess
 import sys
@@ -403,6 +404,118 @@ def test_content_in_blocks_is_replaced_by_text():
     blocks = [{"type": "text", "text": "chunk 000 says x. "}]
 
     assert shown(message(chunk(0), content=blocks))[0].startswith("[1] book.txt")
+
+
+QUOTES = (
+    'He said "no".\nThen "yes". It was März, and the fields lay under the snow '
+    "until noon."
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda found: json.dumps([{"text": d.page_content} for d in found]),
+        lambda found: json.dumps(
+            {"hits": [d.model_dump() for d in found], "k": 2},
+            ensure_ascii=False,
+            indent=1,
+        ),
+        str,
+    ],
+    ids=["ascii", "indented", "repr"],
+)
+def test_documents_that_a_tool_wrote_as_json_are_shown_once(written):
+    found = [
+        Document(text, metadata={"source": "a", "start_index": start})
+        for text, start in [(" Late.\n", 500), (QUOTES, 0)]
+    ]
+
+    first, second = shown(message(*found, content=written(found)), message(*found))
+
+    places = [f"a, characters {place}" for place in ("0-84", "500-507")]
+    assert first == "\n\n[…]\n\n".join(
+        [f"[1] {places[0]}\n{QUOTES}", f"[2] {places[1]}\n Late.\n"]
+    )
+    assert second.split("\n\n[…]\n\n") == [f"[see above: {place}]" for place in places]
+
+
+IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBO"}}
+
+
+def test_text_beside_an_image_is_shown_once_and_the_image_stays():
+    text = {"type": "text", "text": chunk(0).page_content}
+    place = "book.txt, characters 0-18"
+
+    told = shown(
+        message(chunk(0), content=[text, IMAGE]),
+        message(chunk(0), content=[IMAGE, chunk(0).page_content, IMAGE]),
+    )
+
+    first = {"type": "text", "text": f"[1] {place}\nchunk 000 says x. "}
+    above = {"type": "text", "text": f"[see above: {place}]"}
+    assert told == [[first, IMAGE], [IMAGE, above, IMAGE]]
+
+
+def test_text_on_both_sides_of_an_image_stays_beside_it():
+    texts = [{"type": "text", "text": chunk(n).page_content} for n in (1, 0)]
+    content = [texts[0], IMAGE, texts[1]]
+
+    told = shown(message(chunk(1), chunk(0), content=content), message(chunk(0)))
+
+    assert told == [content, "[1] book.txt, characters 0-18\nchunk 000 says x. "]
+
+
+@pytest.mark.parametrize("first", [{"start_index": 0}, {}])
+def test_a_text_with_its_place_and_without_is_shown_once(first):
+    second = {} if first else {"start_index": 0}
+    text = "The red fox runs over the hill."
+    found = [
+        Document(text, metadata={"source": "x", **place}) for place in (first, second)
+    ]
+
+    told = shown(*map(message, found))
+
+    place = "x, characters 0-31" if first else "x"
+    assert told == [f"[1] {place}\n{text}", f"[see above: {place}]"]
+
+
+def test_a_slice_of_a_page_that_was_shown_whole_is_not_shown_again():
+    page = {"source": "x.pdf", "page": 0}
+    whole = "The red fox runs over the hill. It is Monday, and the hill is high."
+    found = [
+        Document(whole, metadata=page),
+        Document(whole[:10], metadata={**page, "start_index": 0}),
+        Document(whole[15:], metadata={**page, "start_index": 15}),
+        Document(whole[15:], metadata=page),
+        Document(whole[15:], metadata={**page, "page": 1, "start_index": 15}),
+    ]
+
+    told = shown(*map(message, found))
+
+    assert told[1:4] == ["[see above: x.pdf, page 1]"] * 3
+    assert told[4].startswith("[1] x.pdf, page 2, characters 15-67\n")
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["The answer: 30 days", "Not 30 days", "No:\n30 days", '{"answer": "30 days"}'],
+)
+def test_an_answer_that_ends_with_a_short_document_stays_as_it_is(content):
+    found = Document("30 days", metadata={"source": "terms.md", "start_index": 9})
+
+    assert shown(message(found, content=content)) == [content]
+
+
+@pytest.mark.parametrize(
+    "head", ["", "Source: {'source': 'terms.md'}\nContent: ", "[1] terms.md: "]
+)
+def test_one_short_document_with_its_head_is_shown_with_its_place(head):
+    found = Document("30 days", metadata={"source": "terms.md", "start_index": 9})
+
+    (told,) = shown(message(found, content=f"{head}30 days"))
+
+    assert told == "[1] terms.md, characters 9-16\n30 days"
 
 
 def test_a_budget_holds_for_each_message_and_what_it_leaves_out_is_shown_later():

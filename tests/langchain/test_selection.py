@@ -96,16 +96,16 @@ def test_slices_have_their_own_place_and_id():
     assert whole.page_content == TEXT[:36]
 
 
-def test_full_texts_fill_a_gap():
+def test_full_texts_are_read_between_and_around_chunks():
     documents = [chunk(5), chunk(7)]
     compressor = OrderPreservingCompressor(
         selection="recall",
-        token_budget=12,
+        token_budget=20,
         token_counter=words,
         documents={"book.txt": TEXT},
     )
     (document,) = compressor.compress_documents(documents, QUERY)
-    assert document.page_content == TEXT[5 * WIDTH : 8 * WIDTH]
+    assert document.page_content == TEXT[4 * WIDTH : 9 * WIDTH]
 
 
 def test_what_was_chosen_is_chosen_again():
@@ -152,7 +152,7 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     other = ListRetriever(documents=chunks[::-1])
     fusion = EnsembleRetriever(retrievers=[dense, other], weights=[0.5, 0.5])
     wrapped = OrderPreservingRetriever(
-        base_retriever=fusion, selection="recall", token_budget=100
+        base_retriever=fusion, selection="recall", token_budget=100, max_gap=0
     )
     found = wrapped.invoke(QUERY)
     assert found == await wrapped.ainvoke(QUERY)

@@ -13,6 +13,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
 from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
+from oprag.metadata import own_name
 from tests.langchain.recording import RecordingChatModel
 from tests.stores.langchain_places import HashEmbeddings
 from tests.support.tenants import SIZE, Tenants, words
@@ -59,7 +60,7 @@ async def test_a_budget_is_filled_with_hits_and_their_neighbours(store):
     assert 7 <= len(ranks) < len(documents) <= 21
     indexes = [d.metadata["chunk_index"] for d in documents]
     for document in documents:
-        if document.metadata["doc_uri"].startswith("shared"):
+        if own_name(document.metadata).startswith("shared"):
             beside = {document.metadata["chunk_index"] + side for side in (-1, 1)}
             assert beside & {*indexes}
 
@@ -165,6 +166,24 @@ def test_the_retriever_is_as_it_was_without_it(store):
     assert len(plain.invoke("?")) == 5
     plain.widen = 1
     assert len(plain.invoke("?")) > 5
+
+
+async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=3, widen=2)
+    model = RecordingChatModel(replies=[AIMessage("An answer.")] * 2)
+    chain = SelfRouteChain(
+        llm=model, retriever=retriever, rungs=["retrieved"], **COUNTED
+    )
+
+    read = chain.invoke("?")["context"]
+
+    assert (await chain.ainvoke("?"))["context"] == read
+    ranked = [
+        [(document.page_content, document.metadata["rank"]) for document in documents]
+        for documents in (read, retriever.invoke("?"))
+    ]
+    assert ranked[0] == ranked[1]
+    assert len(read) > 3
 
 
 async def test_the_first_rung_reads_neighbours(store):

@@ -138,8 +138,9 @@ def test_text_chosen_by_position_has_the_rank_of_the_chunk_that_brought_it(
         start, end = metadata["char_start"], metadata["char_end"]
         piece = retrieval.pieces[metadata["rank"]]
         assert piece.document == metadata["doc_key"]
-        # In it, or beside it: text between two chunks came with the better one.
-        assert piece.start <= end
-        assert start <= piece.end
+        # In it, or joined to it; text from the full text may be anywhere around it.
+        if not full or options["selection"] == "segments":
+            assert piece.start <= end
+            assert start <= piece.end
         if "merge" not in options and options["selection"] != "recall" and not full:
             assert text in piece.text

@@ -46,7 +46,7 @@ SELECTIONS: dict[str, dict[str, Any]] = {
     "segments": {"selection": "segments", "token_budget": 1_000, "merge": True},
     "expand": {"selection": "expand", "token_budget": 1_000, "merge": True},
 }
-COMMON: dict[str, Any] = {"token_counter": words, "document_order": "doc_uri"}
+COMMON: dict[str, Any] = {"token_counter": words, "document_order": "source"}
 
 
 class SameEmbedding(BaseEmbedding):

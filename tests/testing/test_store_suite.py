@@ -64,6 +64,8 @@ FAULTS = {
         FILTERED,
         VERSIONS,
     ],
+    stores.MixesNumbersOfDocuments: ["chunks_are_fetched_by_their_numbers"],
+    stores.ReadsAnyId: ["chunks_are_fetched_by_their_ids"],
     stores.FindsWhatWasDeleted: ["deleted_chunks_are_gone", REPLACED],
     stores.RemembersWhatItFetched: [
         "deleted_chunks_are_gone",
@@ -81,6 +83,9 @@ FAULTS = {
     stores.SamplesTheWholeStore: ["some_chunks_are_as_many_as_asked_for"],
     stores.AwaitsNumbersForEveryone: [FILTERED],
     stores.ShowsSomeToEveryone: [FILTERED],
+    stores.FetchesIdsForEveryone: [FILTERED],
+    stores.FetchesOneId: ["chunks_are_fetched_by_their_ids"],
+    stores.CountsWhatItOnceHeld: ["chunks_are_fetched_by_their_ids"],
     stores.Takes100Numbers: ["nothing_is_cut_off_at_a_limit"],
     stores.HasARowForEachText: ["chunks_of_one_text_are_not_one"],
     stores.DropsWhiteSpace: ["white_space_is_a_chunk_too"],

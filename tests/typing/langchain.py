@@ -37,6 +37,7 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
         tags=["a"],
     )
     OrderPreservingRetriever(vectorstore=s, widen=2)
+    OrderPreservingRetriever(vectorstore=s, bm25=True)
     OrderPreservingRetriever(vectorstore=s, widen="fill", token_budget=1_000)
     retriever.widen = 1
     retriever.k = None
@@ -57,6 +58,8 @@ def refused(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> None:
     OrderPreservingRetriever(vectorstore=s, k="3")  # type: ignore[arg-type]
     OrderPreservingRetriever(vectorstore=s, widen="all")  # type: ignore[arg-type]
     OrderPreservingCompressor(widen=1)  # type: ignore[call-arg]
+    OrderPreservingRetriever(vectorstore=s, bm25="yes")  # type: ignore[arg-type]
+    OrderPreservingVectorStore(s, bm25=True)  # type: ignore[call-arg]
     OrderPreservingRetriever(vectorstore=s, order="best")  # type: ignore[arg-type]
     OrderPreservingRetriever(r)  # type: ignore[call-arg]
     compressor = OrderPreservingCompressor(token_bugdet=1)  # type: ignore[call-arg]

@@ -22,6 +22,7 @@ def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     postprocessor.top_n = 4
     OrderPreservingRetriever(r, documents=[Document(text="text")])
     OrderPreservingRetriever(r, widen=2)
+    OrderPreservingRetriever(r, bm25=True)
     OrderPreservingRetriever(r, widen="fill", token_budget=1_000)
     OrderPreservingPostprocessor(documents="folder")
     SelfRouteQueryEngine.from_args(

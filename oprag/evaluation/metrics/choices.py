@@ -93,38 +93,43 @@ def _check(letter: str, text: str, rules: str) -> None:
 _BRACKETED = re.compile(r"\[\[\s*([0-9]+)\s*\]\]")
 
 
-def bracketed_option(prediction: str) -> int | None:
+def bracketed_option(prediction: str, *, rules: ChoiceRules = "fixed") -> int | None:
     """Return the number in the last `[[n]]` of a reply.
 
-    The last one, because the reply explains before it decides. Blanks inside the
-    brackets are let pass.
+    The last one, because the reply explains before it decides; `"official"` takes the
+    first one, as the authors' code does. Blanks inside the brackets are let pass.
 
     Returns:
         The number as written, where 1 is the first option; None when there is none.
 
     Raises:
-        InvalidOptionError: The prediction is no text.
+        InvalidOptionError: The prediction is no text; there are no such rules.
 
     Source:
         DOS RAG (arXiv:2506.03989), appendix A.8.
     """
     check_text("prediction", prediction)
+    check_one_of("rules", rules, get_args(ChoiceRules))
     numbers = _BRACKETED.findall(prediction)
-    return int(numbers[-1]) if numbers else None
+    return int(numbers[0 if rules == "official" else -1]) if numbers else None
 
 
-def bracketed_match(prediction: str, *, gold_option: int) -> bool:
+def bracketed_match(
+    prediction: str, *, gold_option: int, rules: ChoiceRules = "fixed"
+) -> bool:
     """Return whether the last `[[n]]` names the right option; without one, it is wrong.
 
     Args:
         prediction: What the reader answered.
         gold_option: Index of the right option, 0 = first, as in `Question`.
+        rules: See `bracketed_option`.
 
     Raises:
-        InvalidOptionError: The index is no number of at least 0.
+        InvalidOptionError: The index is no number of at least 0; there are no such
+            rules.
     """
     is_number = isinstance(gold_option, int) and not isinstance(gold_option, bool)
     if not is_number or gold_option < 0:
         takes = "It takes the index of an option, 0 for the first."
         raise invalid_option("gold_option", gold_option, takes)
-    return bracketed_option(prediction) == gold_option + 1
+    return bracketed_option(prediction, rules=rules) == gold_option + 1

@@ -109,19 +109,19 @@ def _ring(
             )
 
 
-def curve_of(figure: Published) -> tuple[str, str]:
-    """Name the curve of a paper that a figure is on: its model and method."""
-    return figure.model, figure.method
+def curve_of(figure: Published) -> tuple[str, str, str]:
+    """Name the curve of a paper that a figure is on: model, method and source."""
+    return figure.model, figure.method, figure.source
 
 
 def _published(axes: Axes, published: Sequence[Published]) -> None:
     """Figures of papers in grey, by what was read; across where it is not told."""
-    curves: dict[tuple[str, str], list[Published]] = {}
+    curves: dict[tuple[str, str, str], list[Published]] = {}
     for figure in published:
         curves.setdefault(curve_of(figure), []).append(figure)
     styles = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 3)))
-    for number, ((model, method), figures) in enumerate(curves.items()):
-        label = f"{method}, {model} ({figures[0].source.partition(',')[0]})"
+    for number, ((model, method, source), figures) in enumerate(curves.items()):
+        label = f"{method}, {model} ({source.partition(',')[0]})"
         style: dict[str, Any] = {
             "color": _PAPER,
             "linewidth": 1.0,

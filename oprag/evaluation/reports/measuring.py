@@ -7,6 +7,7 @@ from typing import Any
 
 from oprag.evaluation import metrics
 from oprag.evaluation.data import Dataset
+from oprag.evaluation.published import Published
 from oprag.evaluation.reports.summary import Figure
 from oprag.evaluation.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
 
@@ -18,16 +19,22 @@ _TITLES = {
     "choice_match": "accuracy",
     "choice_match_official": "accuracy, ∞Bench's rules",
     "bracketed_match": "accuracy, [[n]]",
+    "bracketed_match_official": "accuracy, first [[n]]",
     "rouge_l": "ROUGE-L",
     "bleu_1": "BLEU-1",
     "bleu_4": "BLEU-4",
     "meteor": "METEOR",
+    "average": "mean over the sets",
     "answer_recall": "answer recall",
+    "title_recall": "title recall",
     "evidence_recall": "evidence recall",
     "evidence_coverage": "evidence coverage",
     "wrong_order": "wrong order",
+    "answerable": "answered from the chunks",
+    "token_share": "share of tokens",
 }
 """In the order of tables."""
+_OF_ROUTING = ("answerable", "token_share")
 CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
 """What is compared by where a set has no answers, the first that it has."""
 
@@ -110,6 +117,31 @@ def figure_text(figure: Figure | None) -> str:
     if figure.low is None or figure.high is None:
         return f"{figure.mean:.3f}"
     return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
+
+
+def figures_of(
+    published: Iterable[Published], measures: Iterable[str], *, routed: bool
+) -> tuple[Published, ...]:
+    """Keep the papers' figures of what a run measures.
+
+    Args:
+        published: Of its set.
+        measures: That the run shows. What papers publish of options is accuracy,
+            however it was asked for.
+        routed: Whether one of its systems routes.
+    """
+    shown = {_published_as(measure) for measure in measures}
+    shown.update(_OF_ROUTING if routed else ())
+    return tuple(each for each in published if each.measure in shown)
+
+
+def published_by(published: Iterable[Published], measure: str) -> list[Published]:
+    """Keep the papers' figures of one measure."""
+    return [each for each in published if each.measure == _published_as(measure)]
+
+
+def _published_as(measure: str) -> str:
+    return "choice_match" if measure.startswith("bracketed_match") else measure
 
 
 def number_of(count: int, thing: str) -> str:

@@ -14,8 +14,8 @@ from oprag.evaluation.reports.curves import (
     draw_against_cost,
     draw_against_tokens,
 )
-from oprag.evaluation.reports.measuring import title_of
-from oprag.evaluation.reports.summary import Summary
+from oprag.evaluation.reports.measuring import published_by, title_of
+from oprag.evaluation.reports.summary import ArmSummary, Routing, Summary
 from oprag.optional import require
 
 if TYPE_CHECKING:
@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-PLOT_NAMES = ("quality_tokens", "evidence_tokens", "quality_cost", "routing")
+PLOT_NAMES = (
+    "quality_tokens",
+    "evidence_tokens",
+    "quality_cost",
+    "routing",
+    "routing_k",
+)
 """Of all plots that a run may have; the second part of one is called `NAME_2`."""
 
 _STYLE = {
@@ -59,7 +65,7 @@ def plots_of(summary: Summary) -> list[Plot]:
 
     Returns:
         Quality against tokens; evidence against tokens; quality against cost, with a
-        price; the shares of routed systems.
+        price; the shares of routed systems, and by their k where it differs.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
@@ -79,7 +85,9 @@ def _wanted(summary: Summary) -> Iterator[tuple[str, str, _Draw]]:
     if measure:
         title = f"{_begin(measure)} against tokens, {n}{rings}"
         draw = functools.partial(tokens, measure=measure)
-        yield from _parts("quality_tokens", title, draw, summary)
+        beside = tuple(published_by(summary.published, measure))
+        of_measure = dataclasses.replace(summary, published=beside)
+        yield from _parts("quality_tokens", title, draw, of_measure)
     evidence = "evidence_recall"
     if measure != evidence and any(evidence in arm.measures for arm in summary.arms):
         title = f"{_begin(evidence)} against tokens, {n}"
@@ -95,6 +103,26 @@ def _wanted(summary: Summary) -> Iterator[tuple[str, str, _Draw]]:
             f"Questions answered from the chunks, and tokens used, {n}",
             lambda axes: draw_routing(axes, summary),
         )
+
+    if measure and len(chunks := _routed_by_k(summary)) > 1:
+        yield (
+            "routing_k",
+            f"Self-Route by its number of chunks k, {n}",
+            lambda axes: draw_routing_by_k(axes, summary, chunks),
+        )
+
+
+def _routed_by_k(summary: Summary) -> list[tuple[int, Routing, ArmSummary]]:
+    """The routed arms that choose from k chunks, by k; those without a budget."""
+    settings = summary.settings.get("systems", {})
+    arms = {arm.label: arm for arm in summary.arms}
+    found = []
+    for row in summary.routing:
+        arm = arms[row.arm]
+        k = settings.get(arm.system, {}).get("k")
+        if k is not None and arm.budget is None and summary.measure in arm.measures:
+            found.append((k, row, arm))
+    return sorted(found, key=lambda each: each[0])
 
 
 _MOST_LINES = 6
@@ -143,7 +171,7 @@ def _six_lines(summary: Summary) -> Iterator[Summary]:
 
 
 def _only(
-    summary: Summary, systems: Sequence[str], curves: Sequence[tuple[str, str]]
+    summary: Summary, systems: Sequence[str], curves: Sequence[tuple[str, str, str]]
 ) -> Summary:
     return dataclasses.replace(
         summary,
@@ -201,5 +229,36 @@ def draw_routing(axes: Axes, summary: Summary) -> None:
     axes.set_xlim(middle - half, middle + half)
     axes.set_xticks(list(places), [row.arm for row in rows])
     axes.grid(visible=False, axis="x")
+    axes.set_ylabel("%")
+    axes.legend(loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2, fontsize=9)
+
+
+def draw_routing_by_k(
+    axes: Axes, summary: Summary, rows: Sequence[tuple[int, Routing, ArmSummary]]
+) -> None:
+    """Draw score, answers from the chunks and tokens against k.
+
+    Source:
+        Self-Route (arXiv:2407.16833), figure 3.
+    """
+    places = range(len(rows))
+    curves = {
+        f"{title_of(summary.measure)} × 100": [
+            100 * arm.measures[summary.measure].mean for _, _, arm in rows
+        ],
+        "answered from the chunks, % of questions": [
+            100 * row.answerable for _, row, _ in rows
+        ],
+    }
+    if all(row.token_share is not None for _, row, _ in rows):
+        curves["input tokens, % of the full documents'"] = [
+            100 * (row.token_share or 0) for _, row, _ in rows
+        ]
+    for number, (label, values) in enumerate(curves.items()):
+        axes.plot(
+            places, values, marker="osD"[number], color=COLOURS[number], label=label
+        )
+    axes.set_xticks(list(places), [f"{k:,}" for k, _, _ in rows])
+    axes.set_xlabel("k, the chunks of the first step")
     axes.set_ylabel("%")
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.12), ncols=2, fontsize=9)

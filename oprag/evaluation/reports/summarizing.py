@@ -22,6 +22,7 @@ from oprag.evaluation.reports.comparing import (
     sweet_spots,
 )
 from oprag.evaluation.reports.measuring import (
+    figures_of,
     in_order,
     main_measure,
     measures_in,
@@ -31,7 +32,7 @@ from oprag.evaluation.reports.summary import ArmSummary, Summary, arm_label
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.statistics import Sampling, clusters_of
 
-_BRACKETS = "bracketed_match"
+_BRACKETS = ("bracketed_match", "bracketed_match_official")
 _LETTERS = ("choice_match", "choice_match_official")
 
 
@@ -73,16 +74,23 @@ def summarize(
     systems = list(dict.fromkeys(arm.system for arm in arms))
     against = baseline_of(systems, baseline)
     found = tuple(each.row for each in compared)
-    notes = _notes(
-        dataset,
-        found,
-        measure=measure,
-        sampling=sampling,
-        errors=errors,
-        left_out=left_out,
+    notes = list(
+        _notes(
+            dataset,
+            found,
+            measure=measure,
+            sampling=sampling,
+            errors=errors,
+            left_out=left_out,
+        )
     )
-    # Papers' figures of options are accuracy, however it was asked for.
-    shown = "choice_match" if measure == _BRACKETS else measure
+    routed = routing(arms)
+    figures = figures_of(published, measures, routed=bool(routed))
+    if published and not figures:
+        others = ", ".join(in_order({figure.measure for figure in published}))
+        notes.append(
+            f"The papers' figures for this set are of other measures: {others}."
+        )
     summary = Summary(
         dataset=dataset.name,
         questions=len(ids),
@@ -99,9 +107,9 @@ def summarize(
         sweet_spots=sweet_spots(compared, sampling, draws=resamples, seed=seed)
         if measure
         else (),
-        routing=routing(arms),
+        routing=routed,
         failure_classes=class_counts(read_labels(directory), arms),
-        published=tuple(each for each in published if each.measure == shown),
+        published=figures,
         notes=tuple(notes),
         stopped=stopped,
     )
@@ -134,12 +142,11 @@ def _shown(
         told = "The readings of letters are left out: [[n]] was asked for."
         shown = [name for name in measures if name not in letters]
         return shown, [told] if letters else []
-    if _BRACKETS not in measures or any(
+    if _BRACKETS[0] not in measures or any(
         bracketed_option(answer["prediction"]) is not None for answer in answers
     ):
         return measures, []
-    measures.remove(_BRACKETS)
-    return measures, [
+    return [name for name in measures if name not in _BRACKETS], [
         "The match of [[n]] is left out: no reply has a number in double brackets."
     ]
 

@@ -176,8 +176,8 @@ class Summary:
     failure_classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Declined questions by arm and class; empty where they were not labelled."""
     published: tuple[Published, ...] = ()
-    """Figures of papers that are drawn beside, of the measure that arms are compared
-    by."""
+    """Figures of papers on what the run measures; those of the measure that arms are
+    compared by are drawn."""
     notes: tuple[str, ...] = ()
     """What a reader must know: what differs from the papers, what is missing."""
     stopped: bool = False

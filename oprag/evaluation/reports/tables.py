@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.evaluation.failure_classes import FAILURE_CLASSES
+from oprag.evaluation.published import Published
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import ArmSummary, Difference, Figure, Summary
 from oprag.evaluation.sweeping import CONFIDENCE, MARGIN
@@ -210,15 +211,22 @@ def _declines(summary: Summary) -> Table:
 
 def _published(summary: Summary) -> Table:
     note = (
-        "The papers' figures, with their models, embeddings and splitting; they are "
-        "drawn in grey."
+        "The papers' figures times 100, with their models, embeddings and splitting, ± "
+        "the standard deviation over their runs where it is told; those of "
+        f"{title_of(summary.measure)} are drawn in grey."
     )
-    headings = ("model", "method", "tokens", title_of(summary.measure), "source")
+    headings = ("model", "method", "tokens", "measure", "value", "source")
     rows = tuple(
-        (p.model, p.method, _count(p.tokens), f"{100 * p.value:.2f}", p.source)
+        (p.model, p.method, _count(p.tokens), title_of(p.measure), _value(p), p.source)
         for p in summary.published
     )
     return Table("Published figures", note, headings, rows)
+
+
+def _value(figure: Published) -> str:
+    deviation = figure.deviation
+    spread = "" if deviation is None else f" ± {100 * deviation:.2f}"
+    return f"{100 * figure.value:.2f}{spread}"
 
 
 def _figure(figure: Figure | None) -> str:

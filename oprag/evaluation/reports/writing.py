@@ -14,7 +14,7 @@ from oprag.calls import Price
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports.measuring import number_of
-from oprag.evaluation.reports.page import as_page, page_data
+from oprag.evaluation.reports.page import ReadTexts, as_page, page_data
 from oprag.evaluation.reports.plots import PLOT_NAMES, Plot, plots_of
 from oprag.evaluation.reports.summarizing import summarize
 from oprag.evaluation.reports.summary import Figure, Summary
@@ -102,8 +102,18 @@ def write_reports(
     tables, plots = tables_of(summary), plots_of(summary)
     directory.write_text("summary.md", _as_markdown(summary))
     _write_plots(directory.path / "plots", plots)
-    questions = page_data(answers, scores, dataset, summary.measure)
-    directory.write_text("report.html", as_page(summary, tables, plots, questions))
+    ids = [question.question_id for question in dataset.questions]
+    read = ReadTexts(ids, directory.read_texts)
+    questions = page_data(
+        answers,
+        scores,
+        dataset,
+        summary.measure,
+        read=read,
+        numbered=summary.settings.get("answer_style") == "brackets",
+    )
+    page = as_page(summary, tables, plots, questions, read.packed)
+    directory.write_text("report.html", page)
     return summary
 
 

@@ -7,12 +7,16 @@ was interrupted, or asked many questions at once, ends with the same bytes.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
+from oprag.evaluation.data import Document
+from oprag.evaluation.models import Exchange
+from oprag.evaluation.running.packed_file import PackedFile, order_packed, packed_lines
 from oprag.evaluation.safe_files import LineFile, encoded, json_line, write_whole
 
 if TYPE_CHECKING:
@@ -22,6 +26,8 @@ _SETTINGS = "run.json"
 _ANSWERS = "answers.jsonl"
 _ERRORS = "errors.jsonl"
 _TIMINGS = "timings.jsonl"
+_READ = "read.jsonl.gz"
+_MADE = "made.jsonl.gz"
 _OF_A_RUN = {"data", "systems", "budgets"}
 _CHANGED = {
     "questions": "the questions changed",
@@ -130,9 +136,22 @@ class RunDirectory:
         """
         return self.lines(_ANSWERS)
 
-    def open_answers(self) -> AnswerFile:
-        """Open the file to add answers; a half-written last line is cut off."""
-        return AnswerFile(self.answers_path, self.path / _TIMINGS)
+    def open_answers(self, *, keep_read: bool = True) -> AnswerFile:
+        """Open the files to add answers; a half-written last line is cut off.
+
+        Args:
+            keep_read: Whether what the model read and wrote is kept beside them.
+        """
+        return AnswerFile(self.path, keep_read=keep_read)
+
+    def read_texts(self) -> Iterator[tuple[AnswerKey, bytes]]:
+        """Yield, packed, what the model read and wrote for each answer that kept it.
+
+        Raises:
+            UnreadableFileError: The file is damaged.
+        """
+        for line in packed_lines(self.path / _READ):
+            yield key_of(line.values), line.packed
 
     def lines(self, name: str) -> list[dict[str, Any]]:
         """Return the lines of one of its files; none where the file is not there.
@@ -177,13 +196,29 @@ class RunDirectory:
         """Put the answers that are there in the order of the plan."""
         found = {key_of(answer): answer for answer in self.answers()}
         self.write_lines(_ANSWERS, (found[key] for key in keys if key in found))
+        places = {key: place for place, key in enumerate(keys) if key in found}
+        order_packed(self.path / _READ, lambda line: places.get(key_of(line)))
+        order_packed(self.path / _MADE, _made_key)
+
+
+def _made_key(line: Mapping[str, Any]) -> tuple[str, str, str]:
+    return line["kind"], line["document"], line["sha256"]
 
 
 class AnswerFile:
-    """Adds answers, each flushed at once."""
+    """Adds answers, each flushed at once.
 
-    def __init__(self, path: Path, timings: Path) -> None:
-        self._answers, self._timings = LineFile(path), LineFile(timings)
+    Args:
+        folder: Of the run.
+        keep_read: See `RunDirectory.open_answers`.
+    """
+
+    def __init__(self, folder: Path, *, keep_read: bool = True) -> None:
+        self._answers = LineFile(folder / _ANSWERS)
+        self._timings = LineFile(folder / _TIMINGS)
+        self._read = PackedFile(folder / _READ) if keep_read else None
+        self._made = PackedFile(folder / _MADE) if keep_read else None
+        self._known = {_made_key(line.values) for line in packed_lines(folder / _MADE)}
 
     def __enter__(self) -> Self:
         return self
@@ -191,12 +226,47 @@ class AnswerFile:
     def __exit__(self, *_: object) -> None:
         self._answers.__exit__()
         self._timings.__exit__()
+        for file in (self._read, self._made):
+            if file is not None:
+                file.__exit__()
 
-    def add(self, answer: Mapping[str, Any], seconds: float) -> None:
-        """Add one answer, and how long it took."""
+    def add(
+        self,
+        answer: Mapping[str, Any],
+        seconds: float,
+        exchanges: Sequence[Exchange] = (),
+    ) -> None:
+        """Add one answer.
+
+        Args:
+            answer: Its line.
+            seconds: How long it took.
+            exchanges: What the model was asked for it, and replied.
+        """
+        if self._read is not None:  # first: an answer that is there has its texts
+            calls = [
+                {
+                    "kind": each.call.kind,
+                    "prompt": each.call.prompt,
+                    "reply": each.completion.text,
+                    "usage": each.completion.usage.to_dict(),
+                }
+                for each in exchanges
+            ]
+            self._read.add({**key_of(answer)._asdict(), "calls": calls})
         self._answers.add(answer)
         timing = {**key_of(answer)._asdict(), "seconds": round(seconds, 3)}
         self._timings.add(timing)
+
+    def add_made(self, kind: str, document: Document, made: Mapping[str, Any]) -> None:
+        """Keep what was made of a document (summaries, gists), once."""
+        if self._made is None:
+            return
+        digest = hashlib.sha256(json_line(made)).hexdigest()
+        line = {"kind": kind, "document": document.doc_id, "sha256": digest}
+        if _made_key(line) not in self._known:
+            self._known.add(_made_key(line))
+            self._made.add({**line, "made": made})
 
 
 def key_of(answer: Mapping[str, Any]) -> AnswerKey:

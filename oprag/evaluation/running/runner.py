@@ -12,6 +12,7 @@ from oprag.errors import InvalidOptionError, OpragError, invalid_option
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.evaluation.errors import SpendingCapError
+from oprag.evaluation.models import Recorder
 from oprag.evaluation.running.run_directory import AnswerKey, RunDirectory, key_of
 from oprag.evaluation.system import Attempt, System
 from oprag.evaluation.workers import map_concurrently
@@ -111,6 +112,7 @@ async def run(
     directory: RunDirectory,
     *,
     concurrency: int = 4,
+    keep_read: bool = True,
     answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
 ) -> RunReport:
     """Ask everything that the directory does not have.
@@ -123,6 +125,7 @@ async def run(
         bench: What the systems work with.
         directory: Begun, with the plan's settings.
         concurrency: Questions that are asked at a time.
+        keep_read: Whether what the model read and wrote is kept, packed.
         answered: Called with each answer that is there, those of before first.
 
     Returns:
@@ -139,8 +142,11 @@ async def run(
         arm, question = task
         key = arm.key(question)._asdict()
         began = time.perf_counter()
+        recorder = Recorder(bench.model)
         try:
-            attempt = await arm.system.attempt(question, arm.budget, bench)
+            attempt = await arm.system.attempt(
+                question, arm.budget, own.asking(recorder)
+            )
         except SpendingCapError:
             raise
         except Exception as error:  # noqa: BLE001 -- no text may end a paid run
@@ -148,12 +154,14 @@ async def run(
             report.errors.append({**key, **told})
             return
         answer = {**key, **as_json(attempt)}
-        file.add(answer, time.perf_counter() - began)
+        file.add(answer, time.perf_counter() - began, recorder.exchanges)
         report.asked += 1
         answered(answer)
 
     tasks = (task for task in plan.tasks() if task[0].key(task[1]) not in known)
-    with directory.open_answers() as file:
+    with directory.open_answers(keep_read=keep_read) as file:
+        own = bench.asking(bench.model)
+        own.on_made = file.add_made
         try:
             await map_concurrently(ask, tasks, at_once=concurrency)
         except SpendingCapError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from oprag.calls import (
@@ -33,6 +33,7 @@ class BenchModel(PromptedModel):
         reserved: Tokens kept free for a reply.
         calls: Makes the call of a prompt out of its values; None for the question
             asked of the `context`, whatever the prompt is called.
+        routing: Prompts of such calls that must let the model decline.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class BenchModel(PromptedModel):
         bench: Bench,
         reserved: int,
         calls: Callable[[str, Mapping[str, str]], Call] | None = None,
+        routing: Collection[str] = (),
     ) -> None:
         self._question = question
         self._bench = bench
@@ -50,8 +52,12 @@ class BenchModel(PromptedModel):
         self.sent: list[str] = []
         """The prompts of these."""
         self._call = calls or (
-            lambda _, values: answer_call(
-                question, values["context"], bench.answer_style
+            lambda prompt, values: answer_call(
+                question,
+                values["context"],
+                bench.answer_style,
+                bench.wording,
+                routing=prompt in routing,
             )
         )
 

@@ -102,9 +102,8 @@ class LongRag(System):
         """
         context = self.context(question, budget, bench)
         ledger = Ledger()
-        model = BenchModel(
-            question, bench, self.reserved, functools.partial(_call, question, bench)
-        )
+        calls = functools.partial(_call, question, bench, _titles(context, bench))
+        model = BenchModel(question, bench, self.reserved, calls)
         reading_long = read_long(
             context.text,
             choice_question(question, bench.answer_style),
@@ -171,7 +170,11 @@ class LongRag(System):
 
 
 def _call(
-    question: Question, bench: Bench, prompt: str, values: Mapping[str, str]
+    question: Question,
+    bench: Bench,
+    titles: str,
+    prompt: str,
+    values: Mapping[str, str],
 ) -> Call:
     """The call of one of the long reader's prompts.
 
@@ -179,13 +182,22 @@ def _call(
     """
     if prompt == "long":
         facts = {**values, "options": question.options}
-        return Call("long_answer", fill_prompt(LONG_PROMPT, **values), facts)
+        template = bench.wording.before_units() + LONG_PROMPT
+        filled = fill_prompt(template, titles=titles, **values)
+        return Call("long_answer", filled, facts)
     if question.options:
         key = "context" if prompt == "direct" else "long_answer"
-        return answer_call(question, values[key], bench.answer_style)
+        return answer_call(question, values[key], bench.answer_style, bench.wording)
     if prompt == "direct":
         return Call("answer", fill_prompt(DIRECT_PROMPT, **values), values)
     return Call("short_answer", fill_prompt(SHORT_PROMPT, **values), values)
+
+
+def _titles(context: Context, bench: Bench) -> str:
+    """The titles of what is read, in its order."""
+    read = dict.fromkeys(piece.document for piece in context.pieces)
+    documents = map(bench.dataset.document, read)
+    return ", ".join(each.title or each.doc_id for each in documents)
 
 
 def _fitting(

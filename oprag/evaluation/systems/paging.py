@@ -31,7 +31,7 @@ class PagingRules:
     page: int = 600
     """Parts are added until there are so many."""
     earliest: int = 280
-    """Places where a page may end have so many before them."""
+    """Places where a page may end have so many before the end of the next part."""
     rest: int = 350
     """What is left at the end, if it is less, is one page."""
 
@@ -46,6 +46,8 @@ class Break(NamedTuple):
     last is all of them."""
     before: str
     """The page before; empty for none."""
+    after: str
+    """The part behind the passage; empty for none."""
 
 
 class Pages(NamedTuple):
@@ -100,7 +102,9 @@ def page_steps(
         if sum(words[first : first + end]) >= rules.rest and len(breaks) > 1:
             before = text[slice(*pages[-1])] if pages else ""
             passage = tuple(text[slice(*part)] for part in parts[first : first + end])
-            reply = yield Break(passage, breaks, before)
+            next_part = parts[first + end : first + end + 1]
+            after = "".join(text[slice(*part)] for part in next_part)
+            reply = yield Break(passage, breaks, before, after)
             number = _number(reply)
             if number is not None and 1 <= number <= len(breaks):
                 end = breaks[number - 1]
@@ -112,18 +116,20 @@ def page_steps(
 
 
 def _breaks(words: Sequence[int], rules: PagingRules) -> tuple[int, ...]:
-    """Places after which the next page may end, as numbers of parts."""
-    total = 0
+    """Places after which the next page may end, as numbers of parts.
+
+    As in the authors' notebook, a place stands before the part with which there are
+    enough words; the last one stands behind the passage.
+    """
+    total = words[0]
     found: list[int] = []
-    for behind, count in enumerate(words, 1):
-        total += count
+    before = 1
+    while total < rules.page and before < len(words):
+        total += words[before]
         if total >= rules.earliest:
-            found.append(behind)
-        if total >= rules.page:
-            break
-    if not found or found[-1] != behind:
-        found.append(behind)
-    return tuple(found)
+            found.append(before)
+        before += 1
+    return (*found, before)
 
 
 def _number(reply: str) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -60,15 +59,13 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
     async def make() -> Facts:
         return await _built(document, system, bench)
 
-    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
-    made = await bench.artifacts.made(
+    made = await bench.made(
         "raptor-tree",
+        document,
         {
-            "text": digest.hexdigest(),
             "settings": system.settings(),
             "counter": bench.counter.name,
             "embeddings": bench.vectors.name,
-            "model": bench.model.name,
             "prompt": summary_call("", system.summary_tokens).prompt,
             "seed": bench.seed,
         },

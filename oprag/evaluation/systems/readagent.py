@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import asdict, dataclass
@@ -44,6 +43,10 @@ class Memory:
     """Replies that named no place for the end of a page."""
 
 
+_PAGING = page_break_call(["a", "b"], [1], "before", "after").prompt
+"""Pages that other words were asked for are made again."""
+
+
 async def memory_of(
     document: Document, unit: PageUnit, rules: PagingRules, bench: Bench
 ) -> Memory:
@@ -59,14 +62,12 @@ async def memory_of(
     async def make() -> Facts:
         return await _made(document.text, unit, rules, bench)
 
-    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass"))
-    made = await bench.artifacts.made(
+    made = await bench.made(
         "readagent-memory",
+        document,
         {
-            "text": digest.hexdigest(),
             "settings": {"unit": unit, "words": asdict(rules)},
-            "model": bench.model.name,
-            "prompts": [gist_call("").prompt, page_break_call([], [], "").prompt],
+            "prompts": [gist_call("").prompt, _PAGING],
         },
         make,
     )

@@ -29,7 +29,8 @@ class Retrieved(Reader):
     """Reads the best chunks that fit the budget, in some order.
 
     Each budget is filled best first, up to the first chunk that does not fit; the
-    separators count.
+    separators count. With `top_n` it reads so many chunks, as OP-RAG's paper does, and
+    takes no budget.
     """
 
     name: str
@@ -37,6 +38,11 @@ class Retrieved(Reader):
     order: ChunkOrder
     options: dict[str, Any] = field(default_factory=dict)
     """More of `ContextOptions`, such as `selection`."""
+
+    @property
+    def budgeted(self) -> bool:
+        """Whether a budget bounds what is read, and not a number of chunks."""
+        return "top_n" not in self.options
 
     def settings(self) -> dict[str, Any]:
         """Return the splitting, the order, and what chooses."""

@@ -121,7 +121,8 @@ class SelfRoute(System):
             named=False,  # as in the papers
         )
         hits = bench.ranked(question, self.splitting)[: self.k]
-        model = BenchModel(question, bench, self.reserved)
+        before_last = [rung.name for rung in self.ladder[:-1]]
+        model = BenchModel(question, bench, self.reserved, routing=before_last)
         steps = route(hits, options, model, ledger=ledger)
         routed = await model.carry_out(steps)
         outcome = routed.outcome

@@ -184,6 +184,17 @@ def test_the_last_bracketed_number_counts():
     assert bracketed_option("[1] or [x] or [[x]]") is None
 
 
+def test_by_the_official_rules_the_first_bracketed_number_counts():
+    reply = "[[1]] is tempting, but [[ 3 ]]. See [2]"
+
+    assert bracketed_option(reply, rules="official") == 1
+    assert bracketed_match(reply, gold_option=0, rules="official")
+    assert not bracketed_match(reply, gold_option=0)
+    assert bracketed_option("none", rules="official") is None
+    with pytest.raises(InvalidOptionError, match="rules"):
+        bracketed_option(reply, rules="last")
+
+
 def test_option_numbers_count_from_1_and_indexes_from_0():
     assert bracketed_match("so [[1]]", gold_option=0)
     assert not bracketed_match("so [[1]]", gold_option=1)

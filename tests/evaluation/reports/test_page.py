@@ -10,7 +10,8 @@ from html.parser import HTMLParser
 import pytest
 
 from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.reports.page import page_data
+from oprag.evaluation.reports.page import ReadTexts, page_data
+from oprag.evaluation.running.run_directory import AnswerKey
 from tests.evaluation.reports.runs import HOSTILE, ledgers
 
 pytestmark = pytest.mark.slow
@@ -74,7 +75,7 @@ def test_the_policy_allows_the_one_script_and_style_by_their_hashes(page):
         attrs["content"] for attrs in page.all("meta") if "http-equiv" in attrs
     ]
     rules = dict(rule.split(maxsplit=1) for rule in policy.split("; "))
-    data, script = page.texts["script"]
+    data, read, script = page.texts["script"]
     (style,) = page.texts["style"]
 
     assert rules["default-src"] == "'none'"
@@ -82,6 +83,7 @@ def test_the_policy_allows_the_one_script_and_style_by_their_hashes(page):
         digest = hashlib.sha256(text.encode()).digest()
         assert rules[kind] == f"'sha256-{base64.b64encode(digest).decode()}'"
     assert json.loads(data)["total"] == 45
+    assert len(json.loads(read)) == 45 * 10
     assert not any(
         name == "style" or name.startswith("on")
         for _, attrs in page.elements
@@ -93,7 +95,7 @@ def test_text_of_the_run_stays_text(page, reported):
     raw = (reported[0] / "report.html").read_text("utf-8")
     data = json.loads(page.texts["script"][0])
 
-    assert len(page.all("script")) == 2
+    assert len(page.all("script")) == 3
     assert page.all("b") == []
     assert HOSTILE not in raw
     assert data["questions"][0]["question"].endswith(HOSTILE)
@@ -221,4 +223,20 @@ def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
 
     assert data["documents"] == [["c", "", 10], ["a", "", 10]]
     assert question["documents"] == [0, 1]
-    assert question["answers"][0][6:] == [[[0, 0, 4], [1, 2, 3]], 1]
+    assert question["answers"][0][6:] == [[[0, 0, 4], [1, 2, 3]], 1, None]
+
+
+def texts_of(*sizes):
+    """One answer of a question for each size."""
+    return lambda: [
+        (AnswerKey("dos-rag", 30, 0, f"q{n}"), b"x" * size)
+        for n, size in enumerate(sizes)
+    ]
+
+
+def test_a_page_holds_what_was_read_of_the_first_questions_up_to_a_size():
+    read = ReadTexts(["q0", "q1", "q2"], texts_of(40, 50, 20), most=100)
+
+    assert [key.question_id for key in read.places] == ["q0", "q1"]
+    assert [len(base64.b64decode(text)) for text in read.packed] == [40, 50]
+    assert ReadTexts(["q0"], texts_of(101), most=100).packed == []

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from oprag.evaluation.reports import write_reports
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import Plan, run
+from oprag.evaluation.systems.retrieved import dos_rag
 from tests.evaluation.reports.browsers import NAMES, REQUIRED, find_browser
 from tests.evaluation.reports.runs import HOSTILE
+from tests.evaluation.small import Replies, bench_of, set_of_four
 
 pytestmark = pytest.mark.browser
 
@@ -159,3 +168,47 @@ def test_a_narrow_screen_scrolls_tables_and_not_the_page(page):
 
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 480
+
+
+def test_a_click_shows_what_the_model_read_and_replied(page, reported):
+    from playwright.sync_api import expect
+
+    first = items(page).first
+    opened(first, answers=10)
+    row = first.locator("tbody tr").last
+    row.locator("button").click()
+
+    below = first.locator("tr.read")
+    expect(below).to_have_count(1)
+    prompts = below.locator("pre").all_text_contents()
+    answers = RunDirectory(reported[0]).answers()
+    (answer,) = [
+        a
+        for a in answers
+        if a["system"] == "self-route" and a["question_id"] == answers[0]["question_id"]
+    ]
+    assert prompts[1::2] == [step["reply"] for step in answer["steps"]]
+    assert all("Read the text between the marks" in prompt for prompt in prompts[::2])
+    first.locator("tbody tr").nth(9).locator("button").click()
+    expect(below).to_have_count(0)
+    assert page.troubles == []
+
+
+@pytest.mark.parametrize(("style", "names"), [("letter", "AB"), ("brackets", "12")])
+def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, names):
+    dataset = set_of_four()
+    asked = dataclasses.replace(dataset, questions=(dataset.questions[2],))
+    directory = RunDirectory(tmp_path)
+    directory.begin({"answer_style": style})
+    plan = Plan([dos_rag(size=20)], [80], asked.questions)
+    bench = bench_of(Replies(lambda _: "[[2]]"), asked, answer_style=style)
+    with ThreadPoolExecutor() as pool:  # the browser has this thread's event loop
+        assert pool.submit(asyncio.run, run(plan, bench, directory)).result().complete
+    write_reports(directory, asked, resamples=20)
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    opened(items(page).first, answers=1)
+    found = page.locator("#list dt").all_text_contents()
+    page.close()
+
+    assert found[:2] == [name if style == "letter" else f"[[{name}]]" for name in names]

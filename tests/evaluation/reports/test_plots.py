@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import struct
 from xml.etree import ElementTree as ET
 
 import pytest
+from matplotlib.figure import Figure
 
 from oprag.evaluation.published import Published
-from oprag.evaluation.reports.plots import PLOT_NAMES, _six_lines, plots_of
+from oprag.evaluation.reports import write_reports
+from oprag.evaluation.reports.plots import (
+    PLOT_NAMES,
+    _routed_by_k,
+    _six_lines,
+    draw_routing_by_k,
+    plots_of,
+)
+from oprag.evaluation.systems.self_route import SelfRoute
+from tests.evaluation.reports.runs import ask
 
 
 @pytest.mark.slow
 def test_images_are_whole_and_hold_no_date(reported):
     folder, _ = reported
     pngs, svgs = (sorted((folder / "plots").glob(f"*.{e}")) for e in ("png", "svg"))
-    assert len(pngs) == len(svgs) == len(PLOT_NAMES)
+    assert len(pngs) == len(svgs) == len({*PLOT_NAMES} - {"routing_k"})
     for path in pngs:
         png = path.read_bytes()
         assert png.startswith(b"\x89PNG\r\n\x1a\n")
@@ -109,3 +120,22 @@ def _summary(arms):
 
 def test_without_figures_nothing_is_drawn():
     assert plots_of(dataclasses.replace(_summary(()), measure="")) == []
+
+
+def test_self_route_with_several_k_is_drawn_over_k(tmp_path):
+    systems = [SelfRoute(name=f"k{k}", k=k, size=20) for k in (4, 1, 2)]
+    directory, dataset = ask(tmp_path, systems)
+    told = {"systems": {system.name: system.settings() for system in systems}}
+    directory.write_text("run.json", json.dumps(told))
+    summary = write_reports(directory, dataset, resamples=20)
+    drawn = Figure().add_subplot()
+    rows = _routed_by_k(summary)
+    draw_routing_by_k(drawn, summary, rows)
+
+    assert (tmp_path / "plots" / "routing_k.svg").exists()
+    assert [k for k, _, _ in rows] == [1, 2, 4]
+    assert [tick.get_text() for tick in drawn.get_xticklabels()] == ["1", "2", "4"]
+    score, early, tokens = (line.get_ydata() for line in drawn.get_lines())
+    assert list(early) == [100 * row.answerable for _, row, _ in rows]
+    assert list(tokens) == [100 * row.token_share for _, row, _ in rows]
+    assert len(score) == 3

@@ -59,19 +59,19 @@ def test_published_figures_stand_in_the_table_and_those_of_other_measures_do_not
     run_of,
 ):
     figures = [
-        Published("ledgers", measure, "Reader", method, tokens, 0.5, "A paper")
-        for measure, method, tokens in [
-            ("token_f1", "Old RAG", 100),
-            ("token_f1", "Old guess", None),
-            ("rouge_l", "Other", 100),
+        Published("ledgers", measure, "Reader", method, tokens, 0.5, "A paper", spread)
+        for measure, method, tokens, spread in [
+            ("token_f1", "Old RAG", 100, 0.01),
+            ("token_f1", "Old guess", None, None),
+            ("rouge_l", "Other", 100, None),
         ]
     ]
     summary = summarized(run_of, published=figures)
     table = as_markdown(tables_of(summary)[-1])
 
     assert summary.published == tuple(figures[:2])
-    assert "| Reader | Old RAG | 100 | 50.00 | A paper |" in table
-    assert "| Reader | Old guess | – | 50.00 | A paper |" in table
+    assert "| Reader | Old RAG | 100 | F1 | 50.00 ± 1.00 | A paper |" in table
+    assert "| Reader | Old guess | – | F1 | 50.00 | A paper |" in table
 
 
 @pytest.mark.parametrize("option", ["measure", "baseline"])

@@ -60,6 +60,7 @@ def test_every_file_is_there_and_no_draft(reported):
 
     assert set(files_of(folder)) == plots | {
         "answers.jsonl",
+        "read.jsonl.gz",
         "report.html",
         "run.json",
         "scores.jsonl",

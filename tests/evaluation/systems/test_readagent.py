@@ -38,16 +38,19 @@ def paged(text: str, replies, rules: PagingRules = RULES):
 
 def test_sentences_are_added_up_to_a_page_and_the_model_names_its_end():
     text = " ".join(sentence(number) for number in range(7))  # 3 words each
-    pages, asked, unusable = paged(text, ["<1>", "Break at 2"])
+    pages, asked, unusable = paged(text, ["<2>", "Break at 3", "<2>"])
 
-    # 3, 6, 9, 12 words: ten are reached with four; places from five words on.
-    first, second = asked
-    assert (len(first.parts), first.breaks, first.before) == (4, (2, 3, 4), "")
-    # <1> is behind the second sentence; of the five left again four are ten words.
-    assert (len(second.parts), second.breaks) == (4, (2, 3, 4))
+    # 3, 6, 9, 12 words: ten are reached with four. As in the notebook, places stand
+    # before the parts with which there are five words or more, and at the end.
+    first, second, third = asked
+    assert (len(first.parts), first.breaks, first.before) == (4, (1, 2, 3, 4), "")
+    # <2> is behind the second sentence; of the five left again four are ten words.
+    assert (len(second.parts), second.breaks) == (4, (1, 2, 3, 4))
     assert second.before == pages[0]
-    # "2" is behind the third. In the six words that are left there is but one place.
-    assert [page.count("end.") for page in pages[:2]] == [2, 3]
+    assert (third.parts, third.breaks) == (("S5 word end. ", "S6 word end."), (1, 2))
+    # What follows the passage is told, where something does.
+    assert [each.after.strip() for each in asked] == [sentence(4), sentence(6), ""]
+    assert [page.count("end.") for page in pages] == [2, 3, 2]
     assert "".join(pages) == text
     assert unusable == 0
 
@@ -125,7 +128,7 @@ TEXT = " ".join(sentence(number, 100) for number in range(14))
 def rule(call) -> str:
     if call.kind == "gist":
         return f"gist of {call.facts['text'].split()[0]}"
-    return {"page_break": "<4>", "look_up": "[2]"}.get(call.kind, "in May")
+    return {"page_break": "<5>", "look_up": "[2]"}.get(call.kind, "in May")
 
 
 def test_looked_up_pages_stand_in_place_of_their_gists():
@@ -135,7 +138,7 @@ def test_looked_up_pages_stand_in_place_of_their_gists():
         make_system("readagent").attempt(bench.dataset.questions[0], None, bench)
     )
 
-    # Places behind the third to the sixth sentence: <4> is behind the sixth.
+    # Places behind the second to the sixth sentence: <5> is behind the sixth.
     middle = TEXT[TEXT.index("S6") : TEXT.index("S12")].strip()
     context = model.calls[-1].facts["context"]
     assert context == f"gist of S0\n\n{middle}\n\ngist of S12"
@@ -209,3 +212,15 @@ def test_a_blank_document_has_no_pages():
 
     assert attempt.pieces == ()
     assert attempt.calls["index"] == 0
+
+
+def test_the_model_is_told_what_follows_the_passage():
+    model = Replies(rule)
+    bench = bench_of(model, set_of_one(TEXT))
+    system = make_system("readagent")
+    asyncio.run(system.attempt(bench.dataset.questions[0], None, bench))
+    first, second = [call for call in model.calls if call.kind == "page_break"]
+
+    assert f"It goes on with:\n\n{sentence(6, 100)}" in first.prompt
+    assert first.facts["after"].strip() == sentence(6, 100)
+    assert f"The page before it:\n\n{sentence(0, 100)}" in second.prompt

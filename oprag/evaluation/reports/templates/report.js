@@ -84,7 +84,8 @@
     const add = (name, text) => list.append(element("dt", name), element("dd", text));
     question.options.forEach((option, place) => {
       const right = place === question.gold ? " (right)" : "";
-      add(String.fromCharCode(65 + place), option + right);
+      const name = data.numbered ? `[[${place + 1}]]` : String.fromCharCode(65 + place);
+      add(name, option + right);
     });
     if (!question.options.length && question.right.length) {
       add("right", question.right.join(" · "));
@@ -96,7 +97,7 @@
   }
 
   function row(question, answer, laid, runs) {
-    const [arm, run, prediction, score, tokens, route, pieces, made] = answer;
+    const [arm, run, prediction, score, tokens, route, pieces, made, read] = answer;
     const [system, budget] = data.arms[arm];
     const line = element("tr");
     line.append(element("td", system + (runs > 1 ? `, run ${run + 1}` : ""), "arm"));
@@ -112,8 +113,42 @@
     if (route) notes.push(`answered on: ${route}`);
     if (made) notes.push(`and ${number.format(made)} texts made beforehand`);
     if (notes.length) place.append(element("span", notes.join("; "), "small"));
+    if (read !== null) place.append(reader(line, read));
     line.append(place);
     return line;
+  }
+
+  // What models read is packed in the page, and unpacked when it is asked for.
+  let packed = null;
+
+  async function calls(place) {
+    packed = packed || JSON.parse(byId("read").textContent);
+    const bytes = Uint8Array.from(atob(packed[place]), (c) => c.charCodeAt(0));
+    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return JSON.parse(await new Response(unpacked).text()).calls;
+  }
+
+  function reader(line, place) {
+    const button = element("button", "What was read", "read");
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      if (line.nextElementSibling && line.nextElementSibling.className === "read") {
+        line.nextElementSibling.remove();
+        return;
+      }
+      const below = element("tr", undefined, "read");
+      const cell = element("td");
+      cell.colSpan = line.cells.length;
+      for (const call of await calls(place)) {
+        const kind = call.kind.replace("_", " ");
+        const used = `${number.format(call.usage.input_tokens)} tokens`;
+        cell.append(element("h4", `${kind}: prompt, ${used}`), element("pre", call.prompt));
+        cell.append(element("h4", `${kind}: reply`), element("pre", call.reply));
+      }
+      below.append(cell);
+      line.after(below);
+    });
+    return button;
   }
 
   function chosen() {

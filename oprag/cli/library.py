@@ -1,0 +1,180 @@
+"""The documents that a server gives out: their texts by name, and a search in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from oprag.chunk import named_part
+from oprag.cli.telling import note
+from oprag.errors import DocumentNotFoundError
+from oprag.metadata import PART_INDEX
+
+if TYPE_CHECKING:
+    from langchain_core.vectorstores import VectorStore
+    from rich.console import Console
+
+    from oprag.cli.embedding_models import SentenceTransformerEmbeddings
+    from oprag.documents import ChunkStore
+    from oprag.evaluation.files import FileText
+
+Told = Callable[[int, "int | None", int], None]
+"""Is told how far indexing is: documents, all of them, chunks."""
+
+Parts = Mapping[str, str]
+"""The texts of a document by what a reader calls its parts (`page 3`), in order; by
+an empty name where it is one text."""
+
+DATABASE = "chroma.sqlite3"
+"""What a Chroma directory holds."""
+
+
+class Texts(Protocol):
+    """The full texts of documents, exact or refused."""
+
+    def names(self) -> Iterable[str]:
+        """The names of all documents, in order."""
+
+    def parts(self, name: str) -> Parts:
+        """Return a document's parts.
+
+        Raises:
+            OpragError: There is no such document, or not all of it is there.
+        """
+
+
+class Library(NamedTuple):
+    """Documents to search and to read."""
+
+    vectorstore: VectorStore
+    """Their chunks."""
+    texts: Texts
+    """What was split, character for character."""
+
+
+class FileTexts:
+    """Texts of files, as they were when they were indexed."""
+
+    def __init__(self, texts: Iterable[FileText]) -> None:
+        self._parts: dict[str, dict[str, str]] = {}
+        for each in texts:
+            page = "" if each.page is None else named_part(each.metadata, each.page)
+            self._parts.setdefault(each.source, {})[page] = each.text
+
+    def names(self) -> Iterable[str]:
+        """In reading order."""
+        return self._parts
+
+    def parts(self, name: str) -> Parts:
+        """Return a file's text, or its pages."""
+        if name not in self._parts:
+            raise unknown_document(name)
+        return self._parts[name]
+
+
+class StoredTexts:
+    """Texts put together from the chunks of a store, where they prove to be whole."""
+
+    def __init__(self, store: ChunkStore) -> None:
+        from oprag.positions import document_name
+
+        self._store = store
+        found = (document_name(chunk.metadata) for chunk in store.scan())
+        self._names = sorted({name for name in found if name})
+
+    def names(self) -> Iterable[str]:
+        """Sorted."""
+        return self._names
+
+    def parts(self, name: str) -> Parts:
+        """Put a document together; refused where that is not proved to be exact."""
+        from oprag.documents import rebuild
+        from oprag.metadata import document_key
+
+        if name not in self._names:
+            raise unknown_document(name)
+        chunks = self._store.fetch(document_key(name))
+        texts = rebuild(name, chunks, where=self._store.name).parts
+        named: dict[int, str] = {}
+        for chunk in chunks:
+            part = chunk.metadata.get(PART_INDEX)
+            if part is not None:
+                named.setdefault(int(part), named_part(chunk.metadata, int(part)))
+        labels = [named[part] for part in sorted(named)] or [""]
+        return dict(zip(labels, texts, strict=True))
+
+
+def unknown_document(name: str) -> DocumentNotFoundError:
+    """Return the error for a name that no document has."""
+    message = f"There is no document {name!r}. The tool `documents` lists their names."
+    return DocumentNotFoundError(message, document=name)
+
+
+def open_library(
+    path: Path,
+    embeddings: SentenceTransformerEmbeddings,
+    *,
+    collection: str,
+    folder: Path,
+    told: Told,
+    console: Console,
+) -> Library:
+    """Open a Chroma directory as it is, or index files and keep their texts.
+
+    Args:
+        path: A Chroma directory, a file or a folder. Of a folder nothing is read that
+            a link in it leads out of it to.
+        embeddings: The model; of a Chroma directory the one it was made with.
+        collection: The collection of a Chroma directory; empty for the only one.
+        folder: Where indexes of files are kept.
+        told: As `index_documents` takes it for `show_progress`.
+        console: Where it is told what is read.
+
+    Raises:
+        OpragError: Nothing can be read, or it cannot be indexed.
+        OSError: The index cannot be written.
+        typer.Exit: The Chroma directory cannot be opened; why was told.
+    """
+    from oprag.cli.index import as_documents, failed_line, open_chroma, open_index
+    from oprag.cli.searching import index_label, read_told
+
+    if (path / DATABASE).is_file():
+        from langchain_oprag import chunk_store
+        from oprag.cli.chroma_directory import open_directory
+
+        name = open_directory(path, collection or None).name
+        store = open_chroma(
+            path, embeddings, name, create_collection_if_not_exists=False
+        )
+        return Library(store, StoredTexts(chunk_store(store)))
+    texts = _inside(path, read_told([path], console).texts)
+    index = open_index(
+        index_label([path], embeddings.name),
+        as_documents(texts),
+        embeddings,
+        folder=folder,
+        told=told,
+    )
+    for failed in index.report.failed:
+        note(f"Not indexed: {failed_line(failed)}")
+    console.print(f"Index: {index.chunks:,} chunks", soft_wrap=True)
+    return Library(index.vectorstore, FileTexts(texts))
+
+
+def _inside(path: Path, texts: Iterable[FileText]) -> list[FileText]:
+    """The texts of files that lie in a folder themselves; of others it is told."""
+    if not path.is_dir():
+        return [*texts]
+    root = os.path.realpath(path)
+    kept, left = [], {}
+    for each in texts:
+        real = os.path.realpath(each.source)
+        if os.path.commonpath([root, real]) == root:
+            kept.append(each)
+        else:
+            left[each.source] = real
+    for name in left:
+        note(f"Skipped: {name!r} is a link that leads out of the folder.")
+    return kept

@@ -1,0 +1,89 @@
+"""`oprag mcp`: one's own files, for clients of the Model Context Protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from oprag.cli.options import (
+    DEFAULT_EMBEDDING_MODEL,
+    Directory,
+    EmbeddingModel,
+    TokenBudget,
+    Widened,
+    cache_folder,
+)
+from oprag.cli.telling import told
+
+if TYPE_CHECKING:
+    from oprag.cli.library import Library, Told
+
+
+def mcp(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FOLDER|CHROMA_DIRECTORY",
+            help="Text, Markdown, HTML and PDF files, or an index that is there.",
+            show_default=False,
+        ),
+    ],
+    *,
+    token_budget: TokenBudget = 4_000,
+    widen: Widened = None,
+    collection: Annotated[
+        str, typer.Option(help="The collection of a Chroma directory.")
+    ] = "",
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
+    directory: Directory = None,
+    http: Annotated[
+        int | None,
+        typer.Option(
+            "--http",
+            metavar="PORT",
+            min=1,
+            max=65535,
+            help="Listen on this port of this machine, at /mcp, instead of reading "
+            "standard input.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Let assistants and agents search and read your files (MCP).
+
+    Four tools, which only read: search, read, outline, documents. The files are
+    indexed while the client already is connected; the index is used again until one
+    of them changes. Needs no chat model, and no text leaves this machine but to the
+    client.
+
+    \b
+      oprag mcp notes/
+      oprag mcp chroma/ --collection notes --widen fill
+      oprag mcp notes/ --http 8321
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    if not path.exists():
+        raise told(f"{str(path)!r} is not there.", 2)
+
+    from oprag.cli.mcp_server import Librarian, make_server
+
+    def open_it(tell: Told) -> Library:
+        from oprag.cli.display import make_console
+        from oprag.cli.embedding_models import load_model
+        from oprag.cli.library import open_library
+
+        notes = make_console(stderr=True)
+        return open_library(
+            path,
+            load_model(embedding_model, notes),
+            collection=collection,
+            folder=directory or cache_folder(),
+            told=tell,
+            console=notes,
+        )
+
+    librarian = Librarian(open_it, token_budget=token_budget, widen=widen)  # type: ignore[arg-type]  # checked by the option's callback
+    server = make_server(librarian, port=http)
+    librarian.start()
+    server.run("stdio" if http is None else "streamable-http")

@@ -1,0 +1,211 @@
+"""BM25 beside a store's own search, over the store's own chunks.
+
+The index only ranks. It keeps ids and word counts, no texts: what it brings is read
+from the store again, as the store holds it now, through the filter of the search. So
+nothing that was deleted, changed or forbidden since comes back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from oprag.documents.searched_chunks import SearchedChunks
+from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+from oprag.documents.words import words_of
+from oprag.errors import InvalidOptionError, named
+from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.optional import require
+from oprag.positions import as_number
+
+_RRF = 60
+"""Added to a rank from 1: reciprocal-rank fusion as both frameworks do it."""
+_PAGE = 5_000
+"""Chunks that are read at once, at most."""
+
+
+class Bm25:
+    """Ranks a store's chunks by the words of a question, and fuses that with a search.
+
+    The chunks are read once, at the first question, and again when the store says that
+    it holds another number of them, or when a chunk comes up that is new, gone or
+    changed. Threads share one index.
+
+    Args:
+        store: All chunks of the store; what a search may see of them is read through
+            `SearchedChunks`.
+
+    Raises:
+        MissingDependencyError: The package bm25s is not there.
+    """
+
+    def __init__(self, store: ChunkStore) -> None:
+        require("bm25s", extra="bm25", purpose="bm25=True")
+        self._store = store
+        self._index: _Index | None = None
+        self._reading = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy reads the chunks itself."""
+        return Bm25, (self._store,)
+
+    def fused(
+        self, question: str, found: Sequence[str], k: int, chunks: SearchedChunks
+    ) -> list[int | StoredChunk]:
+        """Fuse what a search found with what the question's words find.
+
+        Args:
+            question: Its words are looked for.
+            found: Ids of the chunks that a search found, best first; an empty one
+                where it is not known.
+            k: Chunks to find by their words, at most.
+            chunks: The same store, as whoever searched may read it.
+
+        Returns:
+            What either found, best first by the sum of 1 / (60 + rank): the number in
+            `found` of a chunk that the search found, or another chunk. Of equals, those
+            of the search come first.
+
+        Raises:
+            InvalidOptionError: The store does not tell the ids of its chunks.
+        """
+        index = self._current(found)
+        listed, fresh, changed = index.best(question, set(found), k, chunks)
+        if changed:
+            index = self._read_anew(index, found)
+            listed, fresh, _ = index.best(question, set(found), k, chunks)
+        return _by_reciprocal_rank(found, listed, fresh)
+
+    def _current(self, found: Collection[str]) -> _Index:
+        index = self._index
+        if index is None or not index.holds(self._store.count(), found):
+            index = self._read_anew(index, found)
+        return index
+
+    def _read_anew(self, instead: _Index | None, found: Collection[str]) -> _Index:
+        with self._reading:
+            if self._index is None or self._index is instead:
+                self._index = _Index(self._store, found)
+            return self._index
+
+
+class _Index:
+    """The ranking of the chunks that a store held when it was made."""
+
+    def __init__(self, store: ChunkStore, found: Collection[str]) -> None:
+        bm25s = require("bm25s", extra="bm25", purpose="bm25=True")
+        stopwords = require("bm25s.stopwords", extra="bm25", purpose="bm25=True")
+        self._stopwords = frozenset(stopwords.STOPWORDS_EN)
+        self._count = store.count()
+        # Stores give their chunks in any order: equals are ranked as they are read.
+        kept = sorted({_placed(chunk) for chunk in store.scan()})
+        self._ids = [chunk_id for *_, chunk_id in kept]
+        if "" in self._ids:
+            raise _without_ids(store)
+        self._texts = {chunk_id: hash(text) for *_, text, chunk_id in kept}
+        self._known = {*self._texts, *found}
+        numbers: dict[str, int] = {}
+        worded = [
+            [
+                numbers.setdefault(word, len(numbers))
+                for word in words_of(text, self._stopwords)
+            ]
+            for *_, text, _ in kept
+        ]
+        self._words = numbers
+        self._bm25 = bm25s.BM25()
+        if numbers:
+            self._bm25.index((worded, numbers), show_progress=False)
+
+    def holds(self, count: int | None, found: Collection[str]) -> bool:
+        """Say whether a store of so many chunks, and these among them, is this one."""
+        return count == self._count and self._known.issuperset(filter(None, found))
+
+    def best(
+        self, question: str, found: set[str], k: int, chunks: SearchedChunks
+    ) -> tuple[list[str], dict[str, StoredChunk], bool]:
+        """Return ids of the best chunks, those that were read, and if any changed."""
+        listed: list[str] = []
+        fresh: dict[str, StoredChunk] = {}
+        changed = False
+        for page in self._ranked(question, k):
+            unread = [each for each in page if each not in found]
+            read = {chunk.id: chunk for chunk in chunks.read_ids(unread)}
+            gone = not chunks.filtered and len(read) < len(set(unread))
+            changed |= gone or any(
+                hash(chunk.text) != self._texts.get(each)
+                for each, chunk in read.items()
+            )
+            fresh.update(read)
+            seen = [each for each in page if each in found or each in read]
+            listed += seen
+            if len(listed) >= k:
+                break
+            # Of what few may see, reading all costs less than looking for it by rank.
+            if chunks.filtered and len(self._ids) * len(seen) ** 2 < k * len(page) ** 2:
+                fresh = {chunk.id: chunk for chunk in chunks.read_all()}
+                every = next(self._ranked(question, len(self._ids)))
+                listed = [each for each in every if each in found or each in fresh]
+                break
+        return listed[:k], fresh, changed
+
+    def _ranked(self, question: str, k: int) -> Iterator[list[str]]:
+        """Ids of what has one of the words, best first, by `k` and then more."""
+        asked = [
+            word for word in words_of(question, self._stopwords) if word in self._words
+        ]
+        if not asked:
+            return
+        scores = self._bm25.get_scores(asked)
+        order = (-scores).argsort(kind="stable")
+        order = order[: int((scores > 0).sum())]
+        start, size = 0, k
+        while start < len(order):
+            yield [self._ids[number] for number in order[start : start + size]]
+            start, size = start + size, min(2 * size, max(k, _PAGE))
+
+
+def _by_reciprocal_rank(
+    found: Sequence[str], listed: Sequence[str], fresh: dict[str, StoredChunk]
+) -> list[int | StoredChunk]:
+    first: dict[str, int] = {}
+    for number, each in enumerate(found):
+        first.setdefault(each, number)
+    worth: dict[int | str, float] = {
+        number: 1 / (_RRF + number + 1) for number in range(len(found))
+    }
+    for rank, each in enumerate(listed):
+        key = first.get(each, each)
+        worth[key] = worth.get(key, 0.0) + 1 / (_RRF + rank + 1)
+    best = sorted(worth, key=lambda key: -worth[key])
+    return [key if isinstance(key, int) else fresh[key] for key in best]
+
+
+def _placed(chunk: StoredChunk) -> tuple[str, int, str, str]:
+    """Document, number, text and id: in this order equals are ranked."""
+    number = as_number(chunk.metadata.get(CHUNK_INDEX))
+    document = str(chunk.metadata.get(DOC_KEY, ""))
+    return document, -1 if number is None else int(number), chunk.text, chunk.id
+
+
+def no_words(searched: object) -> InvalidOptionError:
+    """Return the error for a search whose store's chunks cannot be read.
+
+    Args:
+        searched: What searches.
+    """
+    message = (
+        "bm25=True finds chunks by their words in the one store that is searched, and "
+        f"how the chunks of {named(searched)} are read is not known. Wrap the "
+        "retriever of a store that docs/stores.md lists, or leave bm25= out."
+    )
+    return InvalidOptionError(message, option="bm25", value=True)
+
+
+def _without_ids(store: ChunkStore) -> InvalidOptionError:
+    message = (
+        f"bm25=True reads chunks by their ids, and {store.name} gives chunks without "
+        "one. Have its ChunkStore give them, or leave bm25= out."
+    )
+    return InvalidOptionError(message, option="bm25", value=True)

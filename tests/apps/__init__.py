@@ -1,0 +1,1 @@
+"""What serves other applications, started and asked as they do."""

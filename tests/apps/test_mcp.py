@@ -1,0 +1,248 @@
+"""`oprag mcp` as a program: started by clients, killed, and asked by many at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from fpdf import FPDF
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+from oprag.evaluation.files import read_files
+
+_PLACE = re.compile(
+    r"^\[\d+\] (.+?)(?:, page (\w+))?, characters (\d+)-(\d+)$", re.MULTILINE
+)
+_QUOTED = re.compile(r"\A<quoted (\w+)>\n(.*)\n</quoted \1>\Z", re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory) -> Path:
+    """A folder of two texts of one name, a PDF, and a link that leads out of it."""
+    folder = tmp_path_factory.mktemp("library") / "notes"
+    (folder / "old").mkdir(parents=True)
+    for path, word in ((folder / "plan.md", "new"), (folder / "old/plan.md", "old")):
+        lines = [f"# The {word} plan", ""]
+        for i in range(200):
+            lines += [f"## Part {i}", ""] if i % 40 == 0 else []
+            lines.append(
+                f"The {word} house {i} has a rent of {i * 7} — paid late 🏠.\n"
+            )
+        path.write_text("\n".join(lines), encoding="utf-8", newline="\r\n")
+    pdf = FPDF()
+    for page in range(3):
+        pdf.add_page()
+        pdf.set_font("Helvetica", size=12)
+        pdf.multi_cell(0, 8, " ".join(f"Row {page}.{i} is dry." for i in range(60)))
+    pdf.output(str(folder / "report.pdf"))
+    secret = folder.parent / "secret.txt"
+    secret.write_text("The password is swordfish.")
+    (folder / "link.txt").symlink_to(secret)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    """Where the index is kept."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="module")
+def command(notes, kept, tiny_model) -> list[str]:
+    """The command line after `python`."""
+    how = ["--directory", str(kept), "--embedding-model", str(tiny_model)]
+    return ["-m", "oprag", "mcp", str(notes), *how]
+
+
+@pytest.fixture(scope="module")
+def address(command):
+    """Of a server that listens on this machine."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, *command, "--http", str(port)], stderr=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.kill()
+        process.wait()
+
+
+@asynccontextmanager
+async def connected(address: str):
+    async with (
+        streamable_http_client(address) as (reader, writer, _),
+        ClientSession(reader, writer) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+@asynccontextmanager
+async def started(arguments: list[str], log: Path):
+    given = StdioServerParameters(
+        command=sys.executable, args=arguments, env={**os.environ}
+    )
+    with log.open("w") as told:
+        async with (
+            stdio_client(given, errlog=told) as (reader, writer),
+            ClientSession(reader, writer) as session,
+        ):
+            await session.initialize()
+            yield session
+
+
+async def asked(session: ClientSession, tool: str, **given) -> str:
+    answer = await session.call_tool(tool, given)
+    assert not answer.isError, answer.content
+    return answer.content[0].text
+
+
+def inside(text: str) -> str:
+    found = _QUOTED.match(text)
+    assert found, text[:200]
+    return found[2]
+
+
+def texts_of(notes: Path) -> dict[tuple[str, str | None], str]:
+    return {
+        (each.source, each.page_label or None): each.text
+        for each in read_files([notes]).texts
+    }
+
+
+async def test_it_answers_at_once_and_tells_how_far_indexing_is(
+    notes, tiny_model, tmp_path
+):
+    arguments = ["-m", "oprag", "mcp", str(notes), "--directory", str(tmp_path)]
+    arguments += ["--embedding-model", str(tiny_model)]
+    told = []
+
+    async def tell(done, _, message):
+        told.append((done, message))
+
+    async with started(arguments, tmp_path / "log") as session:
+        tools = (await session.list_tools()).tools
+        assert not list(tmp_path.glob("*.json")), "indexed before it answered"
+        first = await session.call_tool(
+            "search", {"question": "house 13"}, progress_callback=tell
+        )
+    assert [tool.name for tool in tools] == ["search", "read", "outline", "documents"]
+    assert all(tool.annotations.readOnlyHint for tool in tools)
+    assert not first.isError
+    assert told[0] == (1, "Opening")
+    assert re.fullmatch(r"Indexed \d of 3 documents, \d+ chunks", told[-1][1])
+    done = [each for each, _ in told]
+    assert all(a < b for a, b in pairwise(done))
+    assert "link.txt' is a link that leads out" in (tmp_path / "log").read_text()
+
+
+async def test_ten_clients_at_once_get_what_one_gets(address):
+    async def one(number: int) -> list[str]:
+        async with connected(address) as session:
+            return [
+                await asked(session, "search", question=f"house {n}", token_budget=500)
+                for n in range(number, number + 3)
+            ]
+
+    together = await asyncio.gather(*map(one, range(10)))
+    assert together == [await one(number) for number in range(10)]
+
+
+async def test_killed_and_started_again_it_uses_its_index(
+    command, kept, address, tmp_path
+):
+    async with connected(address) as session:
+        wanted = await asked(session, "search", question="new house 7")
+    before = {path: path.stat().st_mtime_ns for path in kept.glob("*.json")}
+    for _ in range(2):
+        async with started(command, tmp_path / "log") as session:
+            assert await asked(session, "search", question="new house 7") == wanted
+    assert {path: path.stat().st_mtime_ns for path in kept.glob("*.json")} == before
+
+
+async def test_clients_of_both_frameworks_read_it(address):
+    client = MultiServerMCPClient(
+        {"notes": {"url": address, "transport": "streamable_http"}}
+    )
+    ours = {tool.name: tool for tool in await client.get_tools()}
+    question = {"question": "old house 9", "token_budget": 500}
+    answer = await ours["search"].ainvoke(question)
+    text = answer if isinstance(answer, str) else answer[0]["text"]
+    assert _PLACE.search(inside(text))
+
+    spec = McpToolSpec(client=BasicMCPClient(address))
+    theirs = {tool.metadata.name: tool for tool in await spec.to_tool_list_async()}
+    assert set(theirs) == set(ours)
+    output = await theirs["search"].acall(**question)
+    assert output.raw_output.content[0].text == text
+
+
+@pytest.fixture
+def chroma(notes, tiny_model, tmp_path) -> list[str]:
+    """A Chroma directory of the notes, as the command takes it."""
+    model = ["--embedding-model", str(tiny_model)]
+    index = ["index", str(notes), "--chroma", str(tmp_path / "chroma"), *model]
+    subprocess.run(
+        [sys.executable, "-m", "oprag", *index], check=True, capture_output=True
+    )
+    return [str(tmp_path / "chroma"), *model]
+
+
+async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
+    sources = texts_of(notes)
+    async with started(["-m", "oprag", "mcp", *chroma], tmp_path / "log") as session:
+        found = inside(await asked(session, "search", question="row 2, house 9"))
+        places = _PLACE.findall(found)
+        assert places
+        for name, page, start, end in places:
+            where = {"document": name, "start": int(start), "end": int(end)}
+            where |= {"page": page} if page else {}
+            read = inside(await asked(session, "read", **where))
+            assert read == sources[name, page or None][int(start) : int(end)]
+        listed = inside(await asked(session, "documents"))
+        assert f"{notes / 'report.pdf'}: 3 pages" in listed
+
+
+def test_a_folder_that_is_not_there_is_told():
+    done = subprocess.run(
+        [sys.executable, "-m", "oprag", "mcp", "nowhere"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "Error: 'nowhere' is not there.\n"
+
+
+def test_the_files_for_registries_name_this_command():
+    recipe = Path(__file__).parents[2] / "recipes" / "mcp"
+    server = json.loads((recipe / "server.json").read_text())
+    package = server["packages"][0]
+    assert package["identifier"] == "oprag"
+    assert package["packageArguments"][0]["value"] == "mcp"
+    skill = (recipe / "SKILL.md").read_text()
+    for tool in ("search", "read", "outline", "documents"):
+        assert f"`{tool}`" in skill

@@ -1,0 +1,70 @@
+"""Every set of the papers, loaded by its loader, finds the figures that it has."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from oprag.evaluation.data import DATASETS, load
+from oprag.evaluation.published import all_published, published_for
+from tests.evaluation.data.test_infinitebench import mc
+from tests.evaluation.data.test_papers import (
+    annotation,
+    longbench,
+    longrag,
+    paper,
+    quality,
+    stories,
+)
+
+__all__ = ["stories"]  # a fixture
+
+WITHOUT = {"jsonl", "qasper"}
+"""One's own data; and Qasper whole, of which the papers asked LongBench's part."""
+
+
+def opened(name):
+    row = {"id": 0, "context": "Mara lit it.", "input": "Who?", "answer": ["1"]}
+    family, _, part = name.partition("/")
+    return {
+        "infinitebench": [mc() if part == "en.mc" else {**row, "options": []}],
+        "longbench": [longbench()],
+        "longrag": [longrag()],
+        "quality": [quality()],
+    }[family]
+
+
+FILES = {
+    "infinitebench/en.qa": "longbook_qa_eng.jsonl",
+    "infinitebench/en.mc": "longbook_choice_eng.jsonl",
+    "infinitebench/passkey": "passkey.jsonl",
+    "quality": "QuALITY.v1.0.1.htmlstripped.dev",
+}
+
+
+@pytest.mark.usefixtures("counts_differ")
+@pytest.mark.parametrize("name", DATASETS)
+def test_a_set_that_was_loaded_finds_its_figures(name, write_jsonl, request, tmp_path):
+    if name.startswith("passkey"):
+        found = load(name)
+    elif name == "narrativeqa":
+        found = load(name, request.getfixturevalue("stories"))
+    elif name == "qasper":
+        path = tmp_path / "qasper-dev-v0.3.json"
+        path.write_text(json.dumps({"1": paper(annotation(yes_no=True))}), "utf-8")
+        found = load(name, path)
+    elif name == "jsonl":
+        write_jsonl("docs.jsonl", [{"doc_id": "d", "text": "Mara lit it."}])
+        asked = {"question_id": "q", "doc_id": "d", "question": "Who?"}
+        write_jsonl("questions.jsonl", [{**asked, "answers": ["Mara"]}])
+        found = load(name, tmp_path)
+    else:
+        part = name.rpartition("/")[2]
+        found = load(name, write_jsonl(FILES.get(name, f"{part}.jsonl"), opened(name)))
+    figures = published_for(found.name)
+
+    assert bool(figures) == (name not in WITHOUT)
+    assert figures == tuple(f for f in all_published() if f.dataset == name)
+    if figures:
+        assert {figure.measure for figure in figures} & set(found.metrics)

@@ -1,0 +1,157 @@
+"""The words of prompts: task lines of the sets, the papers' content, a user's files."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+
+import pytest
+
+from oprag.calls import SENTINEL
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.asking import answer_call
+from oprag.evaluation.catalogue import make_system
+from oprag.evaluation.data import DATASETS, Dataset, Document, Question
+from oprag.evaluation.wording import TASKS, Wording, wording_for
+from tests.evaluation.small import Replies, bench_of, set_of_four
+
+OPEN, CHOICE = set_of_four().questions[0], set_of_four().questions[2]
+
+
+def named(name: str, *questions: Question) -> Dataset:
+    return dataclasses.replace(set_of_four(), name=name, questions=questions or (OPEN,))
+
+
+def prompt(name: str, question: Question = OPEN, style="letter", **options) -> str:
+    routing = options.pop("routing", False)
+    wording = wording_for(named(name), style=style, **options)
+    return answer_call(question, "A text.", style, wording, routing=routing).prompt
+
+
+def test_every_set_of_the_papers_has_a_task_of_its_own():
+    assert set(TASKS) == set(DATASETS) - {"jsonl"}
+
+
+def test_our_own_words_are_the_same_for_most_sets():
+    usual = answer_call(OPEN, "A text.").prompt
+
+    for name in ("notes", "narrativeqa/test", "infinitebench/en.qa"):
+        assert prompt(name) == usual
+        assert wording_for(named(name)).settings() == {}
+
+
+@pytest.mark.parametrize("source", ["own", "paper"])
+def test_the_answers_of_a_set_are_asked_for_as_its_measure_wants_them(source):
+    meeting = prompt("longbench/qmsum", source=source)
+    article = prompt("longbench/qasper", source=source)
+
+    assert "in one or more sentences" in meeting
+    assert "as few words" not in meeting
+    assert "yes or no" in article
+    assert prompt("qasper/dev", source=source) == article
+    assert wording_for(named("longbench/qmsum"), source).settings() != {}
+
+
+def test_the_papers_words_tell_what_is_read_and_say_the_task_twice():
+    story = prompt("narrativeqa/test", source="paper")
+
+    assert story.startswith("You are given a story")
+    assert story.count("as concisely as you can") == 2
+    assert story.count(SENTINEL) == 2
+
+
+@pytest.mark.parametrize("name", ["quality/dev", "infinitebench/en.mc", "notes"])
+def test_a_choice_of_the_papers_in_brackets_may_not_be_declined(name):
+    asked = prompt(name, CHOICE, "brackets", source="paper")
+
+    assert SENTINEL not in asked
+    assert "[[1]]" in asked
+    assert "\n1. iron\n2. oak\n" in asked
+    assert SENTINEL in prompt(name, OPEN, "brackets", source="paper")
+    assert SENTINEL in prompt(name, CHOICE, "brackets", source="paper", routing=True)
+
+
+@pytest.mark.parametrize("question", [OPEN, CHOICE])
+@pytest.mark.parametrize("style", ["letter", "brackets"])
+@pytest.mark.parametrize("source", ["own", "paper"])
+def test_no_prompt_lets_decline_where_that_is_not_wanted(question, style, source):
+    options = {"source": source, "decline": False, "style": style}
+    asked = prompt("longbench/qasper", question, **options)
+    routed = prompt("longbench/qasper", question, **options, routing=True)
+
+    assert SENTINEL not in asked
+    assert SENTINEL in routed
+    assert "Otherwise" not in asked
+
+
+def test_self_route_may_go_on_and_must_then_answer():
+    model = Replies(lambda call: "unanswerable" if SENTINEL in call.prompt else "May")
+    bench = bench_of(model, wording=Wording(decline=False))
+    system = make_system("self-route:unit=words,size=10,k=1")
+    attempt = asyncio.run(system.attempt(OPEN, None, bench))
+
+    assert [SENTINEL in call.prompt for call in model.calls] == [True, False]
+    assert (attempt.route, attempt.prediction) == ("full", "May")
+
+
+def test_the_papers_words_of_longrag_name_the_titles_that_are_read():
+    texts = {name: f"{name} text. " + "word " * 900 for name in ("a", "b")}
+    documents = {
+        name: Document(name, f"Title of {name}", text) for name, text in texts.items()
+    }
+    asked = Question("q", (), "What is it?", ("x",))
+    dataset = Dataset("longrag/nq", (asked,), documents)
+    sent = {}
+    for source in ("own", "paper"):
+        model = Replies(lambda _: "It is a thing.")
+        bench = bench_of(
+            model, dataset, wording=wording_for(dataset, source), token_counter=None
+        )
+        system = make_system("longrag:links=none,max_tokens=2000,k=2")
+        asyncio.run(system.attempt(asked, None, bench))
+        sent[source] = model.calls[0].prompt
+
+    assert "Title of a, Title of b" in sent["paper"]
+    assert "Title of" not in sent["own"]
+
+
+def test_a_users_files_are_the_prompts(tmp_path):
+    (tmp_path / "answer.txt").write_text(
+        "{context} | {question} | or unanswerable", "utf-8"
+    )
+    (tmp_path / "choice.txt").write_text(
+        "{context}{question}{options} or unanswerable", "utf-8"
+    )
+    wording = wording_for(named("notes", OPEN, CHOICE), str(tmp_path))
+
+    told = f"A {{text}}. | {OPEN.question} | or unanswerable"
+    assert answer_call(OPEN, "A {text}.", "letter", wording).prompt == told
+    assert "B. oak" in answer_call(CHOICE, "", "letter", wording).prompt
+    (tmp_path / "choice.txt").write_text("{context}{question}{options} unanswerable")
+    changed = wording_for(named("notes", OPEN, CHOICE), str(tmp_path))
+    assert changed.settings()["sha256"] != wording.settings()["sha256"]
+
+
+@pytest.mark.parametrize(
+    ("text", "decline", "message"),
+    [
+        (None, True, "answer.txt cannot be read. Write the prompt of open questions"),
+        ("{context} or unanswerable", True, r"lacks \{question\}"),
+        (
+            "{context}{question}",
+            True,
+            "does not tell the model to write 'unanswerable'",
+        ),
+        ("{context}{question}{title}", False, r"not \{title\}"),
+    ],
+)
+def test_a_file_that_is_no_prompt_is_told(tmp_path, text, decline, message):
+    if text is not None:
+        (tmp_path / "answer.txt").write_text(text, "utf-8")
+    with pytest.raises(InvalidOptionError, match=message):
+        wording_for(named("notes"), str(tmp_path), decline=decline)
+
+
+def test_no_papers_words_for_a_set_that_no_paper_asks():
+    with pytest.raises(InvalidOptionError, match="no paper asks the questions of 'no"):
+        wording_for(named("notes"), "paper")

@@ -1,0 +1,225 @@
+"""`bm25=True` in LangChain: beside every search, within its filter, in the tool."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import RunnableLambda
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from langchain_oprag import (
+    OffsetSentenceSplitter,
+    OrderPreservingCompressor,
+    OrderPreservingRetriever,
+    OrderPreservingVectorStore,
+    SelfRouteChain,
+    create_retrieval_tool,
+)
+from oprag.errors import InvalidOptionError
+from tests.stores.langchain_places import HashEmbeddings
+
+RULES = 200
+TEXT = " ".join(f"Rule {n} is of subject{n * 7}." for n in range(RULES))
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def chunks(name: str = "rules.txt", tenant: str = "a") -> list[Document]:
+    document = Document(TEXT, metadata={"source": name, "tenant": tenant})
+    splitter = OffsetSentenceSplitter(chunk_size=10, tokenizer=words)
+    return splitter.split_documents([document])
+
+
+@pytest.fixture(params=["memory", "chroma"])
+def store(request, tmp_path) -> Any:
+    if request.param == "memory":
+        store: Any = InMemoryVectorStore(HashEmbeddings())
+    else:
+        from langchain_chroma import Chroma
+
+        store = Chroma("rules", HashEmbeddings(), persist_directory=str(tmp_path))
+    store.add_documents(chunks())
+    return store
+
+
+def texts(found: list[Document]) -> str:
+    return "\n".join(document.page_content for document in found)
+
+
+async def test_what_the_words_name_is_found_and_put_in_order(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=4, bm25=True)
+    question = "What are subject700 and subject77?"
+
+    found = retriever.invoke(question)
+
+    assert "subject77." in texts(found)
+    assert "subject700." in texts(found)
+    starts = [document.metadata["char_start"] for document in found]
+    assert starts == sorted(starts)
+    assert len(found) == 4
+    assert await retriever.ainvoke(question) == found
+    plain = OrderPreservingRetriever(vectorstore=store, k=4).invoke(question)
+    assert "subject77." not in texts(plain)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"token_budget": 60},
+        {"token_budget": 60, "selection": "recall"},
+        {"token_budget": 60, "selection": "segments"},
+        {"token_budget": 60, "widen": "fill"},
+        {"k": 2, "widen": 1, "merge": True},
+        {"k": 2, "selection": "top_k"},
+        {"search_kwargs": {"k": 2}},
+        {"search_type": "mmr", "k": 3},
+    ],
+    ids=str,
+)
+async def test_it_goes_with_every_other_option(store, given):
+    retriever = OrderPreservingRetriever(
+        vectorstore=store, bm25=True, token_counter=words, **given
+    )
+
+    found = retriever.invoke("subject693")
+
+    assert "subject693." in texts(found)
+    if "token_budget" in given:
+        assert words(texts(found)) <= given["token_budget"]
+    assert await retriever.ainvoke("subject693") == found
+    assert retriever.verify().healthy
+
+
+def test_a_filter_of_the_call_binds_what_words_find(store):
+    store.add_documents(chunks("secret.txt", tenant="b"))
+    retriever = OrderPreservingRetriever(vectorstore=store, k=10, bm25=True)
+    by = {"a": {"tenant": "a"}, "b": {"tenant": "b"}}
+    if isinstance(store, InMemoryVectorStore):
+        by = {t: lambda each, t=t: each.metadata["tenant"] == t for t in "ab"}
+
+    for tenant in "abab":
+        found = retriever.invoke("subject693", filter=by[tenant])
+        assert "subject693." in texts(found)
+        assert {each.metadata["tenant"] for each in found} == {tenant}
+
+
+def test_a_permission_that_was_taken_away_holds_from_the_next_question(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
+    own: Any = {"tenant": "a"}
+    if isinstance(store, InMemoryVectorStore):
+        own = lambda each: each.metadata["tenant"] == "a"  # noqa: E731 -- a filter
+    (hit,) = [
+        each
+        for each in retriever.invoke("subject693", filter=own)
+        if "subject693." in each.page_content
+    ]
+
+    changed = {**chunks()[0].metadata, **hit.metadata, "tenant": "b"}
+    for key in ("rank", "citation"):
+        changed.pop(key)
+    store.add_documents([Document(hit.page_content, id=hit.id, metadata=changed)])
+
+    assert "subject693." not in texts(retriever.invoke("subject693", filter=own))
+
+
+def test_what_is_added_and_deleted_is_noticed(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
+    new = Document("All about gardens.", metadata={"source": "garden.txt"})
+    assert "gardens" not in texts(retriever.invoke("gardens"))
+
+    (added,) = store.add_documents([new])
+    assert "gardens" in texts(retriever.invoke("gardens"))
+
+    store.delete([added])
+    assert "gardens" not in texts(retriever.invoke("gardens"))
+
+
+def test_a_filter_that_cannot_be_carried_over_is_refused(store):
+    search = {"where_document": {"$contains": "Rule"}}
+
+    with pytest.raises(InvalidOptionError) as caught:
+        OrderPreservingRetriever(vectorstore=store, search_kwargs=search, bm25=True)
+    assert caught.value.option == "bm25"
+
+    retriever = OrderPreservingRetriever(vectorstore=store, bm25=True)
+    with pytest.raises(InvalidOptionError, match="bm25= finds chunks of"):
+        retriever.invoke("Which?", **search)
+
+
+class Listed(BaseRetriever):
+    """A retriever whose store is not known."""
+
+    def _get_relevant_documents(self, query: str, **_: Any) -> list[Document]:
+        return chunks()
+
+
+@pytest.mark.parametrize("base", [Listed(), RunnableLambda(lambda _: chunks())])
+def test_without_a_store_it_is_refused(base):
+    with pytest.raises(InvalidOptionError, match="how the chunks of") as caught:
+        OrderPreservingRetriever(base_retriever=base, bm25=True)
+    assert caught.value.option == "bm25"
+
+
+def test_it_is_set_on_the_retriever_alone(store):
+    for make in (
+        lambda: OrderPreservingCompressor(bm25=True),
+        lambda: OrderPreservingVectorStore(store, bm25=True),
+        lambda: SelfRouteChain(
+            llm=FakeListChatModel(responses=["?"]),
+            retriever=store.as_retriever(),
+            documents=store,
+            bm25=True,
+        ),
+    ):
+        with pytest.raises(InvalidOptionError, match="OrderPreservingRetriever"):
+            make()
+
+
+def test_a_tool_finds_by_words_too(store):
+    tool = create_retrieval_tool(store, token_budget=200, bm25=True)
+
+    assert "subject693." in tool.invoke({"query": "subject693"})
+
+
+def test_self_route_around_it_reads_what_words_found(store):
+    asked: list[str] = []
+
+    def answer(prompt: Any) -> str:
+        asked.append(str(prompt))
+        return "It is rule 99."
+
+    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
+    chain = SelfRouteChain(
+        llm=RunnableLambda(answer), retriever=retriever, documents=store
+    )
+
+    assert chain.invoke({"input": "subject693"})["answer"] == "It is rule 99."
+    assert "subject693." in asked[0]
+
+
+def test_copies_and_assignment_keep_it(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=2)
+    assert "subject693." not in texts(retriever.invoke("subject693"))
+
+    retriever.bm25 = True
+
+    for each in (retriever, retriever.model_copy(), copy.copy(retriever)):
+        assert "subject693." in texts(each.invoke("subject693"))
+    with pytest.raises(InvalidOptionError, match="True or False"):
+        retriever.bm25 = "yes"  # type: ignore[assignment]
+
+
+def test_what_is_stored_is_not_written_to(store):
+    before = copy.deepcopy(store.get_by_ids([each.id for each in chunks()]))
+    OrderPreservingRetriever(vectorstore=store, k=3, bm25=True, merge=True).invoke(
+        "subject693 subject7"
+    )
+
+    assert store.get_by_ids([each.id for each in chunks()]) == before
