@@ -195,7 +195,7 @@ def as_markdown(
 def main() -> None:
     """Simulate, and write the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sampling")
-    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=2000)
     here = Path(__file__).with_name("sampling.md")
     parser.add_argument("--out", type=Path, default=here)
     given = parser.parse_args()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -67,7 +68,7 @@ def perform(
         InvalidOptionError: The set has no such measure, or the run no such baseline.
         MissingDependencyError: The report could not be written.
         RunInUseError: Another process carries out a run in that folder.
-        typer.Exit: See `carry_out`.
+        typer.Exit: See `carry_out`; and where the disk is full.
     """
     if out is not None:
         require_libraries()
@@ -87,7 +88,12 @@ def perform(
         if not options.offline:
             _show_estimate(evaluation, options)
             typer.echo("")
-        carry_out(evaluation, options, embeddings, directory, **more)
+        try:
+            carry_out(evaluation, options, embeddings, directory, **more)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise told(f"The disk is full. {_kept(evaluation, directory)}") from error
 
 
 def _check_comparison(
@@ -165,10 +171,7 @@ def carry_out(
                 _ask(evaluation, options, directory, spending, answered, label=label)
             )
     except KeyboardInterrupt as interrupt:
-        note(
-            f"Stopped. {len(directory.answers()):,} of {len(evaluation.plan):,} "
-            f"answers are kept in {out}. Give the same command again to continue."
-        )
+        note(f"Stopped. {_kept(evaluation, directory)}")
         raise typer.Exit(INTERRUPTED) from interrupt
     finally:
         evaluation.bench.vectors.close()
@@ -188,6 +191,13 @@ def carry_out(
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
         raise _incomplete(report, spending, out)
+
+
+def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
+    return (
+        f"{len(directory.answers()):,} of {len(evaluation.plan):,} answers are kept in "
+        f"{directory.path}. Give the same command again to continue."
+    )
 
 
 def _account(options: RunOptions, record: Path | None = None) -> Spending:

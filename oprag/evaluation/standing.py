@@ -114,7 +114,7 @@ def _behind(
     """How far the first of a pair may be below the second."""
     if spread is None or not spread.freedom:
         return Behind(1.0, math.inf)
-    most = max(factors[0] * spread.error - spread.centre, 0.0)
+    most = min(max(factors[0] * spread.error - spread.centre, 0.0), 1.0)
     return Behind(most, _times(spread, factors, margin))
 
 

@@ -265,6 +265,39 @@ def test_nothing_but_zeros_and_a_run_cut_off_are_no_ground_for_advice():
     assert cut_off.startswith("No advice: the run was stopped")
 
 
+def test_a_budget_below_the_smallest_chunk_is_told_before_the_first_call(
+    shared, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ScriptedServer(lambda _: Reply("900")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        model = ["--model", "openai:scripted", "--systems", "dos-rag", "--dry-run"]
+        result = run(*shared, *model, "--budgets", "2,250")
+
+        assert "Cannot be asked: dos-rag, 2: token_budget=2 holds" in result.stdout
+        assert not server.requests
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a full disk")
+def test_on_a_full_disk_it_says_what_is_kept_and_goes_on_when_there_is_room(
+    shared, tmp_path
+):
+    arguments = [*shared, "--systems", "dos-rag", "--budgets", "120,250"]
+    arguments += ["--out", tmp_path / "run"]
+    (tmp_path / "run").mkdir()
+    draft = tmp_path / "run" / "summary.json.new"
+    draft.symlink_to("/dev/full")
+    full = run(*arguments)
+    draft.unlink(missing_ok=True)
+    again = run(*arguments)
+
+    assert full.exit_code == 1
+    assert "Error: The disk is full. " in full.stderr
+    kept = f"12 of 12 answers are kept in {tmp_path / 'run'}. Give the same command"
+    assert kept in full.stderr
+    assert again.exit_code == 0, again.output
+
+
 @pytest.mark.parametrize("option", ["measure", "baseline"])
 def test_what_could_not_be_compared_is_refused_before_anything_is_asked(
     shared, tmp_path, option

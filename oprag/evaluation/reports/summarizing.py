@@ -28,7 +28,7 @@ from oprag.evaluation.reports.measuring import (
     measures_in,
     number_of,
 )
-from oprag.evaluation.reports.summary import ArmSummary, Summary
+from oprag.evaluation.reports.summary import ArmSummary, Summary, arm_label
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.statistics import Sampling, clusters_of
 
@@ -81,7 +81,7 @@ def summarize(
             found,
             measure=measure,
             sampling=sampling,
-            errors=len(errors),
+            errors=errors,
             left_out=left_out,
         )
     )
@@ -162,7 +162,7 @@ def _notes(
     *,
     measure: str,
     sampling: Sampling,
-    errors: int,
+    errors: Sequence[Mapping[str, Any]],
     left_out: Sequence[str],
 ) -> Iterator[str]:
     """Say what differs from the papers, what is missing, and what is estimated."""
@@ -189,15 +189,21 @@ def _notes(
     yield from _of_answers(rows, errors)
 
 
-def _of_answers(rows: Sequence[ArmSummary], errors: int) -> Iterator[str]:
+def _of_answers(
+    rows: Sequence[ArmSummary], errors: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
     """Say which answers are missing, of cut texts, estimated, or declined."""
+    there = {(row.system, row.budget) for row in rows}
+    failed = dict.fromkeys((line["system"], line["budget"]) for line in errors)
+    if none := [arm_label(*arm) for arm in failed if arm not in there]:
+        yield f"All answers failed of: {'; '.join(none)}. See errors.jsonl."
     missing = {row.label: row.missing for row in rows if row.missing}
     if missing:
         listed = "; ".join(f"{label}: {number:,}" for label, number in missing.items())
         yield (
-            f"Answers are missing ({errors:,} failed, see errors.jsonl), and means are "
-            f"over those that are there: {listed}. Comparisons take the questions that "
-            "both have."
+            f"Answers are missing ({len(errors):,} failed, see errors.jsonl); means "
+            f"are over those that are there: {listed}. Comparisons take the questions "
+            "that both have."
         )
     if cut := [row for row in rows if row.cut]:
         told = "; ".join(

@@ -190,6 +190,17 @@ def test_a_run_that_is_not_complete_is_reported_as_far_as_it_is(run_of):
     assert {d.questions for d in pairs} == {44}
 
 
+def test_an_arm_without_any_answer_is_named(run_of):
+    answers = run_of.answers()
+    kept = [a for a in answers if (a["system"], a["budget"]) != ("dos-rag", 30)]
+    run_of.write_lines("answers.jsonl", kept)
+    key = {"system": "dos-rag", "budget": 30, "run": 0, "question_id": "0-1"}
+    run_of.write_errors([{**key, "error": "BudgetTooSmallError", "message": "m"}])
+
+    notes = summarized(run_of).notes
+    assert "All answers failed of: dos-rag, 30. See errors.jsonl." in notes
+
+
 def test_questions_that_failed_everywhere_are_missing_too(run_of):
     answers = run_of.answers()
     run_of.write_lines(
