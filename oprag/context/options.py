@@ -215,13 +215,12 @@ DESCRIPTIONS: dict[str, str] = {
     ),
     "widen": (
         "Chunks beside each hit to read from its store, too: so many on each side; "
-        '`"fill"`: as many as the `token_budget` leaves room for. No hit is left out '
-        "for them, and the search's filter holds. None for none."
+        '`"fill"`: as many as the `token_budget` has room for. No hit is left out for '
+        'them but with `"expand"`, `"recall"`. The search\'s filter holds. None: none.'
     ),
     "bm25": (
-        "Find chunks of the store by the words of the question (BM25), too, as many as "
-        "the search is asked for, and fuse both by rank. The search's filter holds. "
-        'Needs `pip install "oprag[bm25]"`.'
+        "Find chunks of the store by the question's words, too (BM25). The search's "
+        'filter holds. Needs `pip install "oprag[bm25]"`.'
     ),
 }
 """What is said of every option, and of those that only the adapters have."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
-from oprag.chunk import Chunk, Passage
+from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
 from oprag.context.options import check_option
 from oprag.context.selection import too_small
 from oprag.context.unknown import knows_its_options
@@ -41,7 +41,7 @@ def pointer(passage: Passage) -> str:
 
 def named_place(passage: Passage) -> str:
     """Where a passage stands; of one without name and place how it begins."""
-    if passage.citation:
+    if passage.citation != UNKNOWN_DOCUMENT:
         return passage.citation
     text = " ".join(passage.text.split())
     return f'"{text}"' if len(text) <= _QUOTED else f'"{text[:_QUOTED].rstrip()}…"'

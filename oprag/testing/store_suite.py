@@ -219,7 +219,7 @@ class StoreSuite(ABC):
         """`fetch_ids` gives those, where ids are told; `count` counts all chunks."""
         chunks = filled(self.new_store()).chunks
         every = list(chunks.scan())
-        wanted = [chunk for chunk in every[::2] if chunk.id]
+        wanted = [chunk for chunk in every[1::2] if chunk.id]
         if wanted:
             asked = [*(chunk.id for chunk in wanted), _NOBODYS]
             found = chunks.fetch_ids(asked)

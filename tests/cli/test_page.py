@@ -43,7 +43,8 @@ def test_a_line_of_the_page_is_a_call_that_is_understood(line, tmp_path, monkeyp
 
 
 def test_the_page_shows_every_command_and_option():
-    named = set(re.findall(r"--[a-z-]+", TEXT)) | {"--merge"}  # told as --no-merge
+    named = set(re.findall(r"--[a-z-]+", TEXT))
+    named |= {option.replace("--no-", "--") for option in named}  # told as --no-merge
 
     assert {line.split()[1] for line in LINES} >= set(COMMAND.commands)
     for name in COMMAND.commands:

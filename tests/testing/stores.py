@@ -379,7 +379,7 @@ class FetchesIdsForEveryone(SoundStore):
     """Forgets the filter where chunks are asked for by id."""
 
     def fetch_ids(self, ids):
-        return [self.held[each] for each in ids]
+        return [self.held[each] for each in ids if each in self.held]
 
 
 class FetchesOneId(SoundStore):

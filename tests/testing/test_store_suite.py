@@ -65,7 +65,7 @@ FAULTS = {
         VERSIONS,
     ],
     stores.MixesNumbersOfDocuments: ["chunks_are_fetched_by_their_numbers"],
-    stores.ReadsAnyId: ["chunks_are_fetched_by_their_ids"],
+    stores.ReadsAnyId: ["chunks_are_fetched_by_their_ids", FILTERED],
     stores.FindsWhatWasDeleted: ["deleted_chunks_are_gone", REPLACED],
     stores.RemembersWhatItFetched: [
         "deleted_chunks_are_gone",
