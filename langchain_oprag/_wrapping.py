@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    ClassVar,
-    NamedTuple,
-    TypeAlias,
-    TypedDict,
-    TypeVar,
-)
+from typing import Any, ClassVar, NamedTuple, TypeAlias, TypedDict, TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import (
@@ -39,7 +31,6 @@ from oprag.context import (
     check_option,
     is_search,
     no_attribute,
-    not_called,
     not_ordered,
     refusal,
     refuse_unknown,
@@ -338,16 +329,6 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         self._check_question(input)
         config = ensure_config(config)
         return await super().ainvoke(input, config, outer_config=config, **kwargs)
-
-    if not TYPE_CHECKING:  # else type checkers took it for callable
-
-        def __call__(self, *_: Any, **__: Any) -> None:
-            """Say which method is meant.
-
-            Raises:
-                InvalidOptionError: Always.
-            """
-            raise not_called(type(self).__name__, "retriever.invoke(question)")
 
     @property
     def config_specs(self) -> list[ConfigurableFieldSpec]:

@@ -24,7 +24,6 @@ from oprag.context import (
     candidates_for,
     is_search,
     no_attribute,
-    not_called,
     not_ordered,
     shown,
     unnamed,
@@ -253,16 +252,6 @@ class WrappingRetriever(BaseRetriever):
         retrieve = _bare(super().aretrieve)
         retrieved: list[NodeWithScore] = await retrieve(str_or_query_bundle)
         return retrieved
-
-    if not TYPE_CHECKING:  # else type checkers took it for callable
-
-        def __call__(self, *_: Any, **__: Any) -> None:
-            """Say which method is meant.
-
-            Raises:
-                InvalidOptionError: Always.
-            """
-            raise not_called(type(self).__name__, "retriever.retrieve(question)")
 
     def __repr__(self) -> str:
         """The class, the retriever underneath, and the options that were given."""

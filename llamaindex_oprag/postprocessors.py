@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -13,7 +13,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from llamaindex_oprag._convert import Ordered, arrange, characters_of
 from llamaindex_oprag._options import ContextFields, refuse_lost_state, warn_unfilled
-from oprag.context import documented, not_called, with_texts
+from oprag.context import documented, with_texts
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
@@ -77,18 +77,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     def class_name(cls) -> str:
         """Name in `to_dict`."""
         return "OrderPreservingPostprocessor"
-
-    if not TYPE_CHECKING:  # else type checkers took it for callable
-
-        def __call__(self, *_: Any, **__: Any) -> None:
-            """Say which method is meant.
-
-            Raises:
-                InvalidOptionError: Always.
-            """
-            raise not_called(
-                type(self).__name__, "postprocessor.postprocess_nodes(nodes)"
-            )
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

@@ -55,6 +55,18 @@ _NOT_HERE = {
     **dict.fromkeys(
         ("widen", "bm25"), "Set it on OrderPreservingRetriever, which knows the store."
     ),
+    **dict.fromkeys(
+        ("hybrid", "keywords"),
+        "Set bm25=True on OrderPreservingRetriever, which knows the store.",
+    ),
+    **dict.fromkeys(
+        ("splitter", "node_parser", "text_splitter", "parser", "transformations"),
+        "Give it to index_documents: documents are split before they are stored.",
+    ),
+    **dict.fromkeys(
+        ("embedding", "embeddings", "embed_model"),
+        "Leave it out: a store is searched with the embedding that it was made with.",
+    ),
     "chunk_overlap": "Leave it out: chunks of whole sentences do not overlap.",
 }
 """Options of others that have no other word here, and what to do."""
@@ -145,7 +157,9 @@ def needs(
                 )
             if known is not None:
                 instead = {o: example for o in options if not _right_word(o, known)}
-                refuse_unknown(options, known, {**instead, **(elsewhere or {})})
+                refuse_unknown(
+                    options, known, {**instead, **_NOT_HERE, **(elsewhere or {})}
+                )
 
         return _checked(function, check)
 
@@ -171,17 +185,6 @@ def _checked(called: _Called, check: Callable[..., None]) -> _Called:
 def _named(options: Sequence[str]) -> str:
     *first, last = [f"{option}=" for option in options]
     return f"{', '.join(first)} and {last}" if first else last
-
-
-def not_called(component: str, call: str) -> InvalidOptionError:
-    """Return the error for a component that was called like a function.
-
-    Args:
-        component: Its class name.
-        call: The method that was meant, and what it is given.
-    """
-    message = f"{component} is not called itself. Write {call}."
-    return InvalidOptionError(message, option=component, value=None)
 
 
 _CALLS = ("invoke", "retrieve", "get_relevant_documents", "query")
