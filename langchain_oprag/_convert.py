@@ -127,10 +127,9 @@ def documents_of(arranged: Arranged) -> list[Document]:
 
 
 def from_elsewhere(value: Any) -> str:
-    """Say what to do with a text, or with a node of LlamaIndex."""
-    if isinstance(value, str):
-        return " Write Document(text, metadata={'source': name, …})."
-    return " Nodes are ordered by llamaindex_oprag." if hasattr(value, "node") else ""
+    """Say what to do with a text."""
+    is_text = isinstance(value, str)
+    return " Write Document(text, metadata={'source': name, …})." if is_text else ""
 
 
 def document_of(passage: Passage) -> Document:

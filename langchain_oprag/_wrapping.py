@@ -24,7 +24,7 @@ from langchain_oprag._asked import check_text, refuse_options
 from langchain_oprag._by_vector import embedding_once
 from langchain_oprag._convert import hits_of
 from langchain_oprag._options import CheckedOptions, Retriever
-from langchain_oprag._store_search import StoreSearch
+from langchain_oprag._store_search import StoreSearch, check_search
 from oprag.context import (
     FetchPlan,
     Widen,
@@ -35,8 +35,14 @@ from oprag.context import (
     refusal,
     refuse_unknown,
 )
-from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, instance_of, named, written
+from oprag.documents import (
+    SearchFilter,
+    elsewhere,
+    inner_retrievers,
+    is_unchanged,
+    one_filter,
+)
+from oprag.errors import InvalidOptionError, instance_of, named
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
@@ -394,18 +400,6 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
 
 
-def _check_threshold(search_type: Any, threshold: Any) -> None:
-    if search_type != "similarity_score_threshold" or isinstance(threshold, float):
-        return
-    message = (
-        'search_type="similarity_score_threshold" needs a score_threshold in '
-        "search_kwargs=, a float from 0 to 1 below which nothing is returned, and has "
-        f"{written(threshold)} there. Write "
-        'search_kwargs={"score_threshold": 0.5}.'
-    )
-    raise InvalidOptionError(message, option="search_kwargs", value=threshold)
-
-
 def wrapped_retriever(
     component: str,
     base_retriever: RetrieverLike | None,
@@ -427,9 +421,7 @@ def wrapped_retriever(
     if vectorstore is None and base_retriever is not None and not search:
         return base_retriever
     if isinstance(vectorstore, VectorStore) and base_retriever is None:
-        if isinstance(kwargs := search.get("search_kwargs", {}), Mapping):
-            check_option("k", kwargs.get("k"))
-            _check_threshold(search.get("search_type"), kwargs.get("score_threshold"))
+        check_search(vectorstore, search)
         try:
             return vectorstore.as_retriever(**search)
         except ValidationError as error:
@@ -441,7 +433,7 @@ def wrapped_retriever(
         )
         raise InvalidOptionError(message, option="vectorstore", value=None)
     if vectorstore is not None and base_retriever is None:
-        instead = instance_of(vectorstore)
+        instead = elsewhere(vectorstore, VectorStore) + instance_of(vectorstore)
         if isinstance(vectorstore, Runnable):
             instead = " Give base_retriever= in its place."
         message = (

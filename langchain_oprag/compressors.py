@@ -115,7 +115,9 @@ class OrderPreservingCompressor(
         self._refuse(kwargs)
         return await self.acompress_documents(documents, "")
 
-    def __call__(self, documents: Sequence[Document]) -> list[Document]:
+    def __call__(
+        self, documents: Sequence[Document], query: str = ""
+    ) -> list[Document]:
         """Do the same as `compress_documents`, so that LCEL takes the component."""
         return self._warned_of(documents, self._put_in_order(documents, self.top_n))
 

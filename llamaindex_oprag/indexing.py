@@ -29,8 +29,8 @@ from llamaindex_oprag._index_writing import (
 from llamaindex_oprag._offset_parser import OffsetNodeParser, hidden_keys
 from llamaindex_oprag.node_parsers import OffsetSentenceNodeParser
 from llamaindex_oprag.stores import chunk_store
-from oprag.context import knows_its_options
-from oprag.documents import ChunkStore
+from oprag.context import knows_its_options, needs
+from oprag.documents import ChunkStore, elsewhere
 from oprag.errors import InvalidOptionError, instance_of, named
 from oprag.indexing import (
     Documents,
@@ -70,6 +70,7 @@ _RANDOM = 4
 
 
 @knows_its_options(_ELSEWHERE)
+@needs("(documents, index)", "index_documents")
 def index_documents(
     documents: Documents[Document],
     index: VectorStoreIndex,
@@ -182,6 +183,7 @@ def index_documents(
 
 
 @knows_its_options(_ELSEWHERE)
+@needs("(documents, index)", "aindex_documents")
 async def aindex_documents(
     documents: Documents[Document],
     index: VectorStoreIndex,
@@ -224,6 +226,7 @@ def _readable(
             f"index= is {named(index)} and no VectorStoreIndex. Over a vector store "
             "make one with VectorStoreIndex.from_vector_store(vector_store). The "
             "documents come first, the index second."
+            f"{elsewhere(index, VectorStoreIndex)}"
         )
         raise InvalidOptionError(message, option="index", value=index)
     vector_store = index.vector_store

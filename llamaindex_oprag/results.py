@@ -124,10 +124,9 @@ def _scored(place: int, given: ResultLike) -> NodeWithScore:
 
 
 def _instead(value: Any) -> str:
-    """What to give in the place of what a query engine or LangChain gave."""
+    """What to give in the place of what a query engine gave."""
     if isinstance(value, BaseNode):
         return " Give a list: [node]."
     if hasattr(value, "source_nodes"):
         return " Give its nodes: response.source_nodes."
-    of_langchain = hasattr(value, "page_content")
-    return " Documents are ordered by langchain_oprag." if of_langchain else ""
+    return ""

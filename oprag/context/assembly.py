@@ -134,8 +134,14 @@ def order_context(
     if isinstance(metadatas, Mapping):
         message = "metadatas is one mapping. Give one for each text: metadatas=[{…}]."
         raise InvalidOptionError(message, option="metadatas", value=metadatas)
+    no_metadata = metadatas is None
     metadatas = [{} for _ in texts] if metadatas is None else metadatas
     scores = [None] * len(texts) if scores is None else scores
+    for name, value in (("metadatas", metadatas), ("scores", scores)):
+        if isinstance(value, str) or not isinstance(value, Collection):
+            takes = "It takes a list with one for each text, or None."
+            message = f"{name} is {named(value)}. {takes}"
+            raise InvalidOptionError(message, option=name, value=value)
     lengths = {"texts": len(texts), "metadatas": len(metadatas), "scores": len(scores)}
     if len(set(lengths.values())) > 1:
         message = (
@@ -151,6 +157,8 @@ def order_context(
         for text, metadata, score in zip(texts, metadatas, scores, strict=True)
     ]
     read = None if seen is None else Seen(seen)
+    if no_metadata:
+        _check_without_metadata(checked, texts)
     arranged = arrange(hits, checked, seen=read)
     if arranged.problem is not None:
         Problems("order_context").tell(arranged.problem)
@@ -420,6 +428,19 @@ def _ranked(
         if ranked is not chunks:
             return ranked, dict(zip(places, ranks, strict=True))
     return chunks, dict(zip(places, places, strict=True))
+
+
+def _check_without_metadata(options: ContextOptions, texts: Collection[str]) -> None:
+    """Refuse texts without metadata, where the options need what these would say."""
+    named_by = options.missing_document == "one" or options.document_key is not None
+    if named_by or options.on_problem == "warn" or not texts:
+        return
+    message = (
+        "metadatas was not given, and says which document each text is from and where "
+        'it stands there. Give one for each text, such as {"source": "a.txt", '
+        '"start_index": 0}.'
+    )
+    raise MissingDocumentError(message, rank=0, keys=())
 
 
 def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:

@@ -9,6 +9,7 @@ from oprag.chunk import UNKNOWN_DOCUMENT, Chunk, Passage
 from oprag.context.options import check_option
 from oprag.context.selection import too_small
 from oprag.context.unknown import knows_its_options
+from oprag.documents import check_entries
 from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
 from oprag.tokens import TokenizerSpec, resolve_token_counter
@@ -115,8 +116,10 @@ def render(
 
     Raises:
         BudgetTooSmallError: Not even the best passage fits.
-        InvalidOptionError: An option does not exist or cannot have this value.
+        InvalidOptionError: An option does not exist or cannot have this value; or
+            something in `passages` is no passage.
     """
+    check_entries("passages", passages, Passage, _as_passages)
     check_option("separator", separator)
     check_option("gap_mark", gap_mark)
     check_option("citations", citations)
@@ -147,6 +150,15 @@ def render(
     return text
 
 
+def _as_passages(value: object) -> str:
+    """What to do with texts, and with the objects of a framework."""
+    if hasattr(value, "page_content"):
+        return " Write langchain_oprag.format_documents(documents)."
+    if hasattr(value, "node") or hasattr(value, "node_id"):
+        return " Write llamaindex_oprag.format_nodes(nodes)."
+    return " Write render(order_context(texts, metadatas))."
+
+
 def _written(
     passages: Sequence[Passage],
     separator: str,
@@ -163,11 +175,14 @@ def _written(
 def gap_between(before: Passage, after: Passage) -> bool:
     """Whether text of one document was left out between two passages.
 
-    Passages of which the spans are not known count as having a gap.
+    Passages of which the spans are not known count as having a gap, where they name
+    their document: else nothing says that they are of one.
     """
     if before.document != after.document:
         return False
-    if before.part != after.part or not (before.spans and after.spans):
+    if not (before.spans and after.spans):
+        return bool(before.document)
+    if before.part != after.part:
         return True
     return after.spans[0].start > before.spans[-1].end or (
         after.spans[0].start < before.spans[0].start

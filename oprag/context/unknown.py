@@ -55,6 +55,18 @@ _NOT_HERE = {
     **dict.fromkeys(
         ("widen", "bm25"), "Set it on OrderPreservingRetriever, which knows the store."
     ),
+    **dict.fromkeys(
+        ("hybrid", "keywords"),
+        "Set bm25=True on OrderPreservingRetriever, which knows the store.",
+    ),
+    **dict.fromkeys(
+        ("splitter", "node_parser", "text_splitter", "parser", "transformations"),
+        "Give it to index_documents: documents are split before they are stored.",
+    ),
+    **dict.fromkeys(
+        ("embedding", "embeddings", "embed_model"),
+        "Leave it out: a store is searched with the embedding that it was made with.",
+    ),
     "chunk_overlap": "Leave it out: chunks of whole sentences do not overlap.",
 }
 """Options of others that have no other word here, and what to do."""
@@ -124,8 +136,7 @@ def needs(
         required = [p.name for p in listed if p.default is p.empty]
         known = [p.name for p in listed] if listed == parameters else None
 
-        @functools.wraps(function)
-        def checked(*arguments: Any, **options: Any) -> Any:
+        def check(*arguments: Any, **options: Any) -> None:
             given = arguments[bound:]
             name = called or type(arguments[0]).__name__
             example = f"Write {name}{write}."
@@ -146,12 +157,29 @@ def needs(
                 )
             if known is not None:
                 instead = {o: example for o in options if not _right_word(o, known)}
-                refuse_unknown(options, known, {**instead, **(elsewhere or {})})
-            return function(*arguments, **options)
+                refuse_unknown(
+                    options, known, {**instead, **_NOT_HERE, **(elsewhere or {})}
+                )
 
-        return cast("_Called", checked)
+        return _checked(function, check)
 
     return checking
+
+
+def _checked(called: _Called, check: Callable[..., None]) -> _Called:
+    """Have a function, plain or `async`, look at what it is given before it runs."""
+
+    @functools.wraps(called)
+    def checked(*given: Any, **options: Any) -> Any:
+        check(*given, **options)
+        return called(*given, **options)
+
+    @functools.wraps(called)
+    async def achecked(*given: Any, **options: Any) -> Any:
+        check(*given, **options)
+        return await called(*given, **options)
+
+    return cast("_Called", achecked if inspect.iscoroutinefunction(called) else checked)
 
 
 def _named(options: Sequence[str]) -> str:
@@ -266,17 +294,9 @@ def knows_its_options(
     def checking(called: _Called) -> _Called:
         known = [*inspect.signature(called).parameters]
 
-        @functools.wraps(called)
-        def checked(*given: Any, **options: Any) -> Any:
+        def check(*_: Any, **options: Any) -> None:
             refuse_unknown(options, known, elsewhere)
-            return called(*given, **options)
 
-        @functools.wraps(called)
-        async def achecked(*given: Any, **options: Any) -> Any:
-            refuse_unknown(options, known, elsewhere)
-            return await called(*given, **options)
-
-        chosen: Any = achecked if inspect.iscoroutinefunction(called) else checked
-        return chosen  # type: ignore[no-any-return]  # of the same signature
+        return _checked(called, check)
 
     return checking

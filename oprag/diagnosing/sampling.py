@@ -7,7 +7,7 @@ such documents are looked at whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -15,7 +15,7 @@ from oprag.chunk import Chunk, Hit
 from oprag.context import check_option
 from oprag.diagnosing.checks import Examined, examine, group_chunks
 from oprag.documents import StoredChunk, is_own
-from oprag.errors import PositionError
+from oprag.errors import InvalidOptionError, PositionError, named
 from oprag.positions import DocumentKey, read_documents
 
 Read: TypeAlias = Callable[[list[Hit], str], list[Chunk] | PositionError]
@@ -31,12 +31,12 @@ class Sample:
         number: How many to look at, the first ones; None for all.
 
     Raises:
-        InvalidOptionError: `number` is no such number.
+        InvalidOptionError: `number` is no such number, or something else is given.
     """
 
     def __init__(self, chunks: Iterable[StoredChunk | Hit], number: int | None) -> None:
         check_option("sample", number)
-        self._rest = map(examine, chunks)
+        self._rest = map(examine, _given(chunks))
         self.chunks: list[Examined] = list(islice(self._rest, number))
         self.unsettled = 0
         """Chunks of documents of which it is still not known if they can be ordered."""
@@ -130,3 +130,22 @@ def _start(chunk: Chunk) -> float:
     if chunk.span is not None:
         return chunk.span.start
     return chunk.position[-1] if chunk.position else 0
+
+
+def _given(chunks: Iterable[StoredChunk | Hit]) -> Iterator[StoredChunk | Hit]:
+    """The chunks one by one; a framework's own objects are refused."""
+    if not isinstance(chunks, Iterable):
+        raise _not_chunks("chunks", chunks)
+    for place, chunk in enumerate(chunks):
+        if not isinstance(chunk, (StoredChunk, Hit)):
+            raise _not_chunks(f"chunks[{place}]", chunk)
+        yield chunk
+
+
+def _not_chunks(what: str, value: object) -> InvalidOptionError:
+    message = (
+        f"{what} is {named(value)}. oprag.diagnose takes the chunks of a ChunkStore: "
+        "store.scan(). Stores and results of a framework are taken by diagnose of "
+        "langchain_oprag or llamaindex_oprag."
+    )
+    return InvalidOptionError(message, option="chunks", value=value)

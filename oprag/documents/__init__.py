@@ -14,6 +14,7 @@ from oprag.documents.entries import (
     check_entry,
     check_listed,
     check_passages,
+    elsewhere,
 )
 from oprag.documents.folders import count_files, read_folder
 from oprag.documents.rebuilding import (
@@ -84,6 +85,7 @@ __all__ = [
     "chunk_key",
     "count_files",
     "document_source",
+    "elsewhere",
     "exact_text",
     "given_documents",
     "inner_retrievers",

@@ -43,7 +43,8 @@ def check_listed(
     if one or single or not isinstance(values, Iterable):
         hint = f" Give a list: [{option.removesuffix('s')}]." if one else ""
         message = f"{option} is {named(values)}. {_takes(wanted)}"
-        message += hint or instead(values) or instance_of(values)
+        message += hint or instead(values) or elsewhere(values, wanted)
+        message += instance_of(values)
         raise InvalidOptionError(message, option=option, value=values)
 
 
@@ -68,9 +69,34 @@ def check_entry(
     """Make sure that one value of a list is what is wanted."""
     if not isinstance(value, wanted):
         hint = _first_of_pair(value, wanted) or instead(value)
+        hint = hint or elsewhere(value, wanted)
         message = f"{entry} is {named(value)}. {_takes(wanted)}{hint}"
         option = entry.partition("[")[0]
         raise InvalidOptionError(message, option=option, value=value)
+
+
+_FRAMEWORKS = {
+    "langchain_core": " Use langchain_oprag for LangChain's objects.",
+    "llama_index": " Use llamaindex_oprag for LlamaIndex's objects.",
+}
+
+
+def elsewhere(value: Any, wanted: type) -> str:
+    """Say which package takes what is of the other framework.
+
+    Args:
+        value: What was given.
+        wanted: The class that was wanted.
+
+    Returns:
+        A sentence with a space before it; empty for anything else.
+    """
+    own = wanted.__module__.partition(".")[0]
+    if own not in _FRAMEWORKS:
+        return ""
+    # A store may be of a third package, above a class of the framework.
+    of = {base.__module__.partition(".")[0] for base in type(value).__mro__} - {own}
+    return next((hint for each, hint in _FRAMEWORKS.items() if each in of), "")
 
 
 def _takes(wanted: type) -> str:

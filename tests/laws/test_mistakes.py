@@ -208,6 +208,19 @@ def test_a_compressor_is_told_how_it_is_called(names):
     assert compressor.compress_documents(documents) == compressor(documents)
 
 
+def test_a_compressor_that_is_called_takes_a_question_as_its_method_does(names):
+    compressor = langchain_oprag.OrderPreservingCompressor()
+    documents = names["langchain"]["chunks"]
+
+    assert compressor(documents, "q") == compressor.compress_documents(documents, "q")
+
+
+@pytest.mark.parametrize("package", [langchain_oprag, llamaindex_oprag])
+async def test_indexing_nowhere_is_told_by_the_async_version_too(package):
+    with pytest.raises(errors.InvalidOptionError, match=r"Write aindex_documents\("):
+        await package.aindex_documents(["text"])
+
+
 def test_there_are_many_in_every_table():
     tables = [mistake.table for mistake in mistakes()]
 

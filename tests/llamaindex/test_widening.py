@@ -12,7 +12,12 @@ from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 from llamaindex_oprag import OrderPreservingRetriever, SelfRouteQueryEngine
-from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
+from oprag.errors import (
+    InvalidOptionError,
+    PositionWarning,
+    UnfilledBudgetWarning,
+    UnfitIndexError,
+)
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.support.tenants import SIZE, Tenants, words
@@ -192,3 +197,20 @@ async def test_the_first_rung_reads_neighbours(index):
         sum(after[0] - before[1] > 1 for before, after in pairwise(s)) for s in read
     ]
     assert gaps[1] < gaps[0]
+
+
+async def test_a_budget_that_only_self_route_set_is_not_said_to_be_unfilled(
+    index, recwarn
+):
+    base = index.as_retriever(similarity_top_k=3)
+    engine = SelfRouteQueryEngine.from_args(
+        OrderPreservingRetriever(base, widen=1),
+        RecordingLLM(replies=["An answer."] * 2),
+        rungs=[400 * SIZE],
+        token_counter=words,
+    )
+
+    engine.query("?")
+    await engine.aquery("?")
+
+    assert not [w for w in recwarn if w.category is UnfilledBudgetWarning]

@@ -275,6 +275,22 @@ def test_other_documents_are_read_where_they_can_be_and_keep_the_order_given():
     assert ranks == [0, 1, 2, 3]
 
 
+def test_no_gap_is_marked_between_texts_that_name_no_document():
+    texts = ["one", "two"]
+    documents = [Document(text) for text in texts]
+    nodes = [TextNode(text=text) for text in texts]
+    of_a = [Document(d.page_content, metadata={"source": "a"}) for d in documents]
+
+    written = [
+        in_langchain.format_documents(documents, citations=False),
+        in_llamaindex.format_nodes(nodes, citations=False),
+    ]
+
+    assert written == ["one\n\ntwo"] * 2
+    of_one = in_langchain.format_documents(of_a, citations=False)
+    assert of_one == "one\n\n[…]\n\ntwo"
+
+
 @pytest.mark.filterwarnings("ignore:.*load")
 def test_documents_that_langchain_wrote_and_read_are_the_same():
     case = next(each for each in cases(99) if each.metadatas[0].get("year") == "9")
