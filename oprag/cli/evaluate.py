@@ -25,6 +25,10 @@ Systems = Annotated[
     ),
 ]
 
+_SYSTEMS = [
+    "langchain-default,llamaindex-default,vanilla-rag,op-rag,dos-rag,full-document"
+]
+
 
 @takes(RunOptions)
 def evaluate(
@@ -52,7 +56,7 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    systems: Systems = ["vanilla-rag,op-rag,dos-rag,full-document"],  # noqa: B006 -- Typer copies it
+    systems: Systems = _SYSTEMS,
     budgets: Annotated[
         str, typer.Option(help="Tokens of the context, separated by commas.")
     ] = "1500,5000,10000,20000,30000,40000",

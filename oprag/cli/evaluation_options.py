@@ -156,6 +156,14 @@ class RunOptions:
     ] = 0
     seed: Annotated[int, typer.Option(help="Of every random draw.", min=0)] = 42
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
+    query_prefix: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT",
+            help="Words that the embedding model wants before a question, as BGE does.",
+            show_default=False,
+        ),
+    ] = ""
     cache: Annotated[
         Path | None,
         typer.Option(

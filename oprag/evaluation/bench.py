@@ -7,7 +7,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
 from oprag.evaluation.artifacts import Artifacts, Facts
@@ -17,10 +17,15 @@ from oprag.evaluation.models import Model
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.vectors import Matrix, Vectors, best_first
 from oprag.evaluation.wording import ANSWER_STYLES, AnswerStyle, Wording
+from oprag.evaluation.words import WordSearch
 from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 Made = TypeVar("Made")
+
+Search: TypeAlias = Literal["vectors", "bm25", "hybrid"]
+"""How chunks are found. `"vectors"`: by cosine with the question. `"bm25"`: by its
+words. `"hybrid"`: by both, fused as `bm25=True` does it in a retriever."""
 
 _KEPT_DOCUMENTS = 64
 """Split documents that are kept in memory; a run asks them in the order of the set."""
@@ -149,25 +154,50 @@ class Bench:
             _KEPT_DOCUMENTS,
         )
 
-    def ranked(self, question: Question, splitting: Splitting) -> list[Hit]:
-        """All chunks of the question's documents, best first.
+    def ranked(
+        self,
+        question: Question,
+        *splittings: Splitting,
+        search: Search = "vectors",
+        k: int | None = None,
+    ) -> list[Hit]:
+        """Chunks of the question's documents, best first.
 
-        By cosine with `query_text`; ties in the order of documents and positions.
+        Args:
+            question: It is searched for with `query_text`.
+            splittings: How the documents are cut; several: chunks of all of them.
+            search: How chunks are found. Of equals, those come first that stand
+                first, in the order of documents and positions.
+            k: What each of the searches finds, at most; None: all chunks; by words,
+                all that have one.
+
+        Raises:
+            MissingDependencyError: For words, the package bm25s is not there.
         """
 
         def rank() -> list[Hit]:
-            query = self.vectors.of_query(query_text(question))
             hits: list[Hit] = []
             scores: list[float] = []
+            query = self.vectors.of_query(query_text(question))
             for document in self.documents(question):
-                if not (chunks := self.chunks(document, splitting)):
-                    continue
-                hits += chunks
-                scores += (self.chunk_vectors(document, splitting) @ query).tolist()
-            order = best_first(scores)
-            return [hits[index]._replace(score=scores[index]) for index in order]
+                for splitting in splittings:
+                    if not (chunks := self.chunks(document, splitting)):
+                        continue
+                    hits += chunks
+                    if search != "bm25":
+                        vectors = self.chunk_vectors(document, splitting)
+                        scores += (vectors @ query).tolist()
+            found = best_first(scores)[:k]
+            if search == "vectors":
+                return [hits[place]._replace(score=scores[place]) for place in found]
+            key = ("words", question.doc_ids, splittings)
+            words = self.kept(key, lambda: WordSearch(hits))
+            most = len(hits) if k is None else k
+            return [
+                hits[place] for place in words.fused(query_text(question), found, most)
+            ]
 
-        key = (question.question_id, splitting)
+        key = (question.question_id, splittings, search, k)
         return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:

@@ -64,12 +64,19 @@ def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
     assert lines[0] == "q: 6 questions on 6 documents"
     assert "answer recall" in lines[2]
     assert {line.split()[0] for line in lines[3:] if " [" in line} >= {
-        *("dos-rag", "op-rag", "recall", "full-document")
+        *("dos-rag", "op-rag", "recommended", "full-document"),
+        *("langchain-default", "llamaindex-default"),
     }
+    untouched = re.search("Note: If you changed nothing, .*", result.stdout)[0]
+    for name in ("langchain-default", "llamaindex-default"):
+        assert re.search(rf"{name} [\d.]+ for \d+ tokens", untouched)
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "If you changed nothing, you would get by answer recall" in page
     (advice,) = [line for line in lines if line.startswith("Use ")]
     assert re.fullmatch(
-        r"Use (250|500|1,000) tokens with (dos-rag|op-rag|recall)\.|"
-        r"Use full-document: about [\d,]+ tokens for a question\.",
+        r"Use (250|500|1,000) tokens with (dos-rag|op-rag|recommended)\.|"
+        r"Use (full-document|langchain-default|llamaindex-default): "
+        r"about [\d,]+ tokens for a question\.",
         advice,
     )
     assert "  6 questions are few: " in result.stdout

@@ -25,6 +25,7 @@ from oprag.evaluation.reports.measuring import (
     main_measure,
     measures_in,
     number_of,
+    title_of,
 )
 from oprag.evaluation.reports.summary import ArmSummary, Summary
 from oprag.evaluation.running.run_directory import RunDirectory
@@ -81,6 +82,7 @@ def summarize(
             left_out=left_out,
         )
     )
+    notes += _untouched(found, measure)
     routed = routing(arms)
     figures = figures_of(published, measures, routed=bool(routed))
     if published and not figures:
@@ -178,6 +180,29 @@ def _notes(
             "too narrow rather than too wide."
         )
     yield from _of_answers(rows, errors)
+
+
+_UNTOUCHED = ("langchain-default", "llamaindex-default")
+"""Systems that are what a framework does if nothing is changed."""
+
+
+def _untouched(rows: Sequence[ArmSummary], measure: str) -> list[str]:
+    """Say what one would get without changing anything, and what the best arm got."""
+
+    def told(row: ArmSummary) -> str:
+        mean = 100 * row.measures[measure].mean
+        return f"{row.label} {mean:.1f} for {row.tokens:,.0f} tokens"
+
+    scored = [row for row in rows if measure in row.measures]
+    untouched = [told(row) for row in scored if row.system in _UNTOUCHED]
+    if not untouched:
+        return []
+    best = max(scored, key=lambda row: (row.measures[measure].mean, -row.tokens))
+    note = (
+        f"If you changed nothing, you would get by {title_of(measure)}, times 100: "
+        f"{'; '.join(untouched)}. The highest here is {told(best)}."
+    )
+    return [note]
 
 
 def _of_answers(rows: Sequence[ArmSummary], errors: int) -> Iterator[str]:
