@@ -46,6 +46,15 @@ def evaluate(
         str,
         typer.Option(help="Of the data set; without it, the one that the papers use."),
     ] = "",
+    corpus: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH|hub",
+            help="The units of a LongRAG set, of which all questions are asked; "
+            "without it, each has what the authors retrieved.",
+            show_default=False,
+        ),
+    ] = "",
     questions: Annotated[
         Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
     ] = None,
@@ -104,7 +113,7 @@ def evaluate(
         typer.echo("\n".join(listing()))
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
-    if wrong := _wrong_data(data, questions, documents):
+    if wrong := _wrong_data(data, corpus, questions, documents):
         raise told(wrong, code=2)
     if out is None and not options.dry_run:
         raise told("No folder is named for the run: give --out FOLDER.", code=2)
@@ -120,7 +129,7 @@ def evaluate(
     if questions is not None:
         dataset = load_own(documents or [], questions, out)
     else:
-        dataset = load_data(data, split)
+        dataset = load_data(data, split, corpus)
     dataset = restrict(dataset, options.limit_questions)
     figures = published_for(dataset.name) if published else ()
     if published and not figures:
@@ -142,9 +151,11 @@ def evaluate(
 
 
 def _wrong_data(
-    data: str, questions: Path | None, documents: list[Path] | None
+    data: str, corpus: str, questions: Path | None, documents: list[Path] | None
 ) -> str | None:
     """What is wrong with the options that name the data; None: nothing."""
+    if corpus and not data:
+        return "--corpus belongs to a set of the papers: give --data longrag/nq."
     if data and (questions or documents):
         return (
             "--data is given beside --questions or --documents: give a set of the "

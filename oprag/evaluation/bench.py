@@ -176,17 +176,9 @@ class Bench:
         """
 
         def rank() -> list[Hit]:
-            hits: list[Hit] = []
-            scores: list[float] = []
+            hits, matrices = self._searched(question, splittings, search)
             query = self.vectors.of_query(query_text(question))
-            for document in self.documents(question):
-                for splitting in splittings:
-                    if not (chunks := self.chunks(document, splitting)):
-                        continue
-                    hits += chunks
-                    if search != "bm25":
-                        vectors = self.chunk_vectors(document, splitting)
-                        scores += (vectors @ query).tolist()
+            scores = [one for rows in matrices for one in (rows @ query).tolist()]
             found = best_first(scores)[:k]
             if search == "vectors":
                 return [hits[place]._replace(score=scores[place]) for place in found]
@@ -199,6 +191,30 @@ class Bench:
 
         key = (question.question_id, splittings, search, k)
         return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
+
+    def _searched(
+        self, question: Question, splittings: tuple[Splitting, ...], search: Search
+    ) -> tuple[list[Hit], list[Matrix]]:
+        """The chunks of a question's documents, and their vectors where these are used.
+
+        Those of all documents, of which many questions are asked, are kept together.
+        """
+
+        def gather() -> tuple[list[Hit], list[Matrix]]:
+            hits: list[Hit] = []
+            matrices: list[Matrix] = []
+            for document in self.documents(question):
+                for splitting in splittings:
+                    if not (chunks := self.chunks(document, splitting)):
+                        continue
+                    hits += chunks
+                    if search != "bm25":
+                        matrices.append(self.chunk_vectors(document, splitting))
+            return hits, matrices
+
+        if question.doc_ids:
+            return gather()
+        return self.kept(("all chunks", splittings, search == "bm25"), gather)
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a system makes without a model, made once while it is in use.

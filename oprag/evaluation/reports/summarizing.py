@@ -20,6 +20,7 @@ from oprag.evaluation.reports.comparing import (
     sweet_spots,
 )
 from oprag.evaluation.reports.measuring import (
+    CONTEXT_MEASURES,
     figures_of,
     in_order,
     main_measure,
@@ -28,7 +29,8 @@ from oprag.evaluation.reports.measuring import (
     title_of,
 )
 from oprag.evaluation.reports.summary import ArmSummary, Summary
-from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.reports.views import agreements, parts_of
+from oprag.evaluation.running.run_directory import RunDirectory, key_of
 from oprag.evaluation.statistics import Resampling, clusters_of
 
 _BRACKETS = ("bracketed_match", "bracketed_match_official")
@@ -83,6 +85,8 @@ def summarize(
         )
     )
     notes += _untouched(found, measure)
+    by_key = {key_of(answer): answer for answer in answers}
+    of_answers = measure and measure not in CONTEXT_MEASURES
     routed = routing(arms)
     figures = figures_of(published, measures, routed=bool(routed))
     if published and not figures:
@@ -107,6 +111,12 @@ def summarize(
         routing=routed,
         failure_classes=class_counts(read_labels(directory), arms),
         published=figures,
+        parts=parts_of(
+            arms, dataset, by_key, measure, ids, estimate=resampling.estimate
+        )
+        if of_answers
+        else (),
+        agreements=agreements(arms, by_key, measure) if of_answers else (),
         notes=tuple(notes),
     )
 
