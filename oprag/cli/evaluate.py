@@ -88,6 +88,15 @@ def evaluate(
             "--label-declined", help="Let the model classify why it refused to answer."
         ),
     ] = False,
+    together: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Show a run beside others in one table, and ask nothing; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
     show_list: Annotated[
         bool, typer.Option("--list", help="Show the data sets and the systems.")
     ] = False,
@@ -111,6 +120,13 @@ def evaluate(
         from oprag.cli.evaluation_display import listing
 
         typer.echo("\n".join(listing()))
+        return
+    if together:
+        from oprag.cli.evaluation_display import table_lines
+        from oprag.evaluation.reports.together import together as one_table
+
+        table = one_table(together)
+        typer.echo("\n".join(table_lines([table.headings, *table.rows])))
         return
     specs, tokens = read_specs(systems), read_budgets(budgets)
     if wrong := _wrong_data(data, corpus, questions, documents):
