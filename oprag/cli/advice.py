@@ -11,7 +11,14 @@ _USE = {
     "OrderPreservingRetriever(token_budget={budget})",
     "recall": "OffsetSentenceSplitter(chunk_size=100), "
     'OrderPreservingRetriever(token_budget={budget}, selection="recall")',
+    "recommended": "OffsetSentenceSplitter(chunk_size=128) and one of 64 in one index, "
+    "OrderPreservingRetriever(token_budget={budget}, bm25=True, "
+    'selection="recall")',
     "full-document": "no retrieval: send the whole documents",
+    "langchain-default": "LangChain as it is: "
+    "RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200), "
+    "as_retriever()",
+    "llamaindex-default": "LlamaIndex as it is: SentenceSplitter(), as_query_engine()",
 }
 """How one's own code does what a system does."""
 

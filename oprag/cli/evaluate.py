@@ -25,6 +25,10 @@ Systems = Annotated[
     ),
 ]
 
+_SYSTEMS = [
+    "langchain-default,llamaindex-default,vanilla-rag,op-rag,dos-rag,full-document"
+]
+
 
 @takes(RunOptions)
 def evaluate(
@@ -42,6 +46,15 @@ def evaluate(
         str,
         typer.Option(help="Of the data set; without it, the one that the papers use."),
     ] = "",
+    corpus: Annotated[
+        str,
+        typer.Option(
+            metavar="PATH|hub",
+            help="The units of a LongRAG set, of which all questions are asked; "
+            "without it, each has what the authors retrieved.",
+            show_default=False,
+        ),
+    ] = "",
     questions: Annotated[
         Path | None, typer.Option(help="Your own questions: a CSV or JSON Lines file.")
     ] = None,
@@ -52,7 +65,7 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    systems: Systems = ["vanilla-rag,op-rag,dos-rag,full-document"],  # noqa: B006 -- Typer copies it
+    systems: Systems = _SYSTEMS,
     budgets: Annotated[
         str, typer.Option(help="Tokens of the context, separated by commas.")
     ] = "1500,5000,10000,20000,30000,40000",
@@ -75,6 +88,15 @@ def evaluate(
             "--label-declined", help="Let the model classify why it refused to answer."
         ),
     ] = False,
+    together: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Show a run beside others in one table, and ask nothing; may be "
+            "repeated.",
+            show_default=False,
+        ),
+    ] = None,
     show_list: Annotated[
         bool, typer.Option("--list", help="Show the data sets and the systems.")
     ] = False,
@@ -99,8 +121,15 @@ def evaluate(
 
         typer.echo("\n".join(listing()))
         return
+    if together:
+        from oprag.cli.evaluation_display import table_lines
+        from oprag.evaluation.reports.together import together as one_table
+
+        table = one_table(together)
+        typer.echo("\n".join(table_lines([table.headings, *table.rows])))
+        return
     specs, tokens = read_specs(systems), read_budgets(budgets)
-    if wrong := _wrong_data(data, questions, documents):
+    if wrong := _wrong_data(data, corpus, questions, documents):
         raise told(wrong, code=2)
     if out is None and not options.dry_run:
         raise told("No folder is named for the run: give --out FOLDER.", code=2)
@@ -116,7 +145,7 @@ def evaluate(
     if questions is not None:
         dataset = load_own(documents or [], questions, out)
     else:
-        dataset = load_data(data, split)
+        dataset = load_data(data, split, corpus)
     dataset = restrict(dataset, options.limit_questions)
     figures = published_for(dataset.name) if published else ()
     if published and not figures:
@@ -138,9 +167,11 @@ def evaluate(
 
 
 def _wrong_data(
-    data: str, questions: Path | None, documents: list[Path] | None
+    data: str, corpus: str, questions: Path | None, documents: list[Path] | None
 ) -> str | None:
     """What is wrong with the options that name the data; None: nothing."""
+    if corpus and not data:
+        return "--corpus belongs to a set of the papers: give --data longrag/nq."
     if data and (questions or documents):
         return (
             "--data is given beside --questions or --documents: give a set of the "

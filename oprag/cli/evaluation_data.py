@@ -18,15 +18,17 @@ from oprag.evaluation.files import read_files, unreadable
 from oprag.evaluation.running.run_directory import RunDirectory
 
 
-def load_data(spec: str, split: str) -> Dataset:
+def load_data(spec: str, split: str, corpus: str = "") -> Dataset:
     """Read a set of the papers.
 
     Args:
         spec: `NAME=PATH`, or `NAME` alone: from the hub, or generated.
         split: Where there are several; empty: the papers'.
+        corpus: Path of LongRAG's units, or `hub`; empty: none.
     """
     name, _, path = spec.partition("=")
-    return load(name.strip(), path.strip() or None, split=split)
+    where = path.strip() or None
+    return load(name.strip(), where, split=split, corpus=corpus or None)
 
 
 def load_own(

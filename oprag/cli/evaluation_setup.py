@@ -68,7 +68,10 @@ def make_evaluation(
     wording = wording_for(dataset, options.prompts, decline=decline, style=style)
     plan = Plan(systems, budgets, dataset.questions, runs=options.runs)
     cache = options.cache or cache_folder() / "evaluation"
-    vectors = Vectors(embeddings, name=options.embedding_model, folder=cache)
+    prefix = options.query_prefix
+    vectors = Vectors(
+        embeddings, name=options.embedding_model, folder=cache, query_prefix=prefix
+    )
     settings = {
         "data": data_facts(dataset),
         "systems": {system.name: system.settings() for system in systems},
@@ -84,6 +87,8 @@ def make_evaluation(
         "seed": options.seed,
         "versions": _versions(options),
     }
+    if prefix:
+        settings["query_prefix"] = prefix
     if told := wording.settings():
         settings["prompts"] = told
     if options.index_model:

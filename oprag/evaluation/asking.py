@@ -35,7 +35,7 @@ _OWN = Wording()
 
 def answer_call(
     question: Question,
-    context: str,
+    context: str | None,
     style: AnswerStyle = "letter",
     wording: Wording = _OWN,
     *,
@@ -45,14 +45,17 @@ def answer_call(
 
     Args:
         question: With options it is asked as a multiple-choice question.
-        context: What the model may read.
+        context: What the model may read; None: nothing, it answers by itself.
         style: How the answer is to be written.
         wording: In which words it is asked.
         routing: Whether a refusal leads on to another step: it may always be refused.
     """
-    facts = {"question": question.question, "context": context}
+    facts = {"question": question.question, "context": context or ""}
     given = bool(question.options)
-    template = wording.template(style, options=given, routing=routing)
+    if context is None:
+        template = wording.closed_book(style, options=given)
+    else:
+        template = wording.template(style, options=given, routing=routing)
     if not given:
         return Call("answer", fill_prompt(template, **facts), facts)
     options = _written(question.options, style)

@@ -7,7 +7,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
 from oprag.evaluation.artifacts import Artifacts, Facts
@@ -17,10 +17,15 @@ from oprag.evaluation.models import Model
 from oprag.evaluation.splittings import Splitting
 from oprag.evaluation.vectors import Matrix, Vectors, best_first
 from oprag.evaluation.wording import ANSWER_STYLES, AnswerStyle, Wording
+from oprag.evaluation.words import WordSearch
 from oprag.metadata import chunk_metadata
 from oprag.tokens import NamedTokenCounter, TokenizerSpec, resolve_token_counter
 
 Made = TypeVar("Made")
+
+Search: TypeAlias = Literal["vectors", "bm25", "hybrid"]
+"""How chunks are found. `"vectors"`: by cosine with the question. `"bm25"`: by its
+words. `"hybrid"`: by both, fused as `bm25=True` does it in a retriever."""
 
 _KEPT_DOCUMENTS = 64
 """Documents that are kept in memory, of each splitting: at least so many, and all that
@@ -153,26 +158,67 @@ class Bench:
             self._most_documents,
         )
 
-    def ranked(self, question: Question, splitting: Splitting) -> list[Hit]:
-        """All chunks of the question's documents, best first.
+    def ranked(
+        self,
+        question: Question,
+        *splittings: Splitting,
+        search: Search = "vectors",
+        k: int | None = None,
+    ) -> list[Hit]:
+        """Chunks of the question's documents, best first.
 
-        By cosine with `query_text`; ties in the order of documents and positions.
+        Args:
+            question: It is searched for with `query_text`.
+            splittings: How the documents are cut; several: chunks of all of them.
+            search: How chunks are found. Of equals, those come first that stand
+                first, in the order of documents and positions.
+            k: What each of the searches finds, at most; None: all chunks; by words,
+                all that have one.
+
+        Raises:
+            MissingDependencyError: For words, the package bm25s is not there.
         """
 
         def rank() -> list[Hit]:
+            hits, matrices = self._searched(question, splittings, search)
             query = self.vectors.of_query(query_text(question))
-            hits: list[Hit] = []
-            scores: list[float] = []
-            for document in self.documents(question):
-                if not (chunks := self.chunks(document, splitting)):
-                    continue
-                hits += chunks
-                scores += (self.chunk_vectors(document, splitting) @ query).tolist()
-            order = best_first(scores)
-            return [hits[index]._replace(score=scores[index]) for index in order]
+            scores = [one for rows in matrices for one in (rows @ query).tolist()]
+            found = best_first(scores)[:k]
+            if search == "vectors":
+                return [hits[place]._replace(score=scores[place]) for place in found]
+            key = ("words", question.doc_ids, splittings)
+            words = self.kept(key, lambda: WordSearch(hits))
+            most = len(hits) if k is None else k
+            return [
+                hits[place] for place in words.fused(query_text(question), found, most)
+            ]
 
-        key = (question.question_id, splitting)
+        key = (question.question_id, splittings, search, k)
         return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
+
+    def _searched(
+        self, question: Question, splittings: tuple[Splitting, ...], search: Search
+    ) -> tuple[list[Hit], list[Matrix]]:
+        """The chunks of a question's documents, and their vectors where these are used.
+
+        Those of all documents, of which many questions are asked, are kept together.
+        """
+
+        def gather() -> tuple[list[Hit], list[Matrix]]:
+            hits: list[Hit] = []
+            matrices: list[Matrix] = []
+            for document in self.documents(question):
+                for splitting in splittings:
+                    if not (chunks := self.chunks(document, splitting)):
+                        continue
+                    hits += chunks
+                    if search != "bm25":
+                        matrices.append(self.chunk_vectors(document, splitting))
+            return hits, matrices
+
+        if question.doc_ids:
+            return gather()
+        return self.kept(("all chunks", splittings, search == "bm25"), gather)
 
     def kept(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what a system makes without a model, made once while it is in use.

@@ -17,17 +17,20 @@ import pydantic
 
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.system import System
+from oprag.evaluation.systems.closed_book import ClosedBook
 from oprag.evaluation.systems.full_document import FullDocuments
 from oprag.evaluation.systems.longrag import LongRag
 from oprag.evaluation.systems.raptor import Raptor
 from oprag.evaluation.systems.readagent import ReadAgent
 from oprag.evaluation.systems.retrieved import (
     dos_rag,
+    langchain_default,
+    llamaindex_default,
     op_rag,
     order_control,
     vanilla_rag,
 )
-from oprag.evaluation.systems.segments import recall, segments
+from oprag.evaluation.systems.segments import recall, recommended, segments
 from oprag.evaluation.systems.self_route import SelfRoute
 
 
@@ -73,6 +76,10 @@ _DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
     (ReadAgent, "gists of all pages, and the pages it looks up (arXiv 2402.09727)"),
     (segments, "the runs of neighbouring text worth most (after dsRAG)"),
     (recall, "the best chunks and what stands beside them: selection='recall'"),
+    (recommended, "two sizes of chunks, BM25 beside vectors, selection='recall'"),
+    (langchain_default, "LangChain untouched: the 4 best of 1,000 characters"),
+    (llamaindex_default, "LlamaIndex untouched: the 2 best of 1,024 tokens"),
+    (ClosedBook, "no context: what the model knows by itself"),
     (order_control("document"), f"{_CONTROL} in document order"),
     (order_control("score"), f"{_CONTROL} best first"),
     (order_control("reverse"), f"{_CONTROL} in document order backwards"),

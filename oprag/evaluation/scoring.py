@@ -44,6 +44,8 @@ CORPUS_MEASURES = {"bleu_1": 1, "bleu_4": 4}
 them `corpus_bleu`. They have no score per question."""
 
 _CONTEXT_DIGITS = 6
+_SUPPORTING = "sp"
+"""In a question's metadata: titles of the articles that its answer needs."""
 
 
 def scored_text(answer: Mapping[str, Any]) -> str:
@@ -101,7 +103,8 @@ def score_answers(
         documents beforehand), each measure of `measures_of`, and of the context
         `wrong_order` (the share of pairs of passages that stand in the wrong order),
         `evidence_recall` and `evidence_coverage` where the set has evidence, else
-        `answer_recall` where it is LongRAG's. A measure that does not fit the
+        `answer_recall` where it is LongRAG's, and `title_recall` where it names the
+        articles that are needed. A measure that does not fit the
         question is None.
 
     Raises:
@@ -228,6 +231,10 @@ def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
         measures["answer_recall"] = lambda answer, question: _answer_recall(
             answer, question, dataset
         )
+    if any(_SUPPORTING in question.metadata for question in dataset.questions):
+        measures["title_recall"] = lambda answer, question: _title_recall(
+            answer, question, dataset
+        )
     return measures
 
 
@@ -259,6 +266,23 @@ def _answer_recall(
         return None
     texts = [dataset.document(name).text[start:end] for name, start, end, _ in pieces]
     return metrics.answer_recall("\n\n".join(texts), question.answers)
+
+
+def _title_recall(
+    answer: Mapping[str, Any], question: Question, dataset: Dataset
+) -> Score:
+    """Whether something was read of a unit with each article that the answer needs.
+
+    Source:
+        LongRAG (arXiv:2406.15319), recall of HotpotQA.
+    """
+    needed = set(question.metadata.get(_SUPPORTING, ()))
+    if not needed:
+        return None
+    names = {name for name, start, _, _ in answer["pieces"] if start is not None}
+    return needed.issubset(
+        title for name in names for title in dataset.document(name).titles
+    )
 
 
 def _wrong_order(answer: Mapping[str, Any], _question: Question) -> Score:

@@ -56,9 +56,10 @@ _ANSWER = "Answer:"
 _TERSE = "alone, in as few words as it takes"
 _BRIEF = "in 1 to 20 words, and nothing beyond it"
 _LETTER = "the letter of the right option and nothing more"
-_EXPLAINED = """\
-say in a sentence or two what the text shows, and after that write the \
-number of the right option in double square brackets, [[1]] for the first."""
+_NUMBER_LAST = """\
+and after that write the number of the right option in double square brackets, [[1]] \
+for the first."""
+_EXPLAINED = f"say in a sentence or two what the text shows, {_NUMBER_LAST}"
 
 
 def _written(refusal: str, form: str) -> str:
@@ -211,6 +212,24 @@ class Wording:
             return explained if style == "brackets" else letter
         form = self.form or (_BRIEF if style == "brackets" else _TERSE)
         return _written(_OPEN_REFUSAL if may else "", form)
+
+    def closed_book(self, style: AnswerStyle, *, options: bool) -> str:
+        """Return the prompt of a question without a text, in our words in every run.
+
+        Args:
+            style: How the answer is to be written.
+            options: Whether the question has some.
+        """
+        form = (
+            self.form or self.task.form or (_BRIEF if style == "brackets" else _TERSE)
+        )
+        rule = f"Write the answer {form}."
+        if options:
+            explained = f"Say in a sentence or two what you know of it, {_NUMBER_LAST}"
+            rule = explained if style == "brackets" else f"Write {_LETTER}."
+        may = f" If you do not know it, write: {SENTINEL}" if self.decline else ""
+        asked = f"{_ASKED}{_OPTIONS if options else ''}{_ANSWER}"
+        return f"Answer the question from what you know. {rule}{may}{asked}"
 
     def _of_paper(
         self, style: AnswerStyle, *, options: bool, may: bool, routing: bool

@@ -65,12 +65,17 @@ def test_without_a_model_it_ends_with_tokens_and_why(shared, tmp_path):
     assert lines[0] == "q: 6 questions on 6 documents"
     assert "answer recall" in lines[2]
     assert {line.split()[0] for line in lines[3:] if " [" in line} >= {
-        *("dos-rag", "op-rag", "recall", "full-document")
+        *("dos-rag", "op-rag", "recommended", "full-document"),
+        *("langchain-default", "llamaindex-default"),
     }
     (advice,) = [line for line in lines if line.startswith("Cannot tell; about ")]
     assert re.fullmatch(r"Cannot tell; about [\d,]+ more questions\.", advice)
     page = (tmp_path / "run" / "report.html").read_text()
     assert advice in page
+    untouched = re.search("Note: If you changed nothing, .*", result.stdout)[0]
+    for name in ("langchain-default", "llamaindex-default"):
+        assert re.search(rf"{name} [\d.]+ for \d+ tokens", untouched)
+    assert "If you changed nothing, you would get by answer recall" in page
     settings = json.loads((tmp_path / "run" / "run.json").read_text())
     assert settings["budgets"] == [250, 500]
 

@@ -58,20 +58,22 @@ class Contexts:
     def _read(self, doc_id: str, place: int) -> Document:
         row = self._rows.again(place)
         title = row.values.get(self._title) if self._title else None
+        titles: tuple[str, ...] = ()
         if isinstance(title, (list, tuple)):
-            title = ", ".join(map(str, title))
-        return Document(doc_id, str(title or ""), row.text(*self._names))
+            titles = tuple(map(str, title))
+            title = ", ".join(titles)
+        return Document(doc_id, str(title or ""), row.text(*self._names), titles)
 
 
 def row_documents(
-    rows: Rows, name: str, title: Callable[[Row], str]
+    rows: Rows, name: str, titles: Callable[[Row], tuple[str, ...]]
 ) -> LazyDocuments[int]:
     """Take one document of each row; its text is the field `text`.
 
     Args:
         rows: Read through once, and each again when its document is asked for.
         name: The field that holds the id.
-        title: Tells the title.
+        titles: Tells the titles of what is in it.
 
     Raises:
         MalformedDataError: A row lacks a field or repeats an id.
@@ -86,7 +88,8 @@ def row_documents(
 
     def read(doc_id: str, place: int) -> Document:
         row = rows.again(place)
-        return Document(doc_id, title(row), row.text("text"))
+        of = titles(row)
+        return Document(doc_id, ", ".join(of), row.text("text"), of)
 
     return LazyDocuments(places, read)
 

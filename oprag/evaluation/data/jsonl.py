@@ -48,7 +48,7 @@ def read_jsonl(folder: Path) -> Dataset:
     documents = row_documents(
         JsonlRows(folder / "docs.jsonl"),
         "doc_id",
-        lambda row: str(row.values.get("title") or ""),
+        lambda row: (str(row.values.get("title") or ""),),
     )
     rows = JsonlRows(folder / "questions.jsonl")
     questions = [question_of(row, documents) for row in rows]

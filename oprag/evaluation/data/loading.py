@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+from oprag.errors import invalid_option
 from oprag.evaluation.data import infinitebench, longbench, longrag
 from oprag.evaluation.data.hub import hub_file, hub_table, parquet_rows, unavailable
 from oprag.evaluation.data.jsonl import read_jsonl
@@ -37,7 +38,13 @@ class _Set(NamedTuple):
     """The one that the papers use."""
 
 
-def load(name: str, path: Path | str | None = None, *, split: str = "") -> Dataset:
+def load(
+    name: str,
+    path: Path | str | None = None,
+    *,
+    split: str = "",
+    corpus: Path | str | None = None,
+) -> Dataset:
     """Read a data set of the papers.
 
     Args:
@@ -45,6 +52,8 @@ def load(name: str, path: Path | str | None = None, *, split: str = "") -> Datas
         path: The authors' file, or its folder; see the readers. None: from the
             Hugging Face hub, which keeps what it fetched on this machine.
         split: Where there are several. Empty: the one that the papers use.
+        corpus: Of a LongRAG set, the units of which all questions are asked: the
+            authors' files, or `"hub"`. None: every question has its own text.
 
     Returns:
         The set. What differs from the papers' counts is in its `notes`, and a
@@ -53,7 +62,7 @@ def load(name: str, path: Path | str | None = None, *, split: str = "") -> Datas
     Raises:
         DatasetUnavailableError: No path was given and the hub cannot be reached or
             does not have the set.
-        InvalidOptionError: There is no such set or split.
+        InvalidOptionError: There is no such set or split, or it has no corpus.
         MalformedDataError: A line is not as it should be; with file and line.
         MissingDependencyError: `datasets` is needed and not installed.
         UnreadableFileError: A file is not there.
@@ -62,6 +71,11 @@ def load(name: str, path: Path | str | None = None, *, split: str = "") -> Datas
     family, _, part = name.partition("/")
     known = _SETS[family]
     where = None if path is None else Path(path)
+    if corpus is not None:
+        if family != "longrag":
+            takes = "Only LongRAG's sets have one: leave it out."
+            raise invalid_option("corpus", str(corpus), takes)
+        return _longrag(part, where, split or known.split, corpus)
     return known.read(part, where, split or known.split)
 
 
@@ -90,13 +104,20 @@ def _longbench(task: str, path: Path | None, _: str) -> Dataset:
     return longbench.read_longbench(task, rows)
 
 
-def _longrag(task: str, path: Path | None, split: str) -> Dataset:
-    rows: Rows
-    if path is None:
-        rows = hub_table(_LONGRAG, config=task, split=split)
-    else:
-        rows = _table(path, task, split)
-    return longrag.read_longrag(task, rows, split=split)
+def _longrag(
+    task: str, path: Path | None, split: str, corpus: Path | str | None = None
+) -> Dataset:
+    def table(name: str, part: str, where: Path | None) -> Rows:
+        if where is None:
+            return hub_table(_LONGRAG, config=name, split=part)
+        return _table(where, name, part)
+
+    units = None
+    if corpus is not None:
+        there = None if corpus == "hub" else Path(corpus)
+        units = table(f"{task}_corpus", "train", there)
+    rows = table(task, split, path)
+    return longrag.read_longrag(task, rows, split=split, corpus=units)
 
 
 def _table(path: Path, name: str, split: str) -> Rows:

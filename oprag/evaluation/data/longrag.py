@@ -81,4 +81,4 @@ def read_longrag_corpus(task: str, rows: Rows) -> LazyDocuments[int]:
         MalformedDataError: A row lacks a field or repeats an id.
     """
     check_one_of("task", task, TASKS)
-    return row_documents(rows, "corpus_id", lambda row: ", ".join(row.texts("titles")))
+    return row_documents(rows, "corpus_id", lambda row: row.texts("titles"))

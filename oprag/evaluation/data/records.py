@@ -25,6 +25,8 @@ class Document:
     """For people; empty where the set has none."""
     text: str
     """What spans count in, in characters (Python `str` offsets)."""
+    titles: tuple[str, ...] = ()
+    """Of what is in it, where that was told as a list; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

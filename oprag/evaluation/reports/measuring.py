@@ -35,7 +35,7 @@ _TITLES = {
 }
 """In the order of tables."""
 _OF_ROUTING = ("answerable", "token_share")
-CONTEXT_MEASURES = ("evidence_recall", "answer_recall")
+CONTEXT_MEASURES = ("evidence_recall", "answer_recall", "title_recall")
 """What is compared by where a set has no answers, the first that it has."""
 
 

@@ -22,14 +22,17 @@ from oprag.evaluation.reports.comparing import (
     sweet_spots,
 )
 from oprag.evaluation.reports.measuring import (
+    CONTEXT_MEASURES,
     figures_of,
     in_order,
     main_measure,
     measures_in,
     number_of,
+    title_of,
 )
 from oprag.evaluation.reports.summary import ArmSummary, Summary, arm_label
-from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.reports.views import agreements, parts_of
+from oprag.evaluation.running.run_directory import RunDirectory, key_of
 from oprag.evaluation.statistics import Sampling, clusters_of
 
 _BRACKETS = ("bracketed_match", "bracketed_match_official")
@@ -85,6 +88,9 @@ def summarize(
             left_out=left_out,
         )
     )
+    notes += _untouched(found, measure)
+    by_key = {key_of(answer): answer for answer in answers}
+    of_answers = measure and measure not in CONTEXT_MEASURES
     routed = routing(arms)
     figures = figures_of(published, measures, routed=bool(routed))
     if published and not figures:
@@ -111,6 +117,10 @@ def summarize(
         routing=routed,
         failure_classes=class_counts(read_labels(directory), arms),
         published=figures,
+        parts=parts_of(arms, dataset, by_key, measure, ids, estimate=sampling.estimate)
+        if of_answers
+        else (),
+        agreements=agreements(arms, by_key, measure) if of_answers else (),
         notes=tuple(notes),
         stopped=stopped,
     )
@@ -187,6 +197,29 @@ def _notes(
             "somewhat less or more often than they say."
         )
     yield from _of_answers(rows, errors)
+
+
+_UNTOUCHED = ("langchain-default", "llamaindex-default")
+"""Systems that are what a framework does if nothing is changed."""
+
+
+def _untouched(rows: Sequence[ArmSummary], measure: str) -> list[str]:
+    """Say what one would get without changing anything, and what the best arm got."""
+
+    def told(row: ArmSummary) -> str:
+        mean = 100 * row.measures[measure].mean
+        return f"{row.label} {mean:.1f} for {row.tokens:,.0f} tokens"
+
+    scored = [row for row in rows if measure in row.measures]
+    untouched = [told(row) for row in scored if row.system in _UNTOUCHED]
+    if not untouched:
+        return []
+    best = max(scored, key=lambda row: (row.measures[measure].mean, -row.tokens))
+    note = (
+        f"If you changed nothing, you would get by {title_of(measure)}, times 100: "
+        f"{'; '.join(untouched)}. The highest here is {told(best)}."
+    )
+    return [note]
 
 
 def _of_answers(

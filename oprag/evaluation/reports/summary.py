@@ -149,6 +149,37 @@ class Routing:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One arm on a part of the questions."""
+
+    arm: str
+    by: str
+    """What the questions are parted by, such as `difficulty`."""
+    part: str
+    figure: Figure
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One arm beside the full text; shares are of the answers that both have."""
+
+    arm: str
+    full: str
+    answers: int
+    same: float
+    """Share of equal predictions, but for case and white space."""
+    near: float
+    """Share of scores that differ by less than ten points."""
+    better: float
+    """Share of those on which the arm is at least so much better."""
+    worse: float
+    oracle: float
+    """Mean of the higher of both scores."""
+    oracle_tokens: float
+    """Mean tokens, the full text's only where it does better."""
+
+
+@dataclass(frozen=True)
 class Summary:
     """Everything that the tables, plots and the page show."""
 
@@ -178,6 +209,11 @@ class Summary:
     published: tuple[Published, ...] = ()
     """Figures of papers on what the run measures; those of the measure that arms are
     compared by are drawn."""
+    parts: tuple[Part, ...] = ()
+    """Scores on parts of the questions; empty where these have no parts, or what is
+    compared by is no measure of answers."""
+    agreements: tuple[Agreement, ...] = ()
+    """Arms beside the full text; empty as above, or where that was not asked."""
     notes: tuple[str, ...] = ()
     """What a reader must know: what differs from the papers, what is missing."""
     stopped: bool = False

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from oprag.evaluation.failure_classes import FAILURE_CLASSES
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import ArmSummary, Difference, Figure, Summary
+from oprag.evaluation.reports.views import EVIDENCE_PLACE
 from oprag.evaluation.sweeping import CONFIDENCE, MARGIN
 
 _NONE = "–"
@@ -31,6 +32,8 @@ def tables_of(summary: Summary) -> list[Table]:
         _tokens(summary),
         _sweet_spots(summary),
         _comparisons(summary),
+        *_parts(summary),
+        _agreements(summary),
         _routing(summary),
         _declines(summary),
         _published(summary),
@@ -167,6 +170,61 @@ def _difference(found: Difference) -> tuple[str, ...]:
         _count(found.worse),
         _count(found.questions),
     )
+
+
+def _parts(summary: Summary) -> Iterator[Table]:
+    """One table for each way in which the questions fall into parts."""
+    cells = {(each.arm, each.by, each.part): each.figure for each in summary.parts}
+    for by in dict.fromkeys(each.by for each in summary.parts):
+        parts = dict.fromkeys(each.part for each in summary.parts if each.by == by)
+        note = (
+            f"{title_of(summary.measure)} times 100 with 95 % intervals, of the "
+            "questions of each kind; n is how many of them."
+        )
+        if by == EVIDENCE_PLACE:
+            note += (
+                " The third of the context in which the evidence began; in it may also "
+                "mean that a part of it was."
+            )
+        rows = []
+        for arm in dict.fromkeys(each.arm for each in summary.parts if each.by == by):
+            found = [cells.get((arm, by, part)) for part in parts]
+            counts = (_count(each.questions if each else 0) for each in found)
+            told = zip(map(_figure, found), counts, strict=True)
+            rows.append((arm, *(cell for pair in told for cell in pair)))
+        headings = ("arm", *(cell for part in parts for cell in (part, "n")))
+        yield Table(f"By {by}", note, headings, tuple(rows))
+
+
+def _agreements(summary: Summary) -> Table:
+    note = (
+        "Each arm beside the full text on the same questions (Self-Route, figure 2): "
+        "the share of equal answers, and of scores less than ten points apart, or at "
+        "least ten points higher on one side. Oracle router: the higher score of both, "
+        f"{title_of(summary.measure)} times 100, and what that takes if the full text "
+        "is read only where it does better."
+    )
+    headings = (
+        "arm",
+        "n",
+        "same answer",
+        "same score",
+        "arm better",
+        "full text better",
+        "oracle router",
+        "its tokens",
+    )
+    rows = tuple(
+        (
+            each.arm,
+            _count(each.answers),
+            *map(_percent, (each.same, each.near, each.better, each.worse)),
+            f"{100 * each.oracle:.2f}",
+            f"{each.oracle_tokens:,.0f}",
+        )
+        for each in summary.agreements
+    )
+    return Table("Beside the full text", note, headings, rows)
 
 
 def _routing(summary: Summary) -> Table:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from oprag.calls import Ledger, fill_prompt
+from oprag.chunk import Hit
 from oprag.context import Order
 from oprag.errors import BudgetTooSmallError, InvalidOptionError
 from oprag.evaluation.asking import answer_call, choice_question, read_reply
@@ -131,7 +132,11 @@ class LongRag(System):
         Raises:
             BudgetTooSmallError: Not even the best unit fits.
         """
-        texts = {d.doc_id: d.text for d in bench.documents(question)}
+        names = question.doc_ids or tuple(bench.dataset.documents)
+        if self.links == "none":  # each document is a unit: a corpus has very many
+            found = self._searched(question, bench)[:_SEARCHED]
+            names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in found))
+        texts = {name: bench.dataset.document(name).text for name in names}
         units = bench.kept(
             ("long units", tuple(texts), self.max_tokens, self.links, self.compat),
             lambda: group_documents(
@@ -164,9 +169,12 @@ class LongRag(System):
         if not units:
             return []
         grouped = {name for unit in units for name in unit.documents}
-        ranked = bench.ranked(question, Splitting("tokens", self.chunk_size))
+        ranked = self._searched(question, bench)
         hits = [hit for hit in ranked if hit.metadata["doc_uri"] in grouped]
         return UnitIndex(units).find(hits[:_SEARCHED])
+
+    def _searched(self, question: Question, bench: Bench) -> list[Hit]:
+        return bench.ranked(question, Splitting("tokens", self.chunk_size))
 
 
 def _call(

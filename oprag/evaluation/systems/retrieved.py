@@ -1,4 +1,4 @@
-"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, order controls.
+"""Systems that read the best chunks: vanilla RAG, OP-RAG, DOS RAG, what is default.
 
 They are one pipeline. Vanilla RAG and DOS RAG differ in the order alone, as in the
 DOS RAG paper; order controls read one chunk set in every order.
@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from oprag.context import ContextOptions, Overflow
 from oprag.errors import invalid_option
-from oprag.evaluation.bench import Bench
+from oprag.evaluation.bench import Bench, Search
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
 from oprag.evaluation.data import Question
 from oprag.evaluation.official.dos_rag import OfficialRag
@@ -38,6 +38,7 @@ class Retrieved(Reader):
     order: ChunkOrder
     options: dict[str, Any] = field(default_factory=dict)
     """More of `ContextOptions`, such as `selection`."""
+    search: Search = "vectors"
 
     @property
     def budgeted(self) -> bool:
@@ -51,7 +52,11 @@ class Retrieved(Reader):
     @property
     def choice(self) -> dict[str, Any]:
         """What chooses, whatever the order."""
-        return {"splitting": self.splitting.settings(), **self.options}
+        return {
+            "splitting": self.splitting.settings(),
+            **self.options,
+            **({} if self.search == "vectors" else {"search": self.search}),
+        }
 
     def context(self, question: Question, budget: int | None, bench: Bench) -> Context:
         """Choose and order; no model is asked."""
@@ -59,7 +64,7 @@ class Retrieved(Reader):
             token_budget=budget, token_counter=bench.counter, **self.options
         )
         return order_chosen(
-            bench.ranked(question, self.splitting),
+            bench.ranked(question, self.splitting, search=self.search),
             order=self.order,
             options=options,
             counter=bench.counter,
@@ -73,7 +78,7 @@ def _best_chunks(
     """Return the maker of a system that differs from its siblings in the order alone.
 
     The maker raises `InvalidOptionError` for `compat="official"` with another unit,
-    overflow or `top_n`.
+    search, overflow or `top_n`.
     """
 
     def make(
@@ -81,14 +86,16 @@ def _best_chunks(
         name: str = default,
         unit: SplitUnit = "sentences",
         size: Count = 100,
+        search: Search = "vectors",
         overflow: Overflow = "stop",
         top_n: Count | None = None,
         compat: Compat = "fixed",
     ) -> System:
         if compat == "official":
-            _check_official(unit, overflow, top_n)
+            _check_official(unit, search, overflow, top_n)
             return OfficialRag(name, size, order)
-        return Retrieved(name, Splitting(unit, size), order, _options(overflow, top_n))
+        options = _options(overflow, top_n)
+        return Retrieved(name, Splitting(unit, size), order, options, search)
 
     return make
 
@@ -104,11 +111,36 @@ def op_rag(
     name: str = "op-rag",
     unit: SplitUnit = "tokens",
     size: Count = 128,
+    search: Search = "vectors",
     overflow: Overflow = "stop",
     top_n: Count | None = None,
 ) -> Retrieved:
     """Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
-    return Retrieved(name, Splitting(unit, size), "document", _options(overflow, top_n))
+    options = _options(overflow, top_n)
+    return Retrieved(name, Splitting(unit, size), "document", options, search)
+
+
+def _framework_default(
+    default: str, splitting: Splitting, k: int
+) -> Callable[..., Retrieved]:
+    """Return the maker of what a framework does if it is told nothing."""
+
+    def make(*, name: str = default, top_n: Count = k) -> Retrieved:
+        return Retrieved(name, splitting, "score", {"top_n": top_n})
+
+    return make
+
+
+langchain_default = _framework_default(
+    "langchain-default", Splitting("langchain", 1000), 4
+)
+"""LangChain untouched: `RecursiveCharacterTextSplitter` with 1,000 characters, as its
+guides have it, and the 4 best chunks of `as_retriever()`."""
+llamaindex_default = _framework_default(
+    "llamaindex-default", Splitting("llamaindex", 1024), 2
+)
+"""LlamaIndex untouched: `SentenceSplitter` with 1,024 tokens and the 2 best nodes of
+`as_query_engine()`; without metadata, which it would count and send."""
 
 
 def _options(overflow: Overflow, top_n: int | None) -> dict[str, Any]:
@@ -121,12 +153,14 @@ def _options(overflow: Overflow, top_n: int | None) -> dict[str, Any]:
     return options
 
 
-def _check_official(unit: SplitUnit, overflow: Overflow, top_n: int | None) -> None:
-    if (unit, overflow, top_n) != ("sentences", "stop", None):
+def _check_official(
+    unit: SplitUnit, search: Search, overflow: Overflow, top_n: int | None
+) -> None:
+    if (unit, search, overflow, top_n) != ("sentences", "vectors", "stop", None):
         takes = (
-            "The authors split into sentences, stop at the first chunk that does not "
-            "fit, and take one chunk for each 50 tokens of the budget: leave out unit, "
-            "overflow and top_n with it."
+            "The authors split into sentences, search by vectors, stop at the first "
+            "chunk that does not fit, and take one chunk for each 50 tokens of the "
+            "budget: leave out unit, search, overflow and top_n with it."
         )
         raise invalid_option("compat", "official", takes)
 

@@ -114,6 +114,8 @@ def test_every_table_and_setting_is_there(page, reported):
         "Tokens and cost",
         "Sweet spots",
         "Comparisons",
+        "By place of the evidence",
+        "Beside the full text",
         "Self-Route",
         "Questions",
         "Settings",

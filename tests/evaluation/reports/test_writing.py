@@ -134,6 +134,8 @@ def test_markdown_tables_have_a_cell_under_every_heading(reported):
         "## Tokens and cost",
         "## Sweet spots",
         "## Comparisons",
+        "## By place of the evidence",
+        "## Beside the full text",
         "## Self-Route",
     ]
     assert f"- {summary.notes[-1]}" in lines

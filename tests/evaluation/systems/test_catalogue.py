@@ -14,7 +14,8 @@ from tests.evaluation.small import Replies, bench_of, set_of_four
 
 NAMES = {
     *("vanilla-rag", "op-rag", "dos-rag", "full-document", "self-route", "longrag"),
-    *("raptor", "readagent", "segments", "recall"),
+    *("raptor", "readagent", "segments", "recall", "recommended", "closed-book"),
+    *("langchain-default", "llamaindex-default"),
     *("order-document", "order-score", "order-reverse", "order-shuffled"),
     "order-edges",
 }
@@ -68,6 +69,8 @@ def test_a_spec_may_give_a_name():
         ("dos-rag:size=x", "size=x"),
         ("dos-rag:overflow=no", "'stop' or 'skip'"),
         ("dos-rag:compat=official,unit=words", "compat"),
+        ("dos-rag:compat=official,search=bm25", "leave out unit, search"),
+        ("dos-rag:search=words", "'vectors', 'bm25' or 'hybrid'"),
         ("self-route:rungs=full+retrieved", "rungs"),
         ("self-route:rungs=1500+full", "k=none"),
         ("self-route:k=0", "k=0"),
@@ -96,4 +99,4 @@ def test_every_system_answers_every_question_of_a_small_set(tmp_path):
     for answer in answers:
         assert answer["prediction"] == "in May"
         assert answer["budget"] is None or answer["context_tokens"] <= answer["budget"]
-        assert answer["pieces"]
+        assert bool(answer["pieces"]) == (answer["system"] != "closed-book")

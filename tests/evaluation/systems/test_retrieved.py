@@ -1,14 +1,23 @@
-"""So many chunks, as OP-RAG's paper counts them, in place of a budget."""
+"""So many chunks in place of a budget, found by words, and the frameworks' defaults."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
+from langchain_core.documents import Document
+from langchain_core.embeddings import DeterministicFakeEmbedding, Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+from langchain_text_splitters import RecursiveCharacterTextSplitter
+from llama_index.core import Document as LlamaDocument
+from llama_index.core import MockEmbedding, VectorStoreIndex
 
+from langchain_oprag import OffsetSentenceSplitter, OrderPreservingRetriever
+from oprag.evaluation.bench import Bench
 from oprag.evaluation.catalogue import make_system
 from oprag.evaluation.running.runner import Plan
-from tests.evaluation.small import Replies, bench_of, set_of_one
+from oprag.evaluation.vectors import Vectors
+from tests.evaluation.small import Replies, WordVectors, bench_of, set_of_one
 
 LONG = " ".join(f"Entry {n} tells of crate {n * 7 % 911}." for n in range(6_000))
 DATASET = set_of_one(LONG, "What is told of crate 77?")
@@ -37,3 +46,79 @@ def test_it_runs_once_and_not_for_each_budget():
     plan = Plan([make_system("op-rag:top_n=128")], [500, 1000], DATASET.questions)
 
     assert [arm.budget for arm in plan.arms] == [None]
+
+
+BELLS = " ".join(
+    f"Bell {n} hangs in tower {n * 37 % 401} of {chr(65 + n % 26)}{n * 3}. It is old, "
+    f"and {'cracked' if n % 3 else 'whole'}, and was cast in the year {1100 + n * 2}."
+    for n in range(400)
+)
+ASKED = "In which year was bell 212 cast, which hangs in tower 225?"
+WORDS = WordVectors()
+BELL_SET = set_of_one(BELLS, ASKED)
+
+
+def texts_of(
+    spec: str, budget: int | None = None, embeddings: Embeddings = WORDS
+) -> list[str]:
+    bench = Bench(BELL_SET, Replies(), Vectors(embeddings, name="any"))
+    attempt = asyncio.run(
+        make_system(spec).attempt(BELL_SET.questions[0], budget, bench)
+    )
+    return [BELLS[piece.start : piece.end] for piece in attempt.pieces]
+
+
+def test_langchain_untouched_reads_what_langchain_untouched_retrieves():
+    splitter = RecursiveCharacterTextSplitter(chunk_size=1000, chunk_overlap=200)
+    chunks = splitter.split_documents([Document(BELLS)])
+    store = InMemoryVectorStore.from_documents(chunks, WordVectors())
+    found = store.as_retriever().invoke(ASKED)
+
+    assert texts_of("langchain-default") == [each.page_content for each in found]
+    assert len(found) == 4
+
+
+class NodeVectors(MockEmbedding):
+    def __init__(self) -> None:
+        super().__init__(embed_dim=64)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return WordVectors().embed_query(text)
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return WordVectors().embed_query(query)
+
+
+def test_llamaindex_untouched_reads_what_llamaindex_untouched_retrieves():
+    index = VectorStoreIndex.from_documents(
+        [LlamaDocument(text=BELLS)], embed_model=NodeVectors()
+    )
+    found = index.as_retriever().retrieve(ASKED)
+
+    assert texts_of("llamaindex-default") == [each.text for each in found]
+    assert len(found) == 2
+
+
+def test_a_question_finds_by_its_words_what_vectors_miss():
+    fact = "in the year 1524."
+    assert fact in " ".join(texts_of("dos-rag:search=bm25,size=40", 60))
+    assert fact in " ".join(texts_of("dos-rag:search=hybrid,size=40", 200))
+
+
+@pytest.mark.parametrize("budget", [150, 500, 2000])
+def test_what_is_recommended_reads_what_the_printed_retriever_reads(budget):
+    apart = DeterministicFakeEmbedding(size=16)  # no two texts are equally near
+    store = InMemoryVectorStore(apart)
+    for size in (128, 64):
+        splitter = OffsetSentenceSplitter(chunk_size=size)
+        document = Document(BELLS, metadata={"source": "d"})
+        store.add_documents(splitter.split_documents([document]))
+    retriever = OrderPreservingRetriever(
+        vectorstore=store, bm25=True, selection="recall", token_budget=budget
+    )
+    read = retriever.invoke(ASKED)
+
+    assert texts_of("recommended", budget, apart) == [
+        each.page_content for each in read
+    ]
+    assert read != []

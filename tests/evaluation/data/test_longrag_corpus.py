@@ -1,0 +1,102 @@
+"""LongRAG's retrieval half: questions asked of all units, and what is found of them."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+
+import pytest
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.catalogue import make_system
+from oprag.evaluation.data import Dataset, load
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import Plan, run
+from oprag.evaluation.scoring import score
+from tests.evaluation.data.test_papers import longrag
+from tests.evaluation.small import Replies, bench_of
+
+UNITS = [
+    {"corpus_id": 0, "titles": ["Lamp", "Mara"], "text": "Mara lit the lamp."},
+    {"corpus_id": 1, "titles": ["Eli, the keeper"], "text": "Eli carried oil up."},
+    {"corpus_id": 2, "titles": ["Mill"], "text": "The mill ground rye."},
+]
+
+
+@pytest.fixture
+def loaded(write_jsonl, counts_differ) -> Dataset:
+    write_jsonl(
+        "hotpot_qa.jsonl",
+        [
+            longrag(query="Who lit the lamp?", sp=["Lamp", "Mara"]),
+            longrag(query_id=2, query="Who lit it?", sp=["Lamp", "Eli, the keeper"]),
+            longrag(query_id=3, query="Who lit the lamp?", sp=["Lamp", "Eli"]),
+        ],
+    )
+    folder = write_jsonl("hotpot_qa_corpus.jsonl", UNITS).parent
+    return load("longrag/hotpot_qa", folder, corpus=folder)
+
+
+def scored(dataset: Dataset, spec: str, path) -> list[tuple]:
+    directory = RunDirectory(path)
+    directory.begin({})
+    plan = Plan([make_system(spec)], [8], dataset.questions)
+    bench = bench_of(Replies(), dataset)
+    report = asyncio.run(run(plan, bench, directory))
+    assert report.complete, report.errors
+    lines = score(directory, dataset)
+    return [(line["answer_recall"], line["title_recall"]) for line in lines]
+
+
+def test_units_of_the_corpus_are_found_and_both_recalls_are_told(loaded, tmp_path):
+    assert [question.doc_ids for question in loaded.questions] == [()] * 3
+
+    one = scored(loaded, "longrag:links=none,k=1", tmp_path / "1")
+    two = scored(loaded, "longrag:links=none,k=3", tmp_path / "2")
+
+    # "Eli" is no title: the unit is of "Eli, the keeper".
+    assert one == [(True, True), (True, False), (True, False)]
+    assert two == [(True, True), (True, True), (True, False)]
+
+
+def test_chunks_of_the_corpus_are_searched_by_other_systems(loaded, tmp_path):
+    found = scored(loaded, "vanilla-rag:size=8,search=bm25", tmp_path / "3")
+
+    assert found[0] == (True, True)
+
+
+@pytest.mark.usefixtures("counts_differ")
+def test_a_question_reads_the_units_that_are_found_and_not_the_corpus(write_jsonl):
+    units = [
+        {"corpus_id": n, "titles": [f"Mill {n}"], "text": f"Mill {n} ground rye."}
+        for n in range(400)
+    ]
+    asked = [longrag(query_id=n, query=f"What did mill {n} grind?") for n in range(2)]
+    write_jsonl("nq.jsonl", asked)
+    folder = write_jsonl("nq_corpus.jsonl", units).parent
+    dataset = load("longrag/nq", folder, corpus=folder)
+    read: list[str] = []
+
+    class Counted(dict):
+        def __getitem__(self, name):
+            read.append(name)
+            return super().__getitem__(name)
+
+        def values(self):
+            return map(self.__getitem__, self)
+
+    documents = Counted(dataset.documents.items())
+    bench = bench_of(Replies(), dataclasses.replace(dataset, documents=documents))
+    system = make_system("longrag:links=none,k=1")
+    reads = []
+    for question in dataset.questions:
+        system.context(question, None, bench)
+        reads.append(len(read))
+        read.clear()
+
+    assert reads == [400 + 200, 200]  # the best 200 chunks are searched for units
+
+
+def test_other_sets_have_no_corpus(tmp_path):
+    with pytest.raises(InvalidOptionError, match="Only LongRAG's sets"):
+        load("quality", tmp_path, corpus="hub")
