@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from oprag.calls import TokenUsage
 from oprag.cli import INTERRUPTED
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
@@ -27,7 +28,7 @@ from oprag.evaluation.reports import write_reports
 from oprag.evaluation.reports.measuring import number_of
 from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.writing import require_libraries
-from oprag.evaluation.running.limits import CappedModel, Spending
+from oprag.evaluation.running.limits import CappedModel, Spending, less
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
 from oprag.evaluation.safe_files import alone_in
@@ -107,9 +108,14 @@ def _tell_without_answers(dataset: Dataset) -> None:
 
 def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
     estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
-    for line in estimate_lines(estimate, len(evaluation.plan), options.price):
+    prices = options.price, options.index_price
+    for line in estimate_lines(estimate, len(evaluation.plan), *prices):
         typer.echo(line)
-    if _account(options).passed(estimate.low) is not None:
+    made = sum((each.low_made for each in estimate.systems), TokenUsage())
+    least = {"": less(estimate.low, made), options.index_model: made}
+    if not options.index_model:
+        least = {"": estimate.low}
+    if _account(options).passed(least) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
         )
@@ -157,6 +163,7 @@ def carry_out(
             directory,
             evaluation.bench.dataset,
             price=options.price,
+            index_price=options.index_price,
             published=published,
             measure=measure,
             seed=options.seed,
@@ -175,6 +182,7 @@ def _account(options: RunOptions, record: Path | None = None) -> Spending:
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
         price=options.price,
+        prices=options.prices,
         record=record,
     )
 
@@ -189,11 +197,14 @@ async def _ask(
     label: bool,
 ) -> RunReport:
     """Ask everything within the caps, and why what was declined was."""
-    bench = evaluation.bench
+    bench, judge = evaluation.bench, evaluation.judge
     if spending is not None:
         longest = options.max_reply
+        judge = CappedModel(judge, spending, longest_reply=longest)
+        bench.index_model = CappedModel(
+            bench.index_model, spending, longest_reply=longest
+        )
         bench.model = CappedModel(bench.model, spending, longest_reply=longest)
-        bench.index_model = bench.model
     report = await run(
         evaluation.plan,
         bench,
@@ -206,7 +217,7 @@ async def _ask(
     )
     if label and report.stopped is None:
         try:
-            await label_declined(directory, bench.dataset, bench.model)
+            await label_declined(directory, bench.dataset, judge)
         except SpendingCapError as error:
             report.stopped = error
         except ChatModelError as error:

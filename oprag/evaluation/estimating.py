@@ -40,6 +40,10 @@ class SystemEstimate(NamedTuple):
     """Where every first reply answers."""
     high: TokenUsage
     """Where every reply declines and every page is looked up."""
+    low_made: TokenUsage = TokenUsage()
+    """Of the first, what is made of documents beforehand."""
+    high_made: TokenUsage = TokenUsage()
+    """Of the second."""
 
 
 class RunEstimate(NamedTuple):
@@ -90,15 +94,13 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
     systems = []
     for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
         first_runs = [arm for arm in arms if arm.run == 0]
-        bounds = []
+        bounds, made = [], []
         for declines in (False, True):
             counting = _Counting(bench.model.name, bench.counter, declines=declines)
             failed |= await _go_through(first_runs, questions, bench.trial(counting))
-            bounds.append(
-                _times(counting.of_questions, asked)
-                + _times(counting.of_documents, documents)
-            )
-        systems.append(SystemEstimate(first_runs[0].system.name, *bounds))
+            made.append(_times(counting.of_documents, documents))
+            bounds.append(_times(counting.of_questions, asked) + made[-1])
+        systems.append(SystemEstimate(first_runs[0].system.name, *bounds, *made))
     return RunEstimate(
         tuple(systems),
         len(questions),
