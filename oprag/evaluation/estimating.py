@@ -52,11 +52,16 @@ class SystemEstimate(NamedTuple):
 
 def together(systems: Sequence[SystemEstimate], name: str) -> SystemEstimate:
     """Add up what systems take, or one system on several sets."""
-    low, high, low_made, high_made, low_calls, high_calls = zip(
-        *(each[1:] for each in systems), strict=True
+    nothing = TokenUsage()
+    return SystemEstimate(
+        name,
+        low=sum((each.low for each in systems), nothing),
+        high=sum((each.high for each in systems), nothing),
+        low_made=sum((each.low_made for each in systems), nothing),
+        high_made=sum((each.high_made for each in systems), nothing),
+        low_calls=sum(each.low_calls for each in systems),
+        high_calls=sum(each.high_calls for each in systems),
     )
-    tokens = [sum(each, TokenUsage()) for each in (low, high, low_made, high_made)]
-    return SystemEstimate(name, *tokens, sum(low_calls), sum(high_calls))
 
 
 class RunEstimate(NamedTuple):
@@ -132,7 +137,10 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
             of_documents = counting.calls_of_documents * documents
             calls.append(round(counting.calls_of_questions * asked + of_documents))
         name = first_runs[0].system.name
-        systems.append(SystemEstimate(name, *bounds, *made, *calls))
+        (low, high), (low_made, high_made), (fewest, most) = bounds, made, calls
+        systems.append(
+            SystemEstimate(name, low, high, low_made, high_made, fewest, most)
+        )
     return RunEstimate(
         tuple(systems),
         len(questions),

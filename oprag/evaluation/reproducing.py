@@ -214,7 +214,7 @@ def compare(
     rows: list[tuple[str, int | None, Published | None]] = []
     for arm in recipe.arms:
         for budget in recipe.budgets if arm.system.budgeted else [None]:
-            found = list(_of_arm(figures, arm, budget, reader))
+            found: list[Published | None] = [*_of_arm(figures, arm, budget, reader)]
             rows += [(arm.system.name, budget, each) for each in found or [None]]
     measures = [figure.measure for _, _, figure in rows if figure is not None]
     main = next(iter([*measures, summaries[0]["measure"]]))

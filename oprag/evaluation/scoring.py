@@ -91,8 +91,8 @@ def score_answers(
         documents beforehand), each measure of `measures_of`, and of the context
         `wrong_order` (the share of pairs of passages that stand in the wrong order),
         `evidence_recall` and `evidence_coverage` where the set has evidence, else
-        `answer_recall` where it is LongRAG's. A measure that does not fit the
-        question is None.
+        `answer_recall` where it is LongRAG's; `title_recall` where that names the
+        documents that are needed. A measure that does not fit the question is None.
 
     Raises:
         InvalidOptionError: An answer's question is not in the set.
@@ -218,6 +218,10 @@ def _context_measures(dataset: Dataset) -> dict[str, _OfContext]:
         measures["answer_recall"] = lambda answer, question: _answer_recall(
             answer, question, dataset
         )
+        if any("sp" in question.metadata for question in dataset.questions):
+            measures["title_recall"] = lambda answer, question: _title_recall(
+                answer, question, dataset
+            )
     return measures
 
 
@@ -249,6 +253,21 @@ def _answer_recall(
         return None
     texts = [dataset.document(name).text[start:end] for name, start, end, _ in pieces]
     return metrics.answer_recall("\n\n".join(texts), question.answers)
+
+
+def _title_recall(
+    answer: Mapping[str, Any], question: Question, dataset: Dataset
+) -> Score:
+    """Whether all articles that are needed were read (LongRAG, on HotpotQA).
+
+    The title of a unit names its articles, with commas between them.
+    """
+    needed = question.metadata.get("sp")
+    if not needed:
+        return None
+    names = dict.fromkeys(name for name, *_ in answer["pieces"])
+    read = [f", {dataset.document(name).title}, " for name in names]
+    return all(any(f", {title}, " in titles for titles in read) for title in needed)
 
 
 def _wrong_order(answer: Mapping[str, Any], _question: Question) -> Score:

@@ -247,6 +247,15 @@ def test_long_units_are_compared_by_their_match_and_their_recall(ask, tmp_path):
     assert result.exit_code == MISSED
 
 
+def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
+    path = tmp_path / "hotpot_qa.jsonl"
+    rows = [longrag(query_id=1), longrag(query_id=2, sp=["Mara", "Lamp"])]
+    write(path, rows)
+    result, _ = ask(lambda _: "Mara", "longrag/hotpotqa", "--data", path)
+
+    assert re.search(r"(?m)^longrag +title recall +50\.0 .* 74\.7 ", result.stdout)
+
+
 def test_the_tables_are_listed_with_readers_and_sets():
     result = run("--list")
 
