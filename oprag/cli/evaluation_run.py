@@ -12,6 +12,7 @@ import typer
 
 from oprag.calls import TokenUsage
 from oprag.cli import INTERRUPTED
+from oprag.cli.advice import advice_lines
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
@@ -19,19 +20,21 @@ from oprag.cli.evaluation_options import RunOptions
 from oprag.cli.evaluation_setup import Evaluation, make_evaluation
 from oprag.cli.progress import CountedEmbeddings, answering, spent
 from oprag.cli.telling import note, told
+from oprag.errors import invalid_option
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
 from oprag.evaluation.estimating import RunEstimate, estimate_run
 from oprag.evaluation.failure_classes import label_declined
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
+from oprag.evaluation.reports.comparing import baseline_of
 from oprag.evaluation.reports.measuring import number_of
-from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.limits import CappedModel, Spending, less
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
 from oprag.evaluation.safe_files import alone_in
+from oprag.evaluation.scoring import compared_by
 from oprag.evaluation.system import System
 from oprag.tokens import resolve_token_counter
 
@@ -64,6 +67,7 @@ def perform(
         The estimate of a run that is not carried out.
 
     Raises:
+        InvalidOptionError: The set has no such measure, or the run no such baseline.
         MissingDependencyError: The report could not be written.
         RunInUseError: Another process carries out a run in that folder.
         typer.Exit: See `carry_out`.
@@ -72,6 +76,7 @@ def perform(
         require_libraries()
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
+    _check_comparison(dataset, systems, options)
     console = make_console(stderr=True)
     embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
@@ -86,6 +91,17 @@ def perform(
             typer.echo("")
         carry_out(evaluation, options, embeddings, directory, **more)
     return None
+
+
+def _check_comparison(
+    dataset: Dataset, systems: Sequence[System], options: RunOptions
+) -> None:
+    """Refuse, before anything is asked, what could not be compared in the end."""
+    baseline_of([system.name for system in systems], options.baseline)
+    names = compared_by(dataset)
+    if options.measure and options.measure not in names:
+        takes = f"The set has {', '.join(names) or 'none'}."
+        raise invalid_option("measure", options.measure, takes)
 
 
 def _tell_without_answers(dataset: Dataset) -> None:
@@ -135,14 +151,10 @@ def carry_out(
     published: tuple[Published, ...] = (),
     measure: str = "",
     spent_in: Path | None = None,
-    conclude: Callable[[Summary, bool], list[str]] = lambda _, __: [],
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    `conclude` gives the lines below the table, and is told whether a cap stopped the
-    run. Systems are compared by `measure`; empty: the set's own.
-
-    What is spent is entered in `spent_in`, so that several runs share one cap; None: in
+    Systems are compared by `measure`; empty: the set's own. What is spent is entered in `spent_in`, so that several runs share one cap; None: in
     the folder of the run.
 
     Raises:
@@ -175,10 +187,11 @@ def carry_out(
             index_price=options.index_price,
             published=published,
             measure=measure,
+            baseline=options.baseline,
             seed=options.seed,
+            stopped=report.stopped is not None,
         )
-        lines = [*result_lines(summary), *_spent(spending)]
-        lines += conclude(summary, report.stopped is not None)
+        lines = [*result_lines(summary), *_spent(spending), *advice_lines(summary)]
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
         raise _incomplete(report, spending, out)

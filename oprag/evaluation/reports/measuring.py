@@ -8,6 +8,7 @@ from typing import Any
 from oprag.evaluation import metrics
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.published import Published
+from oprag.evaluation.reports.summary import Figure
 from oprag.evaluation.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
 
 _TITLES = {
@@ -125,13 +126,23 @@ def figures_of(
     return tuple(each for each in published if each.measure in shown)
 
 
-def published_by(published: Iterable[Published], measure: str) -> list[Published]:
+def published_by(published: Iterable[Published], measure: str) -> tuple[Published, ...]:
     """Keep the papers' figures of one measure."""
-    return [each for each in published if each.measure == _published_as(measure)]
+    wanted = _published_as(measure)
+    return tuple(each for each in published if each.measure == wanted)
 
 
 def _published_as(measure: str) -> str:
     return "choice_match" if measure.startswith("bracketed_match") else measure
+
+
+def figure_text(figure: Figure | None) -> str:
+    """A mean and its interval."""
+    if figure is None:
+        return "-"
+    if figure.low is None or figure.high is None:
+        return f"{figure.mean:.3f}"
+    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
 
 
 def number_of(count: int, thing: str) -> str:
