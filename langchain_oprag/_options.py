@@ -49,7 +49,7 @@ from oprag.documents import DocumentSource, SearchFilter
 from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, instance_of, named
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
-from oprag.warning import warn_user
+from oprag.warning import CodeLine, users_line, warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -115,6 +115,8 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
     _source: tuple[Any, DocumentSource] | None = PrivateAttr(default=None)
 
     _problems: Problems | None = PrivateAttr(default=None)
+
+    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
 
     _known_filter: ClassVar[SearchFilter] = SearchFilter()
     """What is known of searches before a component is told of one."""
@@ -183,7 +185,7 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
     def _told(self) -> Problems:
         """What was warned of already."""
         if self._problems is None:
-            self._problems = Problems(type(self).__name__)
+            self._problems = Problems(type(self).__name__, self._made_at)
         return self._problems
 
     def _with(self, **changes: Any) -> Self:

@@ -21,7 +21,7 @@ from langchain_oprag._self_route_options import (
     context_options,
     model_of,
 )
-from langchain_oprag._wrapping import Fetch, search_filter
+from langchain_oprag._wrapping import Fetch, search_filter, unwrapped
 from langchain_oprag.retrievers import OrderPreservingRetriever
 from oprag.calls import CallModel
 from oprag.chunk import Hit
@@ -78,7 +78,7 @@ class SelfRouting(Answering):
         final, `route`, `usage`.
         """
         yield AddableDict(input=self.question.text)
-        hits, chosen = yield from self._retrieved()
+        hits, chosen, widened = yield from self._retrieved()
         options = RouteOptions(
             rungs=self.rungs,
             context=self._context,
@@ -86,6 +86,7 @@ class SelfRouting(Answering):
             default_documents=() if hits else only_document(self.source.names()),
             window_overflow=self._options.window_overflow,
             retrieved_tokens=None if chosen else FIRST_TOKENS,
+            widened=widened,
         )
         routed = yield from route(hits, options, self, ledger=self.ledger)
         yield from self._rest(routed)
@@ -128,17 +129,21 @@ class SelfRouting(Answering):
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())
 
-    def _retrieved(self) -> Generator[Retrieve, Any, tuple[list[Hit], bool]]:
+    def _retrieved(self) -> Generator[Retrieve, Any, tuple[list[Hit], bool, bool]]:
         """Retrieve once for all rungs, best first.
 
         A vector store is asked for as many chunks as fill the largest rung, where
         nobody said how many: neither of the store nor of a retriever around it.
 
         Returns:
-            The chunks, and whether somebody chose how many.
+            The chunks; whether somebody chose how many; and whether there are
+            neighbours behind them.
         """
         tokens = tokens_to_retrieve(self.rungs)
         retriever = _best_first(self._options.retriever, tokens)
+        inner, *_ = unwrapped(retriever, self.config)
+        ours = isinstance(inner, OrderPreservingRetriever)
+        widened = ours and inner.widen is not None
         query: Any = self.question.text
         if self._options.retriever_input == "mapping":
             query = dict(self.question.given)
@@ -147,10 +152,10 @@ class SelfRouting(Answering):
             found = yield Retrieve(retriever, query, self.config, fetch.arguments)
             hits = hits_of(_documents(found))
             if tokens is None or not fetch.fills:
-                return hits, True
+                return hits, True, widened
             enough = is_enough(hits, self._context, tokens)
             if not fetch.wants_more(found, used_all=not enough):
-                return hits, False
+                return hits, False, widened
 
 
 def _best_first(

@@ -36,7 +36,7 @@ from oprag.context import (
     refuse_unknown,
 )
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, instance_of, named
+from oprag.errors import InvalidOptionError, instance_of, named, written
 
 _MMR_CANDIDATES = 20
 """LangChain's default `fetch_k`: what maximal marginal relevance chooses from."""
@@ -394,6 +394,18 @@ class WrappingRetriever(BaseRetriever, CheckedOptions):
         return super().__getattr__(name)  # type: ignore[misc]  # pydantic hides it
 
 
+def _check_threshold(search_type: Any, threshold: Any) -> None:
+    if search_type != "similarity_score_threshold" or isinstance(threshold, float):
+        return
+    message = (
+        'search_type="similarity_score_threshold" needs a score_threshold in '
+        "search_kwargs=, a float from 0 to 1 below which nothing is returned, and has "
+        f"{written(threshold)} there. Write "
+        'search_kwargs={"score_threshold": 0.5}.'
+    )
+    raise InvalidOptionError(message, option="search_kwargs", value=threshold)
+
+
 def wrapped_retriever(
     component: str,
     base_retriever: RetrieverLike | None,
@@ -415,8 +427,9 @@ def wrapped_retriever(
     if vectorstore is None and base_retriever is not None and not search:
         return base_retriever
     if isinstance(vectorstore, VectorStore) and base_retriever is None:
-        if isinstance(kwargs := search.get("search_kwargs"), Mapping):
+        if isinstance(kwargs := search.get("search_kwargs", {}), Mapping):
             check_option("k", kwargs.get("k"))
+            _check_threshold(search.get("search_type"), kwargs.get("score_threshold"))
         try:
             return vectorstore.as_retriever(**search)
         except ValidationError as error:

@@ -46,6 +46,8 @@ class OrderPreservingCompressor(
             which may hold what the filter of the search hides. It is a `ValueError`.
     """
 
+    used_by: ClassVar[str] = ".compress_documents(documents)"
+
     top_n: int | None = option_field("top_n")
     _known_filter: ClassVar[SearchFilter] = SearchFilter(
         unseen="a compressor cannot see what the search filters by"

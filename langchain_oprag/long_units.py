@@ -39,6 +39,7 @@ from oprag.context import (
     needs,
     with_texts,
 )
+from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
 from oprag.positions import DocumentKey, PositionKeys
@@ -60,6 +61,8 @@ from oprag.units import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from oprag.diagnosing import Verification
+
 
 Units: TypeAlias = Annotated[Sequence[LongUnit], WithJsonSchema({"type": "array"})]
 
@@ -71,7 +74,7 @@ class LongUnitKeywords(UnitKeywords, WrappingKeywords, total=False):
 
 
 @documented
-class LongUnitRetriever(WrappingRetriever):
+class LongUnitRetriever(Verifiable, WrappingRetriever):
     """Searches short chunks and returns the best long units whole.
 
     A unit is as good as its best chunk. The chunks that are searched say which
@@ -218,6 +221,23 @@ class LongUnitRetriever(WrappingRetriever):
     def _check_unknown_place(cls, value: Any) -> Any:
         check_unknown_place(value)
         return value
+
+    def _verification(self) -> Verification:
+        # Here, so that importing the package does not take longer.
+        from langchain_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
+
+        name, fetch = type(self).__name__, self._fetch({}, {}, self.k)
+        given = {option: getattr(self, option) for option in UNIT_DESCRIPTIONS}
+        return Verification(
+            name,
+            searched_stores(name, self.base_retriever),
+            ContextOptions(**given, documents=self._source_for(fetch)),
+            full=True,
+            find=lambda hits, options: choose_units(
+                self._unit_index(), hits, self.k, options
+            ),
+        )
 
     def _get_relevant_documents(
         self,

@@ -105,7 +105,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     chunks are fetched as fill the budget; with `selection="segments"` 400 of them and
     with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
 
-    `k` does not count what `widen` reads, in one query for each document. Without any
+    `k` does not count what `widen` reads, in two queries at most. Without any
     `k` chunks are found that fill the budget with their neighbours; 20 for `"fill"`.
 
     With `bm25` the chunks of the store are read once, at the first question, and again
@@ -326,7 +326,13 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         """The neighbours to ask for, and whether to ask for more hits first."""
         options = replace(self._context_options(), top_n=fetch.k)
         widen: Any = self.widen
-        widening = Widening(hits_of(found), widen, options, fills=fetch.fills)
+        widening = Widening(
+            hits_of(found),
+            widen,
+            options,
+            fills=fetch.fills,
+            ids=[document.id for document in found],
+        )
         return widening, fetch.wants_more(found, used_all=widening.fits)
 
     def _received(

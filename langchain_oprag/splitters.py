@@ -19,6 +19,7 @@ from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
 from oprag.tokens import TokenizerSpec, splitting_counter
+from oprag.warning import users_line
 
 require(
     "langchain_text_splitters",
@@ -63,6 +64,7 @@ class OffsetSplitter(TextSplitter):
             strip_whitespace=False,
         )
         self._tokenizer = tokenizer
+        self._made_at = users_line()
 
     def __new__(cls, *given: Any, **options: Any) -> Self:
         """Refuse what has no name, and names that are not known, in our words."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from llama_index.core.bridge.pydantic import (
     ConfigDict,
     Field,
+    PrivateAttr,
     field_serializer,
     model_validator,
 )
@@ -37,6 +38,7 @@ from oprag.tokens import (
     resolve_token_counter,
     splitting_counter,
 )
+from oprag.warning import CodeLine, users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -65,6 +67,8 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
     )
 
     by_name: ClassVar[str] = "chunk_size=128"
+
+    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
 
     @model_validator(mode="before")
     @classmethod

@@ -37,7 +37,7 @@ from oprag.documents import SearchFilter
 from oprag.errors import UnfilledBudgetWarning
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
-from oprag.warning import warn_user
+from oprag.warning import CodeLine, users_line, warn_user
 
 _VALUES = itemgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "token_counter")
@@ -119,6 +119,8 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     _kept: tuple[tuple[Any, ...], ContextOptions] | None = PrivateAttr(default=None)
 
     _problems: Problems | None = PrivateAttr(default=None)
+
+    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
 
     def _told(self) -> Problems:
         """What was warned of already."""

@@ -37,6 +37,7 @@ from oprag.routing import (
     check_route_option,
 )
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
+from oprag.warning import users_line
 
 
 class SelfRouteKeywords(ReadingKeywords, total=False):
@@ -149,7 +150,7 @@ class SelfRouteOptions:
             window_overflow=self.window_overflow,
         )
         self.source = source_or_none(self.documents)
-        self.problems = Problems("SelfRouteQueryEngine")
+        self.problems = Problems("SelfRouteQueryEngine", users_line())
         built_in = qa_prompt(self.rules.sentinels[0])
         self.templates = {}
         for name in ("rag_prompt", "full_prompt"):

@@ -59,6 +59,7 @@ class SelfRouting(Answering):
         nodes: What was retrieved, best first. Not written to.
         additional: Nodes to name as sources besides.
         chosen: Whether somebody said how many nodes to retrieve.
+        widened: Whether there are neighbours behind them.
         source: Full texts by name; None where no rung is full.
     """
 
@@ -71,6 +72,7 @@ class SelfRouting(Answering):
         source: DocumentSource | None,
         *,
         chosen: bool,
+        widened: bool,
     ) -> None:
         ledger = Ledger(options.prices, on_entry=self._tell)
         super().__init__(
@@ -88,6 +90,7 @@ class SelfRouting(Answering):
         self._options = options
         self._query = query
         self._tokens = None if chosen else FIRST_TOKENS
+        self._widened = widened
         self._templates = dict(options.templates)
         self._routed: Routed | None = None
         self._made: tuple[RungContext, list[NodeWithScore]] | None = None
@@ -102,6 +105,7 @@ class SelfRouting(Answering):
             self._options.route,
             default_documents=only_document(names),
             retrieved_tokens=self._tokens,
+            widened=self._widened,
         )
         return route(hits, options, self, ledger=self.ledger)
 
@@ -205,9 +209,15 @@ class SelfRouteSynthesizer(DrivenSynthesizer):
         nodes: Sequence[NodeWithScore],
         additional: Sequence[NodeWithScore],
     ) -> SelfRouting:
-        chosen, source = self.filling().chosen, self.full_texts()
+        filling, source = self.filling(), self.full_texts()
         return SelfRouting(
-            self.options, query, nodes, additional, source, chosen=chosen
+            self.options,
+            query,
+            nodes,
+            additional,
+            source,
+            chosen=filling.chosen,
+            widened=filling.widened,
         )
 
     def after(

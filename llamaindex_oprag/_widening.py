@@ -21,8 +21,8 @@ from oprag.errors import InvalidOptionError
 class Neighbourhood:
     """The index that a retriever searches, as whoever searched may read it.
 
-    Nodes with oprag's keys have their neighbours by document and index, in one query
-    for each document. Others have them by their PREVIOUS and NEXT ids: a query for each
+    Nodes with oprag's keys have their neighbours by document and index, in two queries
+    at most. Others have them by their PREVIOUS and NEXT ids: a query for each
     step away from the hits.
 
     Args:
@@ -49,6 +49,11 @@ class Neighbourhood:
     def known(self) -> bool:
         """Whether there is one index."""
         return self._index is not None
+
+    def has_links(self, ids: Sequence[str]) -> bool:
+        """Say whether any of these nodes names the one before or behind it."""
+        nodes = nodes_by_id(self._index, ids)
+        return any(node.prev_node or node.next_node for node in nodes)
 
     def widened(
         self, hits: Sequence[NodeWithScore], widening: Widening

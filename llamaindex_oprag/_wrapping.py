@@ -31,6 +31,7 @@ from oprag.context import (
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named, named_input
 from oprag.tokens import in_thread_if_long
+from oprag.warning import users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -231,6 +232,7 @@ class WrappingRetriever(BaseRetriever):
     ) -> None:
         check_retriever("base_retriever", base_retriever)
         self.base_retriever = base_retriever
+        self._made_at = users_line()
         manager = callback_manager or getattr(base_retriever, "callback_manager", None)
         super().__init__(callback_manager=manager, **options)
 

@@ -7,7 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.bridge.pydantic import ConfigDict, Field, field_serializer
+from llama_index.core.bridge.pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    field_serializer,
+)
 from llama_index.core.schema import (
     BaseNode,
     Document,
@@ -31,6 +36,7 @@ from oprag.errors import InvalidOptionError, MissingDocumentError
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread_if_long
+from oprag.warning import CodeLine, users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -90,6 +96,8 @@ class PositionAnnotator(PlainRepr, TransformComponent):
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     documents: Any = Field(description="The documents that were parsed.")
+
+    _made_at: CodeLine | None = PrivateAttr(default_factory=users_line)
 
     @needs("(documents)")
     def __init__(self, documents: SourceLike) -> None:

@@ -38,6 +38,7 @@ from oprag.units import (
     check_reader_option,
     read_long,
 )
+from oprag.warning import users_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ class LongReaderSynthesizer(DrivenSynthesizer):
             separator=separator,
             token_counter=token_counter,
         )
+        self._made_at = users_line()
         for option in fields(self.options):
             check_reader_option(option.name, getattr(self.options, option.name))
         self._update_prompts(

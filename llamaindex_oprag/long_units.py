@@ -33,6 +33,7 @@ from oprag.context import (
     refuse_unknown,
     with_texts,
 )
+from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
 from oprag.metadata import CHAR_END, CHAR_START
@@ -53,6 +54,8 @@ from oprag.units import (
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from oprag.diagnosing import Verification
+
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
@@ -63,7 +66,7 @@ _ELSEWHERE = {
 
 
 @list_options(UNIT_DESCRIPTIONS)
-class LongUnitRetriever(WrappingRetriever):
+class LongUnitRetriever(Verifiable, WrappingRetriever):
     """Searches short nodes and returns the best long units whole.
 
     A unit is as good as its best node. The nodes that are searched say which document
@@ -175,6 +178,22 @@ class LongUnitRetriever(WrappingRetriever):
             takes = "It takes a number of units from 1 on."
             raise invalid_option("similarity_top_k", similarity_top_k, takes)
         self._k = similarity_top_k
+
+    def _verification(self) -> Verification:
+        # Here, so that importing the package does not take longer.
+        from llamaindex_oprag._verifying import searched_stores
+        from oprag.diagnosing import Verification
+
+        name = type(self).__name__
+        return Verification(
+            name,
+            searched_stores(name, self.base_retriever),
+            replace(self._options, documents=self._full_texts()),
+            full=True,
+            find=lambda hits, options: choose_units(
+                self._index, hits, self._k, options
+            ),
+        )
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         found = self._fetched(query_bundle, self._fetch(), self._receive)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -68,6 +68,8 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         >>> [node.text for node in postprocessor.postprocess_nodes(nodes)]
         ['to', 'end']
     """
+
+    used_by: ClassVar[str] = ".postprocess_nodes(nodes)"
 
     _warned: bool = PrivateAttr(default=False)
 

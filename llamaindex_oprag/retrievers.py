@@ -181,7 +181,11 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
 
         name = type(self).__name__
         stores = searched_stores(name, self.base_retriever)
-        return Verification(name, stores, self._bound_options())
+        options, around = self._bound_options(), self._neighbourhood()
+        if around is None:
+            return Verification(name, stores, options)
+        linked = around.has_links
+        return Verification(name, stores, options, widens=True, linked=linked)
 
     def _reading_on(self, seen: Seen) -> Self:
         """A copy for one retrieval: its `_evidence` is then what is not in `seen`."""
@@ -248,7 +252,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         """The neighbours to ask for, and whether there is room for more nodes."""
         hits = [hit_of(node, self._rescore) for node in nodes]
         widen: Any = self._widen
-        widening = Widening(hits, widen, self._options, fills=fills)
+        ids = [node.node.node_id for node in nodes]
+        widening = Widening(hits, widen, self._options, fills=fills, ids=ids)
         return (nodes, widening), widening.fits
 
     async def _awidening(

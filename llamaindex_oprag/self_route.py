@@ -29,6 +29,7 @@ from oprag.diagnosing import Verifiable
 from oprag.errors import InvalidOptionError
 from oprag.routing import ROUTE_DESCRIPTIONS
 from oprag.tokens import in_thread_if_long, load_counter
+from oprag.warning import users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -117,6 +118,7 @@ class SelfRouteQueryEngine(Verifiable, RetrieverQueryEngine):
             node_postprocessors=postprocessors,
             callback_manager=callback_manager,
         )
+        self._made_at = users_line()
         # The base class makes another list of an empty one.
         self._node_postprocessors = postprocessors
 

@@ -124,11 +124,12 @@ class Passage:
 
         `contract.txt, page 3, characters 120-480`. Characters are end
         exclusive. A page is named as the reader of the document knows it: by its
-        label, its `page_number`, or its `page`, which counts from 0, plus 1.
+        label, its `page_number`, or its `page`, which counts from 0, plus 1. Without
+        any of it: `unknown document`.
         """
         if self.cited is not None:
             return self.cited
-        return ", ".join(filter(None, [self.name, *self._place()]))
+        return ", ".join(filter(None, [self.name, *self._place()])) or UNKNOWN_DOCUMENT
 
     def _place(self) -> list[str]:
         first = self.chunks[0]
@@ -141,6 +142,10 @@ class Passage:
             places = ".".join(str(number) for number in first.position[1:])
             place.append(f"chunk {places}")
         return place
+
+
+UNKNOWN_DOCUMENT = "unknown document"
+"""The citation of what has neither a name nor a place."""
 
 
 def named_characters(spans: Iterable[tuple[int, int]]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import wraps
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 
@@ -24,11 +25,21 @@ _PASSED_OVER = frozenset(
 ) | (sys.stdlib_module_names - {"__main__"})
 """Packages that stand between a user's line and ours; the standard library carries
 calls into threads and event loops."""
+_LOOPS = frozenset(("asyncio.events", "asyncio.runners", "uvloop"))
+"""Modules that run tasks: what is further out on the stack did not await them."""
 
-_BEFORE: ContextVar[tuple[FrameType, int] | None] = ContextVar(
-    "oprag_user_frame", default=None
-)
-"""The user's frame, and the line in it, that a thread was started from."""
+
+@dataclass(frozen=True, slots=True)
+class CodeLine:
+    """A line of code. All are equal, so that components are, wherever they are made."""
+
+    file: str = field(compare=False)
+    number: int = field(compare=False)
+    module: str = field(compare=False)
+
+
+_BEFORE: ContextVar[CodeLine | None] = ContextVar("oprag_user_line", default=None)
+"""The user's line that a thread was started from."""
 
 
 def warn_user(message: str | Warning, category: type[Warning]) -> None:
@@ -37,27 +48,37 @@ def warn_user(message: str | Warning, category: type[Warning]) -> None:
     That is the nearest one on the stack that is neither oprag's, nor a framework's, nor
     the standard library's. Code that is awaited has the lines on the stack that await
     it in the same task, and a thread that oprag started remembers where from. In a
-    thread that a framework or `asyncio.to_thread` made, no line of the user's may be on
-    the stack: then it is the outermost of ours, where the component was called.
+    thread or task that someone else made, no line of the user's may be on the stack:
+    then it is the one where the component that was called was made. A function was not
+    made: for it, it is the line that runs the event loop, or the outermost of ours.
 
     Args:
         message: What was found and what to do; or the warning itself, of the category.
         category: Filters go by it, and by the user's module.
     """
-    frame, line = _user_frame()
+    line = _line_to_name()
+    of_module = getattr(sys.modules.get(line.module), "__dict__", {})
     warnings.warn_explicit(
         message,
         category,
-        filename=frame.f_code.co_filename,
-        lineno=line,
-        module=frame.f_globals.get("__name__") or "<unknown>",
-        registry=frame.f_globals.setdefault("__warningregistry__", {}),
+        filename=line.file,
+        lineno=line.number,
+        module=line.module,
+        registry=of_module.setdefault("__warningregistry__", {}),
     )
+
+
+def users_line() -> CodeLine | None:
+    """Return the user's line that led here; None where none did in this task or thread.
+
+    A component keeps it as `_made_at`, for what is warned of in threads.
+    """
+    return _users_among(_frames())
 
 
 def from_user(work: Callable[..., _T]) -> Callable[..., _T]:
     """Make work that warns the caller of this function, in whatever thread it runs."""
-    here = _user_frame()
+    here = _line_to_name()
 
     @wraps(work)
     def run(*args: object) -> _T:
@@ -70,17 +91,43 @@ def from_user(work: Callable[..., _T]) -> Callable[..., _T]:
     return run
 
 
-def _user_frame() -> tuple[FrameType, int]:
-    """The nearest frame of the user's, else our outermost, and the line it is at."""
-    ours = sys._getframe(2)  # noqa: SLF001 -- what `warnings` itself uses
-    frame: FrameType | None = ours
-    while frame is not None and _package(frame) in _PASSED_OVER:
-        ours = frame if _package(frame) in _OURS else ours
+def _line_to_name() -> CodeLine:
+    if line := users_line() or _BEFORE.get():
+        return line
+    ours = [frame for frame in _frames() if _package(frame) in _OURS]
+    made = [_made_at(frame.f_locals.get("self")) for frame in reversed(ours)]
+    # Whoever runs the event loop is named only for want of a better line.
+    lines = (*made, _users_among(_frames(in_task=False)))
+    return next(filter(None, lines), _line(ours[-1]))
+
+
+def _made_at(component: Any) -> CodeLine | None:
+    line = getattr(component, "_made_at", None)
+    return line if isinstance(line, CodeLine) else None
+
+
+def _frames(*, in_task: bool = True) -> Iterator[FrameType]:
+    """The frames of this task, the innermost first; or all on the stack."""
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 -- what `warnings` itself uses
+    while frame is not None and not (in_task and _module(frame) in _LOOPS):
+        yield frame
         frame = frame.f_back
-    if frame is not None:
-        return frame, frame.f_lineno
-    return _BEFORE.get() or (ours, ours.f_lineno)
+
+
+def _users_among(frames: Iterable[FrameType]) -> CodeLine | None:
+    for frame in frames:
+        if _package(frame) not in _PASSED_OVER:
+            return _line(frame)
+    return None
+
+
+def _line(frame: FrameType) -> CodeLine:
+    return CodeLine(frame.f_code.co_filename, frame.f_lineno, _module(frame))
 
 
 def _package(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return _module(frame).partition(".")[0]
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__") or "<unknown>")

@@ -328,6 +328,9 @@ LANGCHAIN: dict[str, Case] = {
         langchain_oprag.OrderPreservingRetriever(vectorstore=m.store).averify(None)
     ),
     **runnable("LongUnitRetriever", long_units),
+    "LongUnitRetriever.averify, a store": lambda m: langchain_oprag.LongUnitRetriever(
+        vectorstore=m.store, units=m.units, documents=m.unit_texts
+    ).averify(None),
     "OrderPreservingCompressor.acompress_documents, located": lambda m: compressor(
         missing_position="locate", documents=m.texts
     ).acompress_documents(m.bare, "Who?"),
@@ -458,6 +461,9 @@ LLAMAINDEX: dict[str, Case] = {
     "LongUnitRetriever.aretrieve": lambda m: llamaindex_oprag.LongUnitRetriever(
         Retrieved(m.nodes), units=m.units, documents=m.unit_texts
     ).aretrieve("Who?"),
+    "LongUnitRetriever.averify, an index": lambda m: llamaindex_oprag.LongUnitRetriever(
+        m.index.as_retriever(), units=m.units, documents=m.unit_texts
+    ).averify(None),
     "OrderPreservingPostprocessor.apostprocess_nodes": lambda m: (
         llamaindex_oprag.OrderPreservingPostprocessor(
             token_budget=200_000

@@ -160,8 +160,7 @@ def _widened(
     widening = Widening(best, "fill", options, fills=False)
     stored = [
         StoredChunk(hits[index].text, hits[index].metadata)
-        for indexes in widening.requests().values()
-        for index in indexes
+        for _, _, index in widening.requests()
     ]
     near = widening.neighbours(stored)
     arranged = arrange(

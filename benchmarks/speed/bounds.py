@@ -188,6 +188,7 @@ BOUNDS = (
             ("1", "widened by 1"),
             ("2", "widened by 2"),
             ("fill", "widened to fill 10,000 tokens"),
+            ("indexed", "with the ids of `index_documents`, widened by 1"),
         )
     ),
     Bound("importing.core", "`import oprag`", "the bare interpreter", 8, "× as long"),

@@ -15,15 +15,23 @@ _BATCH = 5_000
 
 
 def measure(setup: Setup) -> Iterator[Measured]:
-    """Measure all rows of the group: one neighbour, two, and as many as fit."""
+    """Measure all rows of the group: one neighbour, two, and as many as fit.
+
+    Then one where ids have all metadata in them, so that nobody can compute them.
+    """
     import chromadb
     from langchain_chroma import Chroma
 
     store = Chroma("widening", Hashes(8), client=chromadb.EphemeralClient())
-    _fill(store, setup)
+    _fill(store, setup, indexed=False)
     times = race(_work(store), setup.repeats)
     for name in ("1", "2", "fill"):
         yield as_long(f"widening.{name}", times[name], times["search"])
+    store.reset_collection()
+    _fill(store, setup, indexed=True)
+    work = _work(store)
+    times = race({name: work[name] for name in ("search", "1")}, setup.repeats)
+    yield as_long("widening.indexed", times["1"], times["search"])
 
 
 def ours(setup: Setup) -> dict[str, Callable[[], object]]:
@@ -57,8 +65,9 @@ def _work(store: Any) -> dict[str, Callable[[], object]]:
     }
 
 
-def _fill(store: Any, setup: Setup) -> None:
+def _fill(store: Any, setup: Setup, *, indexed: bool) -> None:
     from langchain_oprag import OffsetTokenSplitter
+    from oprag.metadata import named_id
 
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=0)
     text = longer(setup.text, _CHUNKS * 400)
@@ -68,11 +77,14 @@ def _fill(store: Any, setup: Setup) -> None:
         for chunk in chunks:
             chunk.metadata["n_chunks"] = len(chunks)
         texts = [f"{number} {chunk.page_content}" for chunk in chunks]
+        ids = [chunk.id for chunk in chunks]
+        if indexed:
+            ids = [named_id(f"{chunk.id}\n{chunk.metadata}") for chunk in chunks]
         vectors = store.embeddings.embed_documents(texts)
         for first in range(0, len(chunks), _BATCH):
             last = first + _BATCH
             store._collection.add(  # noqa: SLF001 -- with vectors of our own
-                ids=[chunk.id for chunk in chunks[first:last]],
+                ids=ids[first:last],
                 documents=[chunk.page_content for chunk in chunks[first:last]],
                 metadatas=[chunk.metadata for chunk in chunks[first:last]],
                 embeddings=vectors[first:last],

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from itertools import starmap
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk, chroma_rows
-from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.documents import ChunkStore, StoredChunk, chroma_numbered, chroma_rows
+from oprag.metadata import DOC_KEY
 
 
 class ChromaChunks(ChunkStore):
@@ -23,10 +24,10 @@ class ChromaChunks(ChunkStore):
         """Chunks of one document, in the order in which they were added."""
         return list(self._chunks({DOC_KEY: doc_key}))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        wanted = {CHUNK_INDEX: {"$in": [*indexes]}}
-        return list(self._chunks({DOC_KEY: doc_key}, wanted, paged=False))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        rows = chroma_numbered(self._store.get, wanted, self.filters)
+        return list(starmap(_chunk, rows))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Some chunks by their ids, in one query."""
@@ -46,11 +47,11 @@ class ChromaChunks(ChunkStore):
         return isinstance(where, dict)
 
     def _chunks(
-        self, *conditions: Any, paged: bool = True, ids: list[str] | None = None
+        self, *conditions: Any, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
         every = [*conditions, *self.filters]
-        rows = chroma_rows(self._store.get, every, paged=paged, ids=ids)
-        return (
-            StoredChunk(text or "", metadata or {}, chunk_id)
-            for text, metadata, chunk_id in rows
-        )
+        return starmap(_chunk, chroma_rows(self._store.get, every, ids=ids))
+
+
+def _chunk(text: str | None, metadata: Any, chunk_id: str) -> StoredChunk:
+    return StoredChunk(text or "", metadata or {}, chunk_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.documents import Document
@@ -36,7 +36,7 @@ class InMemoryChunks(ChunkStore):
 
     def _found(self, entries: Collection[dict[str, Any]]) -> Iterator[StoredChunk]:
         for entry in entries:
-            chunk = StoredChunk(entry["text"], entry["metadata"], entry["id"])
+            chunk = _chunk(entry)
             if not self.filters or self._is_admitted(chunk):
                 yield chunk
 
@@ -48,3 +48,7 @@ class InMemoryChunks(ChunkStore):
         text, metadata, chunk_id = chunk
         document = Document(text, id=chunk_id, metadata=dict(metadata))
         return all(admits(document) for admits in self.filters)
+
+
+def _chunk(entry: Mapping[str, Any]) -> StoredChunk:
+    return StoredChunk(entry["text"], entry["metadata"], entry["id"])

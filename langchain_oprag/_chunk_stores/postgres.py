@@ -26,26 +26,31 @@ class PostgresChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in no order."""
-        return _chunks(self._store.get(**self._asked(doc_key)))
+        return _chunks(self._store.get(**self._asked({DOC_KEY: doc_key})))
 
     async def afetch(self, doc_key: str) -> list[StoredChunk]:
         """Async version of `fetch`, by the store's own connection pool."""
-        return _chunks(await self._store.aget(**self._asked(doc_key)))
+        return _chunks(await self._store.aget(**self._asked({DOC_KEY: doc_key})))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        return _chunks(self._store.get(**self._asked(doc_key, indexes)))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        return _chunks(self._store.get(**self._asked(_any_of(wanted))))
 
     async def afetch_chunks(
-        self, doc_key: str, indexes: Collection[int]
+        self, wanted: Mapping[str, Collection[int]]
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`, by the store's own connection pool."""
-        return _chunks(await self._store.aget(**self._asked(doc_key, indexes)))
+        return _chunks(await self._store.aget(**self._asked(_any_of(wanted))))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Some chunks by their ids, in one query."""
         asked = {"ids": [*ids], "where": self._where(), "include": _COLUMNS}
         return _chunks(self._store.get(**asked))
+
+    async def afetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Async version of `fetch_ids`, by the store's own connection pool."""
+        asked = {"ids": [*ids], "where": self._where(), "include": _COLUMNS}
+        return _chunks(await self._store.aget(**asked))
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in no order."""
@@ -63,17 +68,21 @@ class PostgresChunks(ChunkStore):
         """A dictionary, as the store's search takes it."""
         return isinstance(where, dict)
 
-    def _asked(
-        self, doc_key: str, indexes: Collection[int] | None = None
-    ) -> dict[str, Any]:
-        conditions: list[dict[str, Any]] = [{DOC_KEY: doc_key}]
-        if indexes is not None:
-            conditions.append({CHUNK_INDEX: {"$in": [*indexes]}})
-        return {"where": self._where(*conditions), "include": _COLUMNS}
+    def _asked(self, condition: dict[str, Any]) -> dict[str, Any]:
+        return {"where": self._where(condition), "include": _COLUMNS}
 
     def _where(self, *conditions: dict[str, Any]) -> dict[str, Any] | None:
         every = [*conditions, *self.filters]
         return {"$and": every} if every else None
+
+
+def _any_of(wanted: Mapping[str, Collection[int]]) -> dict[str, Any]:
+    return {
+        "$or": [
+            {"$and": [{DOC_KEY: doc_key}, {CHUNK_INDEX: {"$in": [*indexes]}}]}
+            for doc_key, indexes in wanted.items()
+        ]
+    }
 
 
 def _chunks(found: Mapping[str, Any]) -> list[StoredChunk]:

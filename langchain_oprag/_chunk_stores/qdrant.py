@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk, qdrant_ids, qdrant_place
@@ -26,10 +26,19 @@ class QdrantChunks(ChunkStore):
         """Chunks of one document, in no order."""
         return list(self._pages(self._of(doc_key)))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        match = _models().MatchAny(any=[*indexes])
-        return list(self._pages(self._of(doc_key), self._holds(CHUNK_INDEX, match)))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        models = _models()
+        each = [
+            models.Filter(
+                must=[
+                    self._of(doc_key),
+                    self._holds(CHUNK_INDEX, models.MatchAny(any=[*indexes])),
+                ]
+            )
+            for doc_key, indexes in wanted.items()
+        ]
+        return list(self._pages(models.Filter(should=each)))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Some chunks by their ids, in one query."""
@@ -58,7 +67,6 @@ class QdrantChunks(ChunkStore):
     def _pages(self, *conditions: Any) -> Iterator[StoredChunk]:
         store = self._store
         must = [*conditions, *self.filters]
-        text_key, metadata_key = store.content_payload_key, store.metadata_payload_key
         offset = None
         while True:
             points, offset = store.client.scroll(
@@ -69,12 +77,15 @@ class QdrantChunks(ChunkStore):
                 with_payload=True,
                 with_vectors=False,
             )
-            for point in points:
-                payload = point.payload or {}
-                text, metadata = payload.get(text_key), payload.get(metadata_key)
-                yield StoredChunk(text or "", metadata or {}, str(point.id))
+            yield from map(self._chunk, points)
             if offset is None:
                 return
+
+    def _chunk(self, point: Any) -> StoredChunk:
+        payload = point.payload or {}
+        text = payload.get(self._store.content_payload_key)
+        metadata = payload.get(self._store.metadata_payload_key)
+        return StoredChunk(text or "", metadata or {}, str(point.id))
 
 
 def _models() -> Any:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import starmap
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk, chroma_rows
-from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.documents import ChunkStore, StoredChunk, chroma_numbered, chroma_rows
+from oprag.metadata import DOC_KEY
 
 _WRAPPER = "llama_index.vector_stores.chroma.base"
 
@@ -28,10 +28,10 @@ class ChromaChunks(ChunkStore):
         """Chunks of one document, in the order in which they were added."""
         return list(self._chunks({DOC_KEY: doc_key}))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        wanted = {CHUNK_INDEX: {"$in": [*indexes]}}
-        return list(self._chunks({DOC_KEY: doc_key}, wanted, paged=False))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        rows = chroma_numbered(self._collection.get, wanted, self._filtered())
+        return list(starmap(chunk_of_row, rows))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Some chunks by their ids, in one query."""
@@ -51,11 +51,14 @@ class ChromaChunks(ChunkStore):
         return isinstance(where, (MetadataFilters, dict))
 
     def _chunks(
-        self, *conditions: Any, paged: bool = True, ids: list[str] | None = None
+        self, *conditions: Any, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
-        every = [*conditions, *map(self._as_where, self.filters)]
-        rows = chroma_rows(self._collection.get, every, paged=paged, ids=ids)
+        every = [*conditions, *self._filtered()]
+        rows = chroma_rows(self._collection.get, every, ids=ids)
         return starmap(chunk_of_row, rows)
+
+    def _filtered(self) -> list[Any]:
+        return [*map(self._as_where, self.filters)]
 
     def _as_where(self, filters: Any) -> Any:
         """What the store itself makes of a filter in a search."""

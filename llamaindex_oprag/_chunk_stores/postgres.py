@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from llama_index.core.vector_stores.types import MetadataFilters
 
@@ -14,6 +15,9 @@ from oprag.documents import ChunkStore, StoredChunk
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 5_000
+
+_Wanted: TypeAlias = Mapping[str, Collection[int] | None]
+"""Indexes by `doc_key`; None for all of a document."""
 
 
 class PostgresChunks(ChunkStore):
@@ -32,12 +36,11 @@ class PostgresChunks(ChunkStore):
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""
-        return list(self._pages({DOC_KEY: [doc_key]}))
+        return list(self._pages({doc_key: None}))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        numbers = [*map(str, indexes)]
-        return list(self._pages({DOC_KEY: [doc_key], CHUNK_INDEX: numbers}))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        return list(self._pages(wanted))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Some chunks by their ids, in one query."""
@@ -58,7 +61,7 @@ class PostgresChunks(ChunkStore):
         return isinstance(where, MetadataFilters)
 
     def _pages(
-        self, wanted: Mapping[str, Sequence[str]], ids: Sequence[str] | None = None
+        self, wanted: _Wanted, ids: Collection[str] | None = None
     ) -> Iterator[StoredChunk]:
         last = -1
         while True:
@@ -70,7 +73,7 @@ class PostgresChunks(ChunkStore):
             last = rows[-1].id
 
     def _rows(
-        self, wanted: Mapping[str, Sequence[str]], ids: Sequence[str] | None, last: int
+        self, wanted: _Wanted, ids: Collection[str] | None, last: int
     ) -> list[Any]:
         # The wrapper's public `get_nodes` needs a filter, writes its value into the
         # SQL, and reads the vectors of all rows at once.
@@ -80,8 +83,8 @@ class PostgresChunks(ChunkStore):
             ).filter(table.id > last)
             if ids is not None:
                 asked = asked.filter(table.node_id.in_(ids))
-            for key, values in wanted.items():
-                asked = asked.filter(table.metadata_[key].astext.in_(values))
+            if wanted:
+                asked = asked.filter(_any_of(wanted, table.metadata_))
             for filters in self.filters:
                 asked = asked.filter(self._store._recursively_apply_filters(filters))  # noqa: SLF001 -- as the search does
             rows: list[Any] = asked.order_by(table.id).limit(_PAGE).all()
@@ -95,3 +98,15 @@ class PostgresChunks(ChunkStore):
             store._initialize()  # noqa: SLF001 -- nothing public does it
         with store._session() as session:  # noqa: SLF001 -- nothing public does it
             yield session, store._table_class  # noqa: SLF001 -- nothing public does it
+
+
+def _any_of(wanted: _Wanted, metadata: Any) -> Any:
+    sql: Any = importlib.import_module("sqlalchemy")
+    each = []
+    for doc_key, indexes in wanted.items():
+        of_one = metadata[DOC_KEY].astext == doc_key
+        if indexes is not None:
+            numbers = [*map(str, indexes)]
+            of_one = sql.and_(of_one, metadata[CHUNK_INDEX].astext.in_(numbers))
+        each.append(of_one)
+    return sql.or_(*each)

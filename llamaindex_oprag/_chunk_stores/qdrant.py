@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from llama_index.core.vector_stores.types import MetadataFilters
@@ -34,19 +34,23 @@ class QdrantChunks(ChunkStore):
         """Async version of `fetch`, by the store's async client where it has one."""
         return await self._afetched(_of(doc_key))
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Some chunks of one document, in one query."""
-        return self._fetched(_of(doc_key), _numbered(indexes))
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Some chunks of some documents, in one query."""
+        return self._fetched(_any_of(wanted))
 
     async def afetch_chunks(
-        self, doc_key: str, indexes: Collection[int]
+        self, wanted: Mapping[str, Collection[int]]
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`, as `afetch`."""
-        return await self._afetched(_of(doc_key), _numbered(indexes))
+        return await self._afetched(_any_of(wanted))
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Some chunks by their ids, in one query."""
         return self._fetched(_models().HasIdCondition(has_id=qdrant_ids(ids)))
+
+    async def afetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Async version of `fetch_ids`, as `afetch`."""
+        return await self._afetched(_models().HasIdCondition(has_id=qdrant_ids(ids)))
 
     def count(self) -> int | None:
         """Points of the collection."""
@@ -120,6 +124,15 @@ class QdrantChunks(ChunkStore):
 def _of(doc_key: str) -> Any:
     match = _models().MatchValue(value=doc_key)
     return _models().FieldCondition(key=DOC_KEY, match=match)
+
+
+def _any_of(wanted: Mapping[str, Collection[int]]) -> Any:
+    return _models().Filter(
+        should=[
+            _models().Filter(must=[_of(doc_key), _numbered(indexes)])
+            for doc_key, indexes in wanted.items()
+        ]
+    )
 
 
 def _numbered(indexes: Collection[int]) -> Any:

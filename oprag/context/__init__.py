@@ -13,7 +13,7 @@ from oprag.context.evidence import (
     gather_evidence,
     search_description,
 )
-from oprag.context.neighbours import ALONE, Neighbours
+from oprag.context.neighbours import ALONE, Neighbours, retrieved_with_neighbours
 from oprag.context.options import (
     DEFAULTS,
     DESCRIPTIONS,
@@ -135,6 +135,7 @@ __all__ = [
     "refuse_unknown",
     "render",
     "result_of",
+    "retrieved_with_neighbours",
     "search_description",
     "shown",
     "single_passage",

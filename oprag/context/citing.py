@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from oprag.chunk import named_part
+from oprag.chunk import UNKNOWN_DOCUMENT, named_part
 from oprag.errors import MissingDocumentError, OpragError, PositionError, kind_of
 from oprag.positions import document_name
 
@@ -22,6 +22,8 @@ def names_document(
 ) -> bool:
     """Whether a citation without known characters is one of a document."""
     name = (document_name(metadata) or "") if name is None else name
+    if citation == UNKNOWN_DOCUMENT:
+        return not name
     first, *others = citation.split(", characters ")
     if others:
         return name.startswith(json.dumps([first], ensure_ascii=False)[:-1] + ", ")

@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from oprag.chunk import Chunk
+from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions, Widen
 from oprag.errors import InvalidOptionError
+from oprag.metadata import RANK
+from oprag.positions import as_number
 
 LONG_TOKEN = 8
 """Characters of a token in the longest words: full texts are read on so far."""
@@ -30,6 +32,28 @@ class Neighbours(NamedTuple):
 ALONE = Neighbours()
 """Nothing but hits."""
 ALONE_RANKS: Mapping[int, int] = {}
+
+
+def retrieved_with_neighbours(hits: Sequence[Hit]) -> Neighbours:
+    """Return what `arrange` is told of hits that a widening retriever handed out.
+
+    Args:
+        hits: Best first, as it gives them: hits by their ranks, and behind them what
+            stands beside these, with the same ranks.
+
+    Returns:
+        Which of them were brought by which; `ALONE` where they come in another order.
+    """
+    ranks = [as_number(hit.metadata.get(RANK)) for hit in hits]
+    places: dict[int, int] = {}
+    own = 0
+    for place, rank in enumerate(ranks):
+        if rank is None or rank < max(places, default=0):
+            break
+        places.setdefault(rank, place)
+        own = place + 1
+    brought = [places[rank] for rank in ranks[own:] if rank in places]
+    return Neighbours(brought) if brought and own + len(brought) == len(hits) else ALONE
 
 
 def behind(

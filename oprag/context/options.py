@@ -71,10 +71,10 @@ class ContextOptions:
             cl100k where its file is here or can be fetched, else an approximation.
         separator: What the application puts between the texts; it counts towards the
             budget.
-        documents: Full texts by document name, to fill gaps from and find chunks in:
-            anything that `document_source` takes: a mapping, a function, a folder, a
-            store, a list of documents; None for none. A store is read through the
-            filter of the search; other texts are given to whoever asks.
+        documents: Full texts by document name, used by `merge`, `widen`, "locate" and
+            selections by position: anything that `document_source` takes: a mapping, a
+            function, a folder, a store, a list of documents; None for none. A store is
+            read as the search's filter admits; others are given to whoever asks.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot

@@ -21,6 +21,9 @@ class PlainErrors:
     by_name: ClassVar[str] = "token_budget=8000"
     """How an option is given, for who gives one without its name."""
 
+    used_by: ClassVar[str] = ""
+    """How lists are given to it, behind the call that makes it."""
+
     def __new__(cls, *given: Any, **_: Any) -> Self:
         """Refuse what was given without a name.
 
@@ -30,7 +33,9 @@ class PlainErrors:
             InvalidOptionError: Something was.
         """
         if given:
-            raise unnamed(cls.__name__, given[0], cls.by_name_for(given[0]))
+            many = isinstance(given[0], (list, tuple))
+            by_name, used_by = cls.by_name_for(given[0]), cls.used_by if many else ""
+            raise unnamed(cls.__name__, given[0], by_name, used_by)
         return super().__new__(cls)
 
     def __init__(self, **options: Any) -> None:
@@ -54,11 +59,20 @@ class PlainErrors:
                 raise refusal(type(self).__name__, error) from None
 
 
-def unnamed(component: str, value: Any, by_name: str) -> InvalidOptionError:
-    """Return the error for an argument that has to be given by name."""
+def unnamed(
+    component: str, value: Any, by_name: str, used_by: str = ""
+) -> InvalidOptionError:
+    """Return the error for an argument that has to be given by name.
+
+    Args:
+        component: Class name of what was to be made.
+        value: What was given.
+        by_name: How it is made.
+        used_by: How it is used then, where that was meant.
+    """
     message = (
         f"{component} takes its arguments by name, and was given {named(value)} "
-        f"without one. Write {component}({by_name})."
+        f"without one. Write {component}({by_name}){used_by}."
     )
     return InvalidOptionError(message, option=by_name.partition("=")[0], value=value)
 
@@ -79,7 +93,7 @@ def refusal(component: str, error: ValueError) -> ValueError:
         return cause
     option = str(next(iter(first["loc"]), ""))
     if not option:
-        fault = str(first["msg"]).removeprefix("Value error, ")
+        fault = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
         message = f"{component} cannot be made: {fault}."
         return InvalidOptionError(message, option=component, value=None)
     if first["type"] == "missing":

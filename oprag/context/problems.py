@@ -9,7 +9,7 @@ from typing import Any
 from oprag.context.results import is_placed, keep_aside, written_problem
 from oprag.errors import InvalidOptionError, OpragError, PositionWarning, kind_of
 from oprag.metadata import PROBLEM
-from oprag.warning import warn_user
+from oprag.warning import CodeLine, warn_user
 
 _LOG = logging.getLogger("oprag")
 
@@ -21,10 +21,12 @@ class Problems:
 
     Args:
         component: Its class name, or that of the function.
+        made_at: The user's line where it was made, if that is known.
     """
 
-    def __init__(self, component: str) -> None:
+    def __init__(self, component: str, made_at: CodeLine | None = None) -> None:
         self._component = component
+        self._made_at = made_at
         self._told: set[str] = set()
 
     def tell(self, problem: OpragError) -> None:

@@ -1,8 +1,9 @@
 """Neighbours of what was retrieved: which are wanted of a store, and in which order.
 
 A hit is often understood only with the chunks before and behind it. They are named by
-document, version and `chunk_index`, so that a store gives those of one document in one
-query. Without I/O: the adapters do the asking, sync or async.
+document, version and `chunk_index`, and by their ids where those can be computed, so
+that a store gives all of them in one query. Without I/O: `SearchedChunks` does the
+asking, sync or async.
 """
 
 from __future__ import annotations
@@ -18,18 +19,19 @@ from oprag.context.expanding import lent_worth
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions, Widen
 from oprag.context.selection import EXPANDING
-from oprag.documents import StoredChunk
+from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
-    DOC_VERSION,
+    DOC_URI,
     N_CHUNKS,
     PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
+    chunk_id,
     version_text,
 )
 from oprag.positions import as_number
@@ -98,12 +100,20 @@ class Widening:
         options: `top_n` limits the hits, `token_budget` what is read in all.
         fills: Whether nobody said how many hits are wanted. Then with a number of
             neighbours only so many of the best count as fill the budget with them.
+        ids: The store's own id of each hit, where it is known.
     """
 
     def __init__(
-        self, hits: Sequence[Hit], widen: Widen, options: ContextOptions, *, fills: bool
+        self,
+        hits: Sequence[Hit],
+        widen: Widen,
+        options: ContextOptions,
+        *,
+        fills: bool,
+        ids: Sequence[str | None] = (),
     ) -> None:
         self._hits = hits
+        self._ids = ids
         self._widen = widen
         self.reach = math.inf if widen == "fill" else widen
         self._options = options
@@ -155,12 +165,34 @@ class Widening:
                 wanted[key] = len(wanted), place.number
         return wanted
 
-    def requests(self) -> dict[str, list[int]]:
-        """Return what to ask a store for: indexes by `doc_key`, a query for each."""
-        asked: dict[str, set[int]] = {}
-        for (doc_key, _), index in self.wanted:
-            asked.setdefault(doc_key, set()).add(index)
-        return {doc_key: sorted(indexes) for doc_key, indexes in asked.items()}
+    def requests(self) -> dict[ChunkKey, str]:
+        """Return what to ask a store for: chunks, as `SearchedChunks` takes them.
+
+        An id is computed only beside a hit whose own one is computed in this way.
+        """
+        named = {
+            place.scope: self._hits[place.number].metadata[DOC_URI]
+            for place in self.places
+            if self._has_computed_id(place)
+        }
+        return {
+            (*scope, index): chunk_id(named[scope], index, version=scope[1])
+            if scope in named
+            else ""
+            for scope, index in self.wanted
+        }
+
+    def _has_computed_id(self, place: _Place) -> bool:
+        """Whether a hit's id says no more than its document, version and index.
+
+        Those of `index_documents` have all metadata in them; in those of parts (pages)
+        chunks are numbered by part.
+        """
+        own = self._ids[place.number] if self._ids else None
+        name = self._hits[place.number].metadata.get(DOC_URI)
+        if not own or not isinstance(name, str) or place.part is not None:
+            return False
+        return own == chunk_id(name, place.at, version=place.scope[1])
 
     def neighbours(self, stored: Iterable[StoredChunk]) -> list[Neighbour]:
         """Return what came as neighbours, in the order in which they are taken.
@@ -272,15 +304,14 @@ def unwidened(hits: Iterable[Hit]) -> InvalidOptionError | None:
 
 
 def _place(number: int, metadata: Mapping[str, Any]) -> _Place | None:
-    doc_key, index = metadata.get(DOC_KEY), as_number(metadata.get(CHUNK_INDEX))
-    if not isinstance(doc_key, str) or index is None:
+    key = chunk_key(metadata)
+    if key is None:
         return None
-    scope = doc_key, str(metadata.get(DOC_VERSION) or "")
     start, end = as_number(metadata.get(CHAR_START)), as_number(metadata.get(CHAR_END))
     return _Place(
         number,
-        scope,
-        index,
+        key[:2],
+        key[2],
         as_number(metadata.get(N_CHUNKS)) or math.inf,
         as_number(metadata.get(PART_INDEX)),
         None if start is None or end is None else (start, end),

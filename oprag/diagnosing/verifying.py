@@ -6,7 +6,7 @@ the full texts of its documents, read as a question would have them read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -63,7 +63,13 @@ class Verification(NamedTuple):
     full: bool = False
     """Whether it reads full documents."""
     widens: bool = False
-    """Whether it reads neighbours, and by the keys of the chunks alone."""
+    """Whether it reads neighbours."""
+    linked: Callable[[Sequence[str]], bool] | None = None
+    """Whether any of the chunks of these ids names one beside it in a way of its
+    framework's; None where neighbours are read by the keys of the chunks alone."""
+    find: Callable[[Sequence[Hit], ContextOptions], object] | None = None
+    """Finds what is read by the chunks of a document, where it is not the chunks that
+    are put in order; raises what a question would."""
 
     def run(self, sample: int | None) -> Diagnosis:
         """Examine the store.
@@ -192,7 +198,7 @@ class Verification(NamedTuple):
         failing: list[str] = []
         unordered: list[str] = []
         named = self.options.missing_document == "one"
-        for problem in diagnosis.problems:
+        for problem in () if self.find else diagnosis.problems:
             if problem.kind == "missing_document" and not named:
                 # What cannot be named cannot be read in full.
                 told = failing if self.full else unordered
@@ -209,10 +215,7 @@ class Verification(NamedTuple):
         strict = options.missing_position in _STRICT and not unordered
         if strict and (refused := self._refused(taken, options)):
             groups = group_chunks(taken.chunks, options.document_key)
-            what = "documents cannot be put in order"
-            if options.missing_position == "locate":
-                what = "documents have chunks that are not found in their full texts"
-            unordered.append(_counted(refused, len(groups), what))
+            unordered.append(_counted(refused, len(groups), self._lack))
         unread = [
             error.message
             for error in texts.values()
@@ -224,23 +227,48 @@ class Verification(NamedTuple):
             failing.append(_counted(unread, len(texts), what))
         return _Faults(failing, unordered, self._unwidened(taken))
 
+    @property
+    def _lack(self) -> str:
+        """What is said of documents of which questions refuse the chunks."""
+        if self.find:
+            return "documents have chunks of which the unit cannot be told"
+        if self.options.missing_position == "locate":
+            return "documents have chunks that are not found in their full texts"
+        return "documents cannot be put in order"
+
     def _unwidened(self, taken: Sample) -> str:
         if not self.widens or self.options.documents is not None:
             return ""
         groups = group_chunks(taken.chunks, self.options.document_key)
         several = [i for each in groups if len(each.members) > 1 for i in each.members]
         lacking = unwidened(taken.chunks[i].hit for i in several)
-        return "" if lacking is None else lacking.message
+        if lacking is None:
+            return ""
+        ids = [taken.chunks[i].id for i in several]
+        return "" if self.linked and self.linked(ids) else lacking.message
 
     def _refused(self, taken: Sample, options: ContextOptions) -> list[str]:
         """What retrieval says of the documents that it refuses."""
-        named = self.options.missing_document == "error"
+        named = self.options.missing_document == "error" and self.find is None
         read = [
-            _read(options, [taken.chunks[i].hit for i in group.members], group.name)
+            self._read_group(
+                options, [taken.chunks[i].hit for i in group.members], group.name
+            )
             for group in group_chunks(taken.chunks, options.document_key)
             if group.key or not named
         ]
-        return [each.message for each in read if isinstance(each, PositionError)]
+        return [each.message for each in read if isinstance(each, OpragError)]
+
+    def _read_group(
+        self, options: ContextOptions, hits: list[Hit], name: str
+    ) -> list[Chunk] | OpragError:
+        if self.find is None:
+            return _read(options, hits, name)
+        try:
+            self.find(hits, options)
+        except OpragError as error:
+            return error
+        return []
 
     def _described(self, problem: Problem, diagnosis: Diagnosis) -> str:
         """One kind of problem of the chunks, in numbers, with what to do about it."""

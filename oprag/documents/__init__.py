@@ -31,7 +31,7 @@ from oprag.documents.search_filters import (
     unknown_filter,
     unseen_filter,
 )
-from oprag.documents.searched_chunks import SearchedChunks
+from oprag.documents.searched_chunks import ChunkKey, SearchedChunks, chunk_key
 from oprag.documents.sources import (
     DocumentSource,
     ReadTexts,
@@ -46,6 +46,7 @@ from oprag.documents.sources import (
 from oprag.documents.stored_chunks import (
     ChunkStore,
     StoredChunk,
+    chroma_numbered,
     chroma_rows,
     no_store,
     qdrant_ids,
@@ -57,6 +58,7 @@ from oprag.documents.stored_chunks import (
 __all__ = [
     "POSITION_KEYS",
     "Bm25",
+    "ChunkKey",
     "ChunkStore",
     "Copies",
     "DocumentSource",
@@ -77,7 +79,9 @@ __all__ = [
     "check_listed",
     "check_passages",
     "checked_text",
+    "chroma_numbered",
     "chroma_rows",
+    "chunk_key",
     "count_files",
     "document_source",
     "exact_text",

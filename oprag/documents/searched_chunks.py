@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
 
 from oprag.documents.search_filters import (
     SearchFilter,
@@ -11,10 +12,30 @@ from oprag.documents.search_filters import (
     unseen_filter,
 )
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, DOC_VERSION
+from oprag.positions import as_number
+
+ChunkKey: TypeAlias = tuple[str, str, int]
+"""Which chunk: `doc_key`, `doc_version`, `chunk_index`."""
+
+_MOST_IDS = 5_000
+"""Ids in one query: some stores take no more values than SQL allows."""
+
+
+def chunk_key(metadata: Mapping[str, Any]) -> ChunkKey | None:
+    """Return which chunk metadata are of; None where they do not tell."""
+    doc_key, index = metadata.get(DOC_KEY), as_number(metadata.get(CHUNK_INDEX))
+    if not isinstance(doc_key, str) or index is None:
+        return None
+    return doc_key, str(metadata.get(DOC_VERSION) or ""), index
 
 
 class SearchedChunks:
     """Reads single chunks of a store, through a search's filter.
+
+    A chunk whose id is known is read by it, which takes a store a small part of the
+    time; but not where there is a filter, which may bind only what is searched for.
+    All others are read by their metadata, those of all documents together.
 
     Args:
         store: The store that was searched.
@@ -39,27 +60,33 @@ class SearchedChunks:
         self.filtered = search != SearchFilter()
         """Whether there are chunks that the search does not see."""
 
-    def read(self, requests: Mapping[str, Collection[int]]) -> list[StoredChunk]:
-        """Return what the store has of these indexes, a query for each document.
+    def read(self, wanted: Mapping[ChunkKey, str]) -> list[StoredChunk]:
+        """Return what the store has of these chunks, in two queries at most.
 
         Args:
-            requests: `chunk_index`es by `doc_key`.
+            wanted: Each with the id that it has if it is there; empty where nobody
+                knows. What has another id, or is another chunk under this one, is
+                looked for by its metadata.
         """
-        return [
-            *self._admitted(
-                chunk
-                for doc_key, indexes in requests.items()
-                for chunk in self._store.fetch_chunks(doc_key, indexes)
-            )
-        ]
+        ids = self._known(wanted)
+        found = _confirmed(self._store.fetch_ids(ids), wanted) if ids else []
+        if rest := _by_document(wanted, found):
+            found += self._store.fetch_chunks(rest)
+        return [*self._admitted(found)]
 
-    async def aread(self, requests: Mapping[str, Collection[int]]) -> list[StoredChunk]:
-        """Async version of `read`: all documents at once."""
-        from asyncio import gather  # here, because its import takes long
+    async def aread(self, wanted: Mapping[ChunkKey, str]) -> list[StoredChunk]:
+        """Async version of `read`."""
+        ids = self._known(wanted)
+        found = _confirmed(await self._store.afetch_ids(ids), wanted) if ids else []
+        if rest := _by_document(wanted, found):
+            found += await self._store.afetch_chunks(rest)
+        return [*self._admitted(found)]
 
-        read = [self._store.afetch_chunks(*each) for each in requests.items()]
-        found = await gather(*read)
-        return [*self._admitted(chunk for chunks in found for chunk in chunks)]
+    def _known(self, wanted: Mapping[ChunkKey, str]) -> list[str]:
+        restricted = self._store.filters or self._ids is not None
+        if restricted or not self._store.has_fetch_ids:
+            return []
+        return [*filter(None, wanted.values())][:_MOST_IDS]
 
     def read_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return what the store has now of these ids."""
@@ -71,6 +98,29 @@ class SearchedChunks:
 
     def _admitted(self, chunks: Iterable[StoredChunk]) -> Iterator[StoredChunk]:
         return admitted(chunks, self._store.filters, self._ids)
+
+
+def _confirmed(
+    chunks: Iterable[StoredChunk], wanted: Mapping[ChunkKey, str]
+) -> list[StoredChunk]:
+    """Those that are what their ids say."""
+    return [
+        chunk
+        for chunk in chunks
+        if (key := chunk_key(chunk.metadata)) and wanted.get(key) == chunk.id
+    ]
+
+
+def _by_document(
+    wanted: Iterable[ChunkKey], found: Iterable[StoredChunk]
+) -> dict[str, list[int]]:
+    """Indexes of the chunks that were not found, by `doc_key`."""
+    there = {chunk_key(chunk.metadata) for chunk in found}
+    asked: dict[str, set[int]] = {}
+    for key in wanted:
+        if key not in there:
+            asked.setdefault(key[0], set()).add(key[2])
+    return {doc_key: sorted(indexes) for doc_key, indexes in asked.items()}
 
 
 def admitted(

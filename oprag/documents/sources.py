@@ -139,9 +139,9 @@ def document_source(documents: SourceLike) -> DocumentSource:
         return _MappingSource(documents)
     if isinstance(documents, (str, Path)):
         return _FolderSource(Path(documents))
-    if callable(documents):
-        return _CallableSource(documents)
     searches = any(hasattr(documents, how) for how in ("invoke", "retrieve"))
+    if callable(documents) and not searches:
+        return _CallableSource(documents)
     takes = (
         "It gives what answers a question. Give the store or index that it searches."
         if searches and not isinstance(documents, type)

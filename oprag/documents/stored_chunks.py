@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from oprag.documents.search_filters import unknown_filter
@@ -24,6 +24,9 @@ from oprag.positions import as_number, read_node
 
 _PAGE = 5_000
 """Chunks of Chroma per call: some MB, and few enough calls to cost little."""
+_DOCUMENTS, _INDEXES = 500, 10_000
+"""What one condition of Chroma's may name: SQLite takes 1,000 that are alternatives,
+and 32,766 values."""
 
 
 class StoredChunk(NamedTuple):
@@ -134,27 +137,32 @@ class ChunkStore(ABC):
 
         return await to_thread(self.fetch, doc_key)
 
-    def fetch_chunks(self, doc_key: str, indexes: Collection[int]) -> list[StoredChunk]:
-        """Return some chunks of one document, in one query where the store can.
+    def fetch_chunks(self, wanted: Mapping[str, Collection[int]]) -> list[StoredChunk]:
+        """Return some chunks of some documents, in one query where the store can.
 
         Args:
-            doc_key: As `fetch` takes it.
-            indexes: Their `chunk_index`; at least one.
+            wanted: `chunk_index`es by `doc_key`, which is as `fetch` takes it; at
+                least one, of each document at least one.
 
         Returns:
-            As `fetch`; of several versions of the document those of each.
+            As `fetch`; of several versions of a document those of each.
         """
-        return _numbered(self.fetch(doc_key), indexes)
+        if type(self).fetch is ChunkStore.fetch:
+            return _numbered(self.scan(), wanted)
+        return _numbered(chain.from_iterable(map(self.fetch, wanted)), wanted)
 
     async def afetch_chunks(
-        self, doc_key: str, indexes: Collection[int]
+        self, wanted: Mapping[str, Collection[int]]
     ) -> list[StoredChunk]:
         """Async version of `fetch_chunks`."""
-        from asyncio import to_thread  # as above
+        from asyncio import gather, to_thread  # as above
 
-        if type(self).fetch_chunks is ChunkStore.fetch_chunks:
-            return _numbered(await self.afetch(doc_key), indexes)
-        return await to_thread(self.fetch_chunks, doc_key, indexes)
+        own = type(self)
+        has_own = own.fetch_chunks is not ChunkStore.fetch_chunks
+        if has_own or own.afetch is ChunkStore.afetch:
+            return await to_thread(self.fetch_chunks, wanted)
+        found = await gather(*map(self.afetch, wanted))
+        return _numbered(chain.from_iterable(found), wanted)
 
     def fetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
         """Return some chunks by their ids, in one query where the store can.
@@ -167,6 +175,17 @@ class ChunkStore(ABC):
         """
         wanted = set(ids)
         return [chunk for chunk in self.scan() if chunk.id in wanted]
+
+    async def afetch_ids(self, ids: Collection[str]) -> list[StoredChunk]:
+        """Async version of `fetch_ids`."""
+        from asyncio import to_thread  # as above
+
+        return await to_thread(self.fetch_ids, ids)
+
+    @property
+    def has_fetch_ids(self) -> bool:
+        """Whether chunks are read by their ids faster than by looking at all."""
+        return type(self).fetch_ids is not ChunkStore.fetch_ids
 
     def count(self) -> int | None:
         """Say how many rows the store holds, whatever `filters` say.
@@ -213,18 +232,70 @@ class ChunkStore(ABC):
         return restricted
 
 
-def _numbered(chunks: list[StoredChunk], indexes: Collection[int]) -> list[StoredChunk]:
-    wanted = set(indexes)
-    return [c for c in chunks if as_number(c.metadata.get(CHUNK_INDEX)) in wanted]
+def _numbered(
+    chunks: Iterable[StoredChunk], wanted: Mapping[str, Collection[int]]
+) -> list[StoredChunk]:
+    numbers = {doc_key: set(indexes) for doc_key, indexes in wanted.items()}
+    return [
+        chunk
+        for chunk in chunks
+        if (inside := numbers.get(chunk.metadata.get(DOC_KEY, "")))
+        and as_number(chunk.metadata.get(CHUNK_INDEX)) in inside
+    ]
+
+
+ChromaRow: TypeAlias = tuple[str | None, Any, str]
+"""Text, metadata and id."""
+
+
+def chroma_numbered(
+    get: Callable[..., Any],
+    wanted: Mapping[str, Collection[int]],
+    conditions: Sequence[Any],
+) -> Iterator[ChromaRow]:
+    """Yield a Chroma collection's chunks by document and index.
+
+    The indexes of all documents stand before those of each: Chroma then looks at the
+    chunks that have one of them, where it would look at all of every document.
+
+    Args:
+        get: As `chroma_rows` takes it, and `conditions`.
+        wanted: As `ChunkStore.fetch_chunks` takes it.
+        conditions: What else holds.
+    """
+    for page in _chroma_pages(wanted):
+        indexes = sorted({index for numbers in page.values() for index in numbers})
+        each: list[Any] = [
+            {"$and": [{DOC_KEY: doc_key}, {CHUNK_INDEX: {"$in": [*numbers]}}]}
+            for doc_key, numbers in page.items()
+        ]
+        any_of = {"$or": each} if len(each) > 1 else {DOC_KEY: next(iter(page))}
+        of_page = [{CHUNK_INDEX: {"$in": indexes}}, any_of]
+        yield from chroma_rows(get, [*of_page, *conditions], paged=False)
+
+
+def _chroma_pages(
+    wanted: Mapping[str, Collection[int]],
+) -> Iterator[dict[str, Collection[int]]]:
+    """As many documents as one query takes: SQLite limits both."""
+    page: dict[str, Collection[int]] = {}
+    total = 0
+    for doc_key, indexes in wanted.items():
+        total += len(indexes)
+        if page and (len(page) == _DOCUMENTS or total > _INDEXES):
+            yield page
+            page, total = {}, len(indexes)
+        page[doc_key] = indexes
+    yield page
 
 
 def chroma_rows(
     get: Callable[..., Any],
-    conditions: Sequence[Any],
+    conditions: Sequence[Any] = (),
     *,
+    ids: Collection[str] | None = None,
     paged: bool = True,
-    ids: Sequence[str] | None = None,
-) -> Iterator[tuple[str | None, Any, str]]:
+) -> Iterator[ChromaRow]:
     """Yield text, metadata and id of a Chroma collection's chunks, page by page.
 
     In the order in which they were added. Chroma also takes vectors alone: text and
@@ -233,14 +304,15 @@ def chroma_rows(
     Args:
         get: The collection's, or that of a wrapper.
         conditions: Chroma's own, all of which hold.
-        paged: Whether there may be too many for one call.
         ids: Those of the chunks to read, in one call; None for all.
+        paged: Whether there may be too many for one call.
     """
     every = list(conditions)  # of which Chroma wants at least two under `$and`
     where = {"$and": every} if len(every) > 1 else next(iter(every), None)
     include = ["documents", "metadatas"]
-    if not paged or ids:
-        page: Any = get(ids=ids, where=where, include=include)
+    if ids is not None or not paged:
+        asked = {} if ids is None else {"ids": [*ids]}
+        page: Any = get(where=where, include=include, **asked)
         yield from zip(page["documents"], page["metadatas"], page["ids"], strict=True)
         return
     offset = 0

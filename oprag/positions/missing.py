@@ -7,7 +7,7 @@ from typing import Any
 
 from oprag.chunk import Chunk, Hit
 from oprag.errors import MissingPositionError
-from oprag.positions.keys import PART_KEYS, SCHEMES, what_was_found
+from oprag.positions.keys import PART_KEYS, SCHEMES, as_number, what_was_found
 
 WAYS_OUT = (
     "Ways out: run `oprag doctor` on the index, which says what it lacks and repairs "
@@ -17,6 +17,7 @@ WAYS_OUT = (
 )
 _LISTED = 3
 """Chunks that an error names."""
+_NO_NUMBER = " (no number)"
 _ANNOTATED = (
     "annotate_positions (LangChain) or PositionAnnotator (LlamaIndex) behind others."
 )
@@ -33,15 +34,42 @@ def ways_out(keys: Iterable[str]) -> str:
 
 
 def no_position(
-    hit: Hit, rank: int, document: str, position_keys: Any
+    hits: Sequence[Hit],
+    ranks: Sequence[int],
+    places: Sequence[object | None],
+    document: str,
+    position_keys: Any,
 ) -> MissingPositionError:
-    """Make the error for a chunk without a usable position."""
-    keys = tuple(sorted(map(str, hit.metadata)))
-    useless = [
-        f"{key}={value!r}"
+    """Make the error for the first chunk without a usable position.
+
+    Args:
+        hits: All that was retrieved of the document.
+        ranks: Of each.
+        places: Of each; None without. Where none has one, it is told of the first that
+            has something else than a number.
+        document: Its key.
+        position_keys: The option.
+    """
+    useless = [_positions_on(hit) for hit in hits]
+    of = [i for i, found in enumerate(useless) if any(_NO_NUMBER in f for f in found)]
+    culprit = of[0] if of and not any(places) else places.index(None)
+    return _no_position(
+        hits[culprit], ranks[culprit], useless[culprit], document, position_keys
+    )
+
+
+def _positions_on(hit: Hit) -> list[str]:
+    return [
+        f"{key}={value!r}{_NO_NUMBER if as_number(value) is None else ''}"
         for key in (*(s.start for s in SCHEMES), *PART_KEYS)
         if key and (value := hit.metadata.get(key)) is not None
     ]
+
+
+def _no_position(
+    hit: Hit, rank: int, useless: Sequence[str], document: str, position_keys: Any
+) -> MissingPositionError:
+    keys = tuple(sorted(map(str, hit.metadata)))
     message = (
         f"Document {document!r}: the chunk at rank {rank} has no position that can be "
         f"used. {what_was_found(hit)}"
@@ -75,10 +103,14 @@ def not_located(
             f"{len(unproved)} of its {len(chunks)} retrieved chunks have no position "
             f"that can be used, and documents= has no exact text by the name {name!r}"
         )
-        do = (
-            "Give its text under that name, or accept another order with "
-            'missing_position="last" or "rank".'
+        give = (
+            f"Give its text under that name: documents={{{name!r}: text}}, or a "
+            'Document that has it as its "source"'
+            if name
+            else "Chunks that name no document cannot be looked up: name the key that "
+            "holds it with document_key="
         )
+        do = f'{give}; or accept another order with missing_position="last" or "rank".'
     else:
         whys = {
             "ambiguous": "stands in its text more than once",

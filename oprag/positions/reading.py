@@ -122,8 +122,8 @@ def _places(
         else:
             places = _named_places(hits, document, position_keys)
         if None in places:
-            culprit = _partial_places(hits, document, position_keys).index(None)
-            raise no_position(hits[culprit], ranks[culprit], document, position_keys)
+            partial = _partial_places(hits, document, position_keys)
+            raise no_position(hits, ranks, partial, document, position_keys)
     except PositionError as error:
         if len({hit.text for hit in hits}) > 1:
             if policy == "error":

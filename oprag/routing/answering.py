@@ -18,6 +18,7 @@ from oprag.calls import (
     ask,
 )
 from oprag.chunk import FullText, Hit
+from oprag.context import ALONE, retrieved_with_neighbours
 from oprag.documents import ReadTexts
 from oprag.errors import (
     BudgetTooSmallError,
@@ -176,8 +177,11 @@ def _context(
     if not rung.full:
         tokens = rung.token_budget or options.retrieved_tokens
         budgeted = replace(options.context, token_budget=tokens)
+        beside = retrieved_with_neighbours(hits) if options.widened else ALONE
         try:
-            return context_of_chunks(hits, budgeted, size, sent_text=options.sent_text)
+            return context_of_chunks(
+                hits, budgeted, size, sent_text=options.sent_text, neighbours=beside
+            )
         except BudgetTooSmallError:
             if rung.token_budget or not tokens:
                 raise

@@ -170,6 +170,8 @@ class RouteOptions:
     retrieved_tokens: int | None = None
     """Tokens that a rung without a budget reads, but one chunk at least; None: all
     that was retrieved, because its number was chosen by someone."""
+    widened: bool = False
+    """Whether the hits come as a retriever gave them that widens (`widen=`)."""
     named: bool = True
     """Whether each full document is named in the prompt."""
 

@@ -9,7 +9,9 @@ from typing import Any
 from oprag.calls import WINDOW_UNKNOWN, PromptSize, WindowOverflow
 from oprag.chunk import Chunk, Hit, Passage, named_characters
 from oprag.context import (
+    ALONE,
     ContextOptions,
+    Neighbours,
     SentText,
     arrange,
     marked_texts,
@@ -87,6 +89,7 @@ def context_of_chunks(
     size: PromptSize,
     *,
     sent_text: SentText | None = None,
+    neighbours: Neighbours = ALONE,
 ) -> RungContext:
     """Make a context of the best retrieved chunks.
 
@@ -99,6 +102,7 @@ def context_of_chunks(
         options: `token_budget` is the rung's; `merge` does not matter.
         size: Of the prompt. As many of the best chunks as fit its window are kept.
         sent_text: What the framework sends for a chunk, if not just its text.
+        neighbours: See `arrange`.
 
     Returns:
         The context; empty for no hits, and for blank ones whatever metadata the
@@ -118,7 +122,7 @@ def context_of_chunks(
         fitted = replace(
             options, token_budget=budget, merge=options.order == "document"
         )
-        arranged = arrange(hits, fitted, sent_text=sent_text)
+        arranged = arrange(hits, fitted, sent_text=sent_text, neighbours=neighbours)
         passages = arranged.passages()
         if not any(passage.text.strip() for passage in passages):
             return RungContext("")

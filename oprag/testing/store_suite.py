@@ -37,6 +37,8 @@ from oprag.testing.under_test import (
 )
 
 _THREADS = 16
+_NOBODYS = "00000000-0000-5000-8000-000000000000"
+"""An id that no chunk has."""
 _NUMBERS = 300
 """Chunks of a document that are asked for by number at once."""
 
@@ -134,7 +136,7 @@ class StoreSuite(ABC):
         add(store, long.chunks)
         _expect_all("fetch", _texts(store.chunks.fetch(long.key)), store.many)
         asked = min(store.many, _NUMBERS)
-        numbered = store.chunks.fetch_chunks(long.key, range(asked))
+        numbered = store.chunks.fetch_chunks({long.key: range(asked)})
         _expect_all("fetch_chunks", _texts(numbered), asked)
         _expect_all("scan", _texts(scan(store)), store.many)
 
@@ -165,7 +167,7 @@ class StoreSuite(ABC):
         indexes = range(number)
         for way, found in (
             ("fetch", store.chunks.fetch(_REPLACED.key)),
-            ("fetch_chunks", store.chunks.fetch_chunks(_REPLACED.key, indexes)),
+            ("fetch_chunks", store.chunks.fetch_chunks({_REPLACED.key: indexes})),
         ):
             expect(
                 len(found) >= 2 * number,
@@ -196,19 +198,22 @@ class StoreSuite(ABC):
             )
 
     def test_chunks_are_fetched_by_their_numbers(self) -> None:
-        """`fetch_chunks` gives those numbers of that document, and no others."""
+        """`fetch_chunks` gives of each document its own numbers, and no others."""
         store = filled(self.new_store())
-        for each in SAMPLES:
-            number = len(each.chunks)
-            for indexes in ([1, 2], [number - 1, 0], [number]):
-                found = store.chunks.fetch_chunks(each.key, indexes)
-                wanted = [(each.key, i) for i in sorted(indexes) if i < number]
-                expect(
-                    sorted(map(_place, found), key=str) == wanted,
-                    f"fetch_chunks({each.key!r}, {indexes}) gave "
-                    f"{[_place(chunk) for chunk in found]}. Give the chunks of this "
-                    f"{DOC_KEY!r} whose {CHUNK_INDEX!r} is among these.",
-                )
+        number = {each.key: len(each.chunks) for each in SAMPLES}
+        asked = [{key: [1, 2]} for key in number]
+        asked += [{key: [last - 1, 0]} for key, last in number.items()]
+        asked += [{key: [last]} for key, last in number.items()]
+        asked.append({key: [place % 3] for place, key in enumerate(number)})
+        for wanted in asked:
+            found = store.chunks.fetch_chunks(wanted)
+            there = [(k, i) for k in wanted for i in wanted[k] if i < number[k]]
+            expect(
+                sorted(map(_place, found), key=str) == sorted(there, key=str),
+                f"fetch_chunks({wanted}) gave {[_place(chunk) for chunk in found]}. "
+                f"Give the chunks of each {DOC_KEY!r} whose {CHUNK_INDEX!r} is among "
+                "those that are asked for of it.",
+            )
 
     def test_chunks_are_fetched_by_their_ids(self) -> None:
         """`fetch_ids` gives those, where ids are told; `count` counts all chunks."""
@@ -216,11 +221,14 @@ class StoreSuite(ABC):
         every = list(chunks.scan())
         wanted = [chunk for chunk in every[::2] if chunk.id]
         if wanted:
-            found = chunks.fetch_ids([chunk.id for chunk in wanted])
+            asked = [*(chunk.id for chunk in wanted), _NOBODYS]
+            found = chunks.fetch_ids(asked)
+            _expect_same("fetch_ids", found, asyncio.run(chunks.afetch_ids(asked)))
             expect(
                 {*_by_id(found)} == {*_by_id(wanted)},
                 f"fetch_ids gave {len(found)} chunks for {len(wanted)} ids, or others. "
-                "Give those with these ids, as `scan` gives them.",
+                "Give those with these ids, as `scan` gives them, and none for an id "
+                "that is not there.",
             )
         expect(
             chunks.count() in {None, len(every)},
@@ -243,8 +251,8 @@ class StoreSuite(ABC):
         chunks, key = filled(self.new_store()).chunks, SAMPLES[0].key
         awaited = asyncio.run(chunks.afetch(key))
         _expect_same("fetch", chunks.fetch(key), awaited)
-        awaited = asyncio.run(chunks.afetch_chunks(key, [0, 2]))
-        _expect_same("fetch_chunks", chunks.fetch_chunks(key, [0, 2]), awaited)
+        awaited = asyncio.run(chunks.afetch_chunks({key: [0, 2]}))
+        _expect_same("fetch_chunks", chunks.fetch_chunks({key: [0, 2]}), awaited)
 
     def test_threads_read_at_once(self) -> None:
         """16 of them get what one gets."""
@@ -285,11 +293,11 @@ class StoreSuite(ABC):
             within = store.chunks.within(where)
             for each in SAMPLES:
                 key, numbers = each.key, range(len(each.chunks))
-                fetched = within.fetch_chunks(key, numbers)
+                fetched = within.fetch_chunks({key: numbers})
                 _expect_own("fetch", within.fetch(key), each.chunks)
                 _expect_own("afetch", asyncio.run(within.afetch(key)), each.chunks)
                 _expect_own("fetch_chunks", fetched, each.chunks)
-                awaited = asyncio.run(within.afetch_chunks(key, numbers))
+                awaited = asyncio.run(within.afetch_chunks({key: numbers}))
                 _expect_own("afetch_chunks", awaited, each.chunks)
             _expect_own("some", within.some(len(CHUNKS)), ())
             ids = [chunk.id for chunk in store.chunks.scan() if chunk.id]

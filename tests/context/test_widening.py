@@ -8,7 +8,7 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, FetchPlan, Neighbours, Widening, arrange
-from oprag.documents import ChunkStore, StoredChunk
+from oprag.documents import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
 from oprag.errors import InvalidOptionError
 from tests.support.tenants import words
 
@@ -29,14 +29,14 @@ class Stored(ChunkStore):
     name = "a list"
 
     def __init__(self) -> None:
-        self.queries: list[tuple[str, list[int]]] = []
+        self.queries: list[dict[str, list[int]]] = []
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         return [c for c in self.scan() if c.metadata["doc_key"] == doc_key]
 
-    def fetch_chunks(self, doc_key: str, indexes: Any) -> list[StoredChunk]:
-        self.queries.append((doc_key, [*indexes]))
-        return super().fetch_chunks(doc_key, indexes)
+    def fetch_chunks(self, wanted: Any) -> list[StoredChunk]:
+        self.queries.append(wanted)
+        return super().fetch_chunks(wanted)
 
     def scan(self) -> Any:
         for doc in ("d", "e"):
@@ -49,10 +49,8 @@ class Stored(ChunkStore):
 def widened(hits: list[Hit], widen: Any, *, fills: bool = False, **given: Any) -> Any:
     options = ContextOptions(token_counter=words, separator=" ", **given)
     store, widening = Stored(), Widening(hits, widen, options, fills=fills)
-    requests = widening.requests()
-    near = widening.neighbours(
-        [c for each in requests.items() for c in store.fetch_chunks(*each)]
-    )
+    chunks = SearchedChunks(store, SearchFilter())
+    near = widening.neighbours(chunks.read(widening.requests()))
     told = widening.behind([each.hit for each in near], stored=True)
     beside = [Hit(each.chunk.text, each.chunk.metadata) for each in near]
     arranged = arrange([*hits[: widening.hits], *beside], options, neighbours=told)
@@ -64,18 +62,18 @@ def at(passages: Any) -> list[tuple[int, int]]:
     return [(p.chunks[0].metadata["chunk_index"], p.rank) for p in passages]
 
 
-def test_each_hit_brings_its_neighbours_in_one_query_a_document():
+def test_hits_bring_their_neighbours_in_one_query():
     hits = [chunk(7), chunk(20, "e"), chunk(9)]
 
     passages, queries, _ = widened(hits, 1)
 
-    assert queries == [("d", [6, 8, 10]), ("e", [19, 21])]
+    assert queries == [{"d": [6, 8, 10], "e": [19, 21]}]
     assert at(passages)[:5] == [(6, 0), (7, 0), (8, 0), (9, 2), (10, 2)]
     assert at(passages)[5:] == [(19, 1), (20, 1), (21, 1)]
 
 
 def test_neighbours_end_with_their_document():
-    assert widened([chunk(0), chunk(N - 1)], 2)[1] == [("d", [1, 2, N - 3, N - 2])]
+    assert widened([chunk(0), chunk(N - 1)], 2)[1] == [{"d": [1, 2, N - 3, N - 2]}]
 
 
 def test_neighbours_are_of_the_version_of_their_hit():

@@ -168,6 +168,24 @@ def test_the_retriever_is_as_it_was_without_it(store):
     assert len(plain.invoke("?")) > 5
 
 
+async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=3, widen=2)
+    model = RecordingChatModel(replies=[AIMessage("An answer.")] * 2)
+    chain = SelfRouteChain(
+        llm=model, retriever=retriever, rungs=["retrieved"], **COUNTED
+    )
+
+    read = chain.invoke("?")["context"]
+
+    assert (await chain.ainvoke("?"))["context"] == read
+    ranked = [
+        [(document.page_content, document.metadata["rank"]) for document in documents]
+        for documents in (read, retriever.invoke("?"))
+    ]
+    assert ranked[0] == ranked[1]
+    assert len(read) > 3
+
+
 async def test_the_first_rung_reads_neighbours(store):
     read = []
     for options in ({}, {"widen": 2}):

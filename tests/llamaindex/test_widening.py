@@ -12,7 +12,7 @@ from llama_index.core.schema import TextNode
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 from llamaindex_oprag import OrderPreservingRetriever, SelfRouteQueryEngine
-from oprag.errors import InvalidOptionError, PositionWarning
+from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
 from tests.llamaindex.recording import RecordingLLM
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.support.tenants import SIZE, Tenants, words
@@ -111,6 +111,24 @@ async def test_nodes_that_tell_no_neighbours_are_warned_of_once():
     assert len(caught) == 1
 
 
+async def test_nodes_that_tell_no_neighbours_are_told_of_at_start_up(index, theirs):
+    nodes = [
+        TextNode(text=f"text {n}", metadata={"source": "old", "start_index": 20 * n})
+        for n in range(4)
+    ]
+    base = VectorStoreIndex(nodes, embed_model=ChecksumEmbedding()).as_retriever()
+    retriever = OrderPreservingRetriever(base, widen=1)
+
+    with pytest.raises(UnfitIndexError, match="index_documents"):
+        retriever.verify()
+    with pytest.raises(UnfitIndexError, match="index_documents"):
+        await retriever.averify()
+    OrderPreservingRetriever(base, widen=1, documents={"old": "x" * 80}).verify()
+    OrderPreservingRetriever(base).verify()
+    for told in (index, theirs):
+        assert OrderPreservingRetriever(told.as_retriever(), widen=1).verify()
+
+
 async def test_links_fill_a_budget(theirs):
     retriever = OrderPreservingRetriever(
         theirs.as_retriever(similarity_top_k=1), widen="fill", token_budget=600
@@ -133,6 +151,27 @@ def test_a_filter_that_cannot_be_applied_to_links_is_refused(theirs):
 def test_filling_without_a_budget_is_refused(index):
     with pytest.raises(InvalidOptionError, match="none is given"):
         OrderPreservingRetriever(index.as_retriever(), widen="fill")
+
+
+async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(index):
+    base = index.as_retriever()
+    retriever = OrderPreservingRetriever(base, similarity_top_k=3, widen=2)
+    engine = SelfRouteQueryEngine.from_args(
+        retriever,
+        RecordingLLM(replies=["An answer."] * 2),
+        rungs=["retrieved"],
+        token_counter=words,
+    )
+
+    read = engine.query("?").source_nodes
+
+    again = (await engine.aquery("?")).source_nodes
+    ranked = [
+        [(n.node.text, n.metadata["rank"]) for n in nodes]
+        for nodes in (read, again, retriever.retrieve("?"))
+    ]
+    assert ranked[0] == ranked[1] == ranked[2]
+    assert len(read) > 3
 
 
 async def test_the_first_rung_reads_neighbours(index):

@@ -31,7 +31,7 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("given", OPTIONS, ids=str)
+@pytest.mark.parametrize("given", OPTIONS, ids=list)
 def test_the_same_hits_and_words_give_the_same(given: Any):
     index = VectorStoreIndex(TENANTS.nodes(), embed_model=ChecksumEmbedding())
     base = index.as_retriever(similarity_top_k=3)

@@ -21,7 +21,12 @@ from llama_index.core.schema import (
 import langchain_oprag as in_langchain
 import llamaindex_oprag as in_llamaindex
 from oprag import order_context, render
-from oprag.errors import BudgetTooSmallError, InvalidOptionError, OpragError
+from oprag.errors import (
+    BudgetTooSmallError,
+    InvalidOptionError,
+    OpragError,
+    PositionWarning,
+)
 from oprag.metadata import RESULT_KEYS, own_name
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
@@ -262,7 +267,7 @@ def test_other_documents_are_read_where_they_can_be_and_keep_the_order_given():
         "[1] a.txt, characters 20-26\nsecond\n\n"
         "[2] b.txt\nno place\n\n"
         "[3] a.txt, characters 0-5\nfirst\n\n"
-        "[4]\nno name"
+        "[4] unknown document\nno name"
     )
     nodes = [TextNode(text=d.page_content, metadata=d.metadata) for d in found]
     assert in_llamaindex.format_nodes(nodes) == in_langchain.format_documents(found)
@@ -610,7 +615,14 @@ def test_rescored_a_score_of_the_users_is_as_visible_as_it_was():
         assert by_llamaindex([NodeWithScore(node=node)], options) == [made]
 
 
-def test_a_text_without_a_name_has_no_blank_behind_its_number():
+def test_a_text_without_a_name_and_a_place_is_said_to_be_of_an_unknown_document():
     passages = order_context(["t"], [{}], missing_document="one")
+    with pytest.warns(PositionWarning):
+        kept = order_context(["t"], [{}], on_problem="warn")
+    (found,) = by_langchain([Document("t")], {"missing_document": "one"})
+    again = in_langchain.OrderPreservingCompressor(missing_document="one")([found])
 
-    assert render(passages, citations=True) == "[1]\nt"
+    assert render(passages, citations=True) == "[1] unknown document\nt"
+    assert kept[0].citation == "unknown document"
+    assert found.metadata == {"rank": 0, "citation": "unknown document"}
+    assert again == [found]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import linecache
 import warnings
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -26,6 +27,14 @@ from tests.stores.llamaindex_fakes import ChecksumEmbedding
 HITS = [
     Document(f"Chunk {n} here.", metadata={"source": "a.txt", "start_index": n * 20})
     for n in (3, 1, 2, 0)
+]
+UNPLACED = [Document("Somewhere.", metadata={"source": "a.txt"})]
+UNPLACED += [Document("Elsewhere.", metadata={"source": "a.txt"})]
+VERSIONS = [
+    Document(
+        v, metadata={"source": "a.txt", "start_index": n * 9, "doc_version": f"1-{v}"}
+    )
+    for n, v in enumerate(("old", "new"))
 ]
 NUL = "A text.\0"
 
@@ -61,11 +70,24 @@ def postprocessor() -> Any:
     return llamaindex_oprag.OrderPreservingPostprocessor(token_budget=900)
 
 
+def unordered_compressor() -> Any:
+    return langchain_oprag.OrderPreservingCompressor(on_problem="warn")
+
+
 def chain() -> Any:
     return langchain_oprag.SelfRouteChain(
         llm=FakeListChatModel(responses=["An answer."]),
         retriever=langchain_retriever(),
         documents={"a.txt": "x" * 90},
+    )
+
+
+def unordered_chain() -> Any:
+    return langchain_oprag.SelfRouteChain(
+        llm=FakeListChatModel(responses=["An answer."]),
+        retriever=RunnableLambda(lambda _: UNPLACED),
+        documents={"a.txt": "x" * 90},
+        on_problem="warn",
     )
 
 
@@ -144,7 +166,42 @@ def awaiting(call: Any, *given: Any) -> Any:
     return asyncio.run(both())
 
 
+def in_an_executor(call: Any, *given: Any) -> Any:
+    with ThreadPoolExecutor() as threads:
+        return threads.submit(call, *given).result()
+
+
+def facade() -> Any:
+    inner = store()
+    inner.add_documents(HITS)
+    return langchain_oprag.OrderPreservingVectorStore(
+        inner, on_problem="warn", position_keys="page"
+    )
+
+
+MADE = {"compressor": compressor, "llamaindex postprocessor": postprocessor}
 THREADS = {
+    "langchain ainvoke of a sync retriever": lambda: awaiting(
+        RunnableLambda(langchain_retriever().invoke).ainvoke, "q"
+    ),
+    "compressor": lambda: RunnableParallel(
+        one=RunnableLambda(compressor()), two=RunnableLambda(len)
+    ).invoke(HITS),
+    "executor": lambda: in_an_executor(langchain_retriever().invoke, "q"),
+    "store": lambda: in_an_executor(facade().similarity_search, "q"),
+    "langchain Self-Route": lambda: awaiting(chain().ainvoke, {"input": "q"}),
+    "langchain problem": lambda: awaiting(
+        RunnableLambda(unordered_compressor()).ainvoke, UNPLACED
+    ),
+    "langchain Self-Route problem": lambda: awaiting(
+        unordered_chain().ainvoke, {"input": "q"}
+    ),
+    "two versions": lambda: in_an_executor(compressor(), VERSIONS),
+    "llamaindex task": lambda: awaiting(llamaindex_retriever().aretrieve, "q"),
+    "llamaindex postprocessor": lambda: in_an_executor(
+        postprocessor().postprocess_nodes, nodes()
+    ),
+    "llamaindex Self-Route": lambda: in_an_executor(engine().query, "q"),
     "batch": lambda: langchain_retriever().batch(["q", "r"]),
     "RunnableParallel": lambda: RunnableParallel(
         one=langchain_retriever(), two=RunnableLambda(len)
@@ -159,14 +216,19 @@ THREADS = {
 
 
 @pytest.mark.parametrize("name", THREADS)
-def test_in_a_thread_without_a_line_of_the_users_a_warning_names_the_component(name):
+def test_in_a_thread_a_warning_names_the_line_where_the_component_was_made(name):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         THREADS[name]()
 
-    (file,) = files(caught)
-    assert Path(file).parent.name in {"langchain_oprag", "llamaindex_oprag"}
-    assert Path(file).stem == "_wrapping"
+    assert files(caught) == {__file__}
+    lines = {linecache.getline(__file__, each.lineno) for each in caught}
+    assert all("_oprag.Order" in line or "_oprag.SelfRoute" in line for line in lines)
+
+
+def test_components_made_at_different_lines_are_equal():
+    one = langchain_oprag.OrderPreservingCompressor(token_budget=900)
+    assert one == compressor()
 
 
 def test_in_a_thread_a_line_of_the_users_is_found():

@@ -21,13 +21,14 @@ import langchain_oprag
 import llamaindex_oprag
 from langchain_oprag import OffsetSentenceSplitter
 from llamaindex_oprag import OffsetSentenceNodeParser
+from oprag import group_documents
 from oprag.errors import (
     InvalidOptionError,
     MissingPositionError,
     PositionWarning,
     UnfitIndexError,
 )
-from tests.langchain.corpus import EMBEDDING
+from tests.langchain.corpus import EMBEDDING, words
 from tests.langchain.recording import RecordingChatModel
 from tests.llamaindex.recording import RecordingLLM, WordEmbedding
 from tests.parity.components import langchain_retriever, llamaindex_retriever
@@ -442,3 +443,66 @@ def test_only_what_the_filter_admits_is_looked_at():
         assert retriever.verify(None).chunks == len(SOUND)
     finally:
         store.delete_collection()
+
+
+BOOK = " ".join(f"Year {year} was good." for year in range(1900, 1940))
+OF_UNITS = {"note": "Ann built it.", "book": BOOK}
+UNITS = group_documents(OF_UNITS, max_tokens=40, token_counter=words)
+"""The note, and the book in four parts of ten years."""
+NOTED = [("Ann built it.", {"source": "note"})]
+YEARS = [(BOOK[n : n + 19], {"source": "book", "start_index": n}) for n in (0, 20, 400)]
+UNPLACED_YEARS = [(text, {"source": "book"}) for text, _ in YEARS]
+
+
+def unit_retrievers(chunks, **options):
+    options = {"units": UNITS, "documents": OF_UNITS, **options}
+    return [
+        langchain_oprag.LongUnitRetriever(
+            vectorstore=langchain_store(chunks), **options
+        ),
+        llamaindex_oprag.LongUnitRetriever(
+            llamaindex_index(chunks).as_retriever(), **options
+        ),
+    ]
+
+
+def verified(components):
+    for component in components:
+        yield component.verify()
+        yield asyncio.run(component.averify())
+
+
+def test_chunks_of_which_the_unit_is_known_are_fit_for_long_units():
+    """A document that is in one unit needs no positions."""
+    for diagnosis in verified(unit_retrievers(NOTED * 2 + YEARS)):
+        assert diagnosis.chunks == 5
+
+
+@pytest.mark.parametrize(
+    ("chunks", "why"),
+    [
+        (UNPLACED_YEARS, "has no position that can be used"),
+        ([("Else.", {"source": "other"})], "which is in none of the units="),
+        ([("Whose?", {})], "does not say which document"),
+    ],
+)
+def test_chunks_of_which_the_unit_is_not_known_are_refused(chunks, why):
+    documents = {**OF_UNITS, "other": "Else."}
+    message = refused(unit_retrievers(NOTED + chunks, documents=documents))
+    assert "have chunks of which the unit cannot be told" in message
+    assert why in message
+
+    for component in unit_retrievers(
+        NOTED + chunks, documents=documents, on_problem="warn"
+    ):
+        with pytest.warns(PositionWarning, match="the unit cannot be told"):
+            component.verify()
+
+
+def test_chunks_that_long_units_find_in_the_full_texts_are_fit():
+    found = unit_retrievers(UNPLACED_YEARS, missing_position="locate")
+    assert [each.chunks for each in verified(found)] == [3] * 4
+
+
+def test_a_full_text_that_long_units_lack_is_told():
+    refused(unit_retrievers(NOTED, documents={"book": BOOK}))

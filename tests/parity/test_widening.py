@@ -13,6 +13,7 @@ import langchain_oprag
 import llamaindex_oprag
 from oprag.chunk import Hit
 from oprag.context import ContextOptions, Widening, arrange
+from oprag.documents import SearchedChunks, SearchFilter
 from oprag.errors import InvalidOptionError
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
@@ -61,9 +62,8 @@ def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
     plain = [Hit(n.node.text, n.node.metadata, n) for n in hits]
     widening = Widening(plain, widen, options, fills=False)
     store = llamaindex_oprag.chunk_store(index)
-    near = widening.neighbours(
-        [c for each in widening.requests().items() for c in store.fetch_chunks(*each)]
-    )
+    chunks = SearchedChunks(store, SearchFilter())
+    near = widening.neighbours(chunks.read(widening.requests()))
     beside = [Hit(n.chunk.text, n.chunk.metadata, n.chunk) for n in near]
     told = widening.behind([each.hit for each in near], stored=True)
     passages = arrange([*plain, *beside], options, neighbours=told).passages()

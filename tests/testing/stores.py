@@ -266,8 +266,25 @@ class GivesHalfWhenAwaited(SoundStore):
 class NumbersFromOne(SoundStore):
     """Reads chunks by their numbers, and counts from 1."""
 
-    def fetch_chunks(self, doc_key, indexes):
-        return super().fetch_chunks(doc_key, [index - 1 for index in indexes])
+    def fetch_chunks(self, wanted):
+        return super().fetch_chunks(
+            {key: [index - 1 for index in indexes] for key, indexes in wanted.items()}
+        )
+
+
+class MixesNumbersOfDocuments(SoundStore):
+    """Of each document gives what is asked for of any."""
+
+    def fetch_chunks(self, wanted):
+        numbers = {index for indexes in wanted.values() for index in indexes}
+        return super().fetch_chunks(dict.fromkeys(wanted, numbers))
+
+
+class ReadsAnyId(SoundStore):
+    """Gives a chunk for an id that it does not have."""
+
+    def fetch_ids(self, ids):
+        return [self.held.get(each) or self.rows()[0] for each in ids]
 
 
 class FindsWhatWasDeleted(SoundStore):
@@ -343,9 +360,12 @@ class SamplesTheWholeStore(SoundStore):
 class AwaitsNumbersForEveryone(SoundStore):
     """Forgets the filter where chunks are awaited by their numbers."""
 
-    async def afetch_chunks(self, doc_key, indexes):
-        rows = [row for row in self.rows() if row.metadata[DOC_KEY] == doc_key]
-        return [row for row in rows if row.metadata[CHUNK_INDEX] in indexes]
+    async def afetch_chunks(self, wanted):
+        return [
+            row
+            for row in self.rows()
+            if row.metadata[CHUNK_INDEX] in wanted.get(row.metadata[DOC_KEY], ())
+        ]
 
 
 class ShowsSomeToEveryone(SoundStore):
@@ -379,8 +399,8 @@ class CountsWhatItOnceHeld(SoundStore):
 class Takes100Numbers(SoundStore):
     """Has a limit for lists of numbers."""
 
-    def fetch_chunks(self, doc_key, indexes):
-        return super().fetch_chunks(doc_key, indexes)[:100]
+    def fetch_chunks(self, wanted):
+        return super().fetch_chunks(wanted)[:100]
 
 
 class HasARowForEachText(SoundStore):

@@ -64,6 +64,8 @@ FAULTS = {
         FILTERED,
         VERSIONS,
     ],
+    stores.MixesNumbersOfDocuments: ["chunks_are_fetched_by_their_numbers"],
+    stores.ReadsAnyId: ["chunks_are_fetched_by_their_ids"],
     stores.FindsWhatWasDeleted: ["deleted_chunks_are_gone", REPLACED],
     stores.RemembersWhatItFetched: [
         "deleted_chunks_are_gone",

@@ -1,0 +1,133 @@
+"""Chunks beside hits: by id where that is proved, else by their metadata."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from oprag.chunk import Hit
+from oprag.context import ContextOptions, Widening
+from oprag.documents import ChunkStore, SearchedChunks, SearchFilter, StoredChunk
+from oprag.metadata import chunk_id, chunk_metadata, named_id
+from oprag.splitting import TextChunk
+
+N = 9
+VERSION = "123456-123456789012"
+
+
+def chunks_of(name: str, *, whole_ids: bool = False) -> list[StoredChunk]:
+    spans = [TextChunk(10 * n, 10 * n + 10, 3) for n in range(N)]
+    (written,) = chunk_metadata(name, [spans], version=VERSION)
+    made = []
+    for index, metadata in enumerate(written):
+        own = chunk_id(name, index, version=VERSION)
+        made.append(
+            StoredChunk(
+                f"{name} {index:02d}".ljust(10),
+                metadata,
+                named_id(f"{own}{metadata}") if whole_ids else own,
+            )
+        )
+    return made
+
+
+class Noting(ChunkStore):
+    """Notes what it is asked for."""
+
+    name = "a list"
+
+    def __init__(self, *documents: list[StoredChunk]) -> None:
+        self.held = {chunk.id: chunk for each in documents for chunk in each}
+        self.asked: list[str] = []
+
+    def scan(self) -> Any:
+        self.asked.append("all")
+        for chunk in self.held.values():
+            if all(where(chunk) for where in self.filters):
+                yield chunk
+
+    def takes_filter(self, where: Any) -> bool:
+        return callable(where)
+
+    def fetch_ids(self, ids: Any) -> list[StoredChunk]:
+        self.asked.append("ids")
+        return [self.held[each] for each in ids if each in self.held]
+
+
+def wanted_beside(*hits: StoredChunk) -> Any:
+    return Widening(
+        [Hit(each.text, each.metadata) for each in hits],
+        1,
+        ContextOptions(),
+        fills=False,
+        ids=[each.id for each in hits],
+    ).requests()
+
+
+async def read(store: Noting, wanted: Any, **search: Any) -> list[StoredChunk]:
+    """What comes, awaited too."""
+    chunks = SearchedChunks(store, SearchFilter(**search))
+    store.asked.clear()
+    found = chunks.read(wanted)
+    asked = [*store.asked]
+    store.asked.clear()
+    assert await chunks.aread(wanted) == found
+    assert store.asked == asked
+    return sorted(found, key=lambda chunk: chunk.text)
+
+
+A, B = chunks_of("a"), chunks_of("b")
+
+
+async def test_neighbours_of_all_documents_are_read_by_id_at_once():
+    store = Noting(A, B)
+
+    found = await read(store, wanted_beside(A[2], B[5]))
+
+    assert found == [A[1], A[3], B[4], B[6]]
+    assert store.asked == ["ids"]
+
+
+async def test_where_ids_are_not_computed_all_documents_are_read_in_one_query():
+    a, b = chunks_of("a", whole_ids=True), chunks_of("b", whole_ids=True)
+    store = Noting(a, b)
+
+    found = await read(store, wanted_beside(a[2], b[5]))
+
+    assert found == [a[1], a[3], b[4], b[6]]
+    assert store.asked == ["all"]
+
+
+async def test_a_search_with_a_filter_reads_nothing_by_id():
+    store = Noting(A, B)
+
+    def admits(chunk: StoredChunk) -> bool:
+        return chunk.metadata["chunk_index"] != 3
+
+    assert await read(store, wanted_beside(A[2]), where=admits) == [A[1]]
+    assert store.asked == ["all"]
+    ids = frozenset({A[2].id, A[3].id})
+    assert await read(store, wanted_beside(A[2]), ids=ids) == [A[3]]
+    assert store.asked == ["all"]
+    within = SearchedChunks(store.within(admits), SearchFilter())
+    assert within.read(wanted_beside(A[2])) == [A[1]]
+
+
+async def test_what_is_missing_or_another_chunk_under_an_id_is_looked_for_elsewhere():
+    moved = [A[1]._replace(id="elsewhere"), B[7]._replace(id=A[3].id)]
+    store = Noting([A[2], *moved, A[3]._replace(id="there")])
+
+    found = await read(store, wanted_beside(A[2]))
+
+    assert [chunk.id for chunk in found] == ["elsewhere", "there"]
+    assert store.asked == ["ids", "all"]
+
+
+@pytest.mark.parametrize("given", [{"part_index": 0}, {"doc_uri": "b"}, {}])
+def test_no_id_is_made_up_for_a_hit_that_has_another_one(given):
+    hit = A[2]._replace(metadata={**A[2].metadata, **given})
+    if not given:
+        hit = hit._replace(id="1")
+
+    assert {*wanted_beside(hit).values()} == {""}
