@@ -154,8 +154,8 @@ def carry_out(
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    Systems are compared by `measure`; empty: the set's own. What is spent is entered in `spent_in`, so that several runs share one cap; None: in
-    the folder of the run.
+    Systems are compared by `measure`; empty: the set's own. What is spent is entered
+    in `spent_in`, so that several runs share one cap; None: in the run's folder.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.

@@ -147,6 +147,8 @@ def _under(
     ]
     if options.limit_questions is not None:
         differs.append(f"the first {options.limit_questions:,} questions alone")
+    if options.measure:
+        differs.append(f"compared by {options.measure}")
     return options, differs
 
 
@@ -237,5 +239,6 @@ def _run(table: _Table, name: str) -> RunEstimate | None:
         table.options,
         None if table.options.dry_run else table.own(name),
         published=published_for(dataset.name),
+        measure=table.options.measure,
         spent_in=table.folder / "spending.jsonl",
     )

@@ -92,16 +92,17 @@ def verdict(folder: Path) -> dict:
 
 
 def test_a_run_made_to_match_passes_beside_the_papers_figures(ask, articles, tmp_path):
-    script = reading(lambda number: number % 5 != 0)  # 80 %, within [50, 100]
+    script = reading(lambda number: number % 5 != 0)  # 80 %, of few articles
     result, requests = ask(script, "dos-rag/quality", "--data", articles, *DOS)
 
     assert result.exit_code == 0, result.output
-    assert "dos-rag/quality: PASS (20 of 20 figures passed)" in result.stdout
+    assert "dos-rag/quality: PASS (20 of 20 figures passed;" in result.stdout
     row = re.search(r"^dos-rag:compat=official, 500 .*$", result.stdout, re.MULTILINE)
     assert row[0].split() == [
         *("dos-rag:compat=official,", "500", "accuracy"),
-        *("80.0", "[50.0,", "100.0]", "74.1", "±", "0.3", "pass"),
+        *("80.0", "[41.3,", "100.0]", "74.1", "±", "0.3", "pass"),
     ]
+    assert "intervals of up to ±29.4 points" in result.stdout
     assert "figures of GPT-4o" in result.stdout
     assert "--runs is 1, in the paper 5" in result.stdout
     assert {request.body["temperature"] for request in requests} == {0}
@@ -118,7 +119,7 @@ def test_a_run_made_to_miss_fails(ask, articles, tmp_path):
     result, _ = ask(reading(lambda _: False), "dos-rag/quality", *out, *DOS)
 
     assert result.exit_code == MISSED
-    assert "dos-rag/quality: FAIL (0 of 20 figures passed)" in result.stdout
+    assert "dos-rag/quality: FAIL (0 of 20 figures passed;" in result.stdout
     assert {row["verdict"] for row in verdict(tmp_path / "run")["rows"]} == {"fail"}
 
 
@@ -169,12 +170,12 @@ def test_the_sweep_over_chunks_has_figures_where_the_paper_prints_them(ask, tmp_
     model = ["--model", "openai:Llama-3.1-70B"]
     result, requests = ask(lambda _: "Mara", "op-rag/en.qa", "--data", path, *model)
 
-    assert result.exit_code == MISSED  # F1 of 1.0 for all
+    assert result.exit_code == 0, result.output  # one question says nothing
     assert len(requests) == 1 + 2 * 9
     assert not any("unanswerable" in request.prompt for request in requests)
     assert "Not as in the paper: --model is openai:Llama-3.1-70B" in result.stdout
     rows = re.findall(
-        r"^op-rag-(\d+) +F1 +\S+ .* (\S+) +fail$", result.stdout, re.MULTILINE
+        r"^op-rag-(\d+) +F1 +\S+ .* (\S+) +pass$", result.stdout, re.MULTILINE
     )
     assert rows == [("128", "44.4"), ("192", "45.5"), ("384", "47.2")]
     assert re.search(r"^op-rag-8 +F1 .* -$", result.stdout, re.MULTILINE)
@@ -244,7 +245,6 @@ def test_long_units_are_compared_by_their_match_and_their_recall(ask, tmp_path):
     assert re.search(
         r"^longrag +answer recall +100\.0 .* 86\.3 ", result.stdout, re.MULTILINE
     )
-    assert result.exit_code == MISSED
 
 
 def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
