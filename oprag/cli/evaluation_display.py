@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from oprag.calls import Price, TokenUsage
 from oprag.evaluation.catalogue import SYSTEMS
 from oprag.evaluation.data import DATASETS
-from oprag.evaluation.estimating import RunEstimate, SystemEstimate
+from oprag.evaluation.estimating import RunEstimate, together
 from oprag.evaluation.reports.measuring import (
     CONTEXT_MEASURES,
     figure_text,
@@ -19,33 +19,27 @@ from oprag.evaluation.running.limits import less
 
 
 def estimate_lines(
-    estimate: RunEstimate,
-    answers: int,
-    price: Price | None,
-    index_price: Price | None = None,
+    estimate: RunEstimate, price: Price | None, index_price: Price | None = None
 ) -> Iterator[str]:
     """Tell what a run takes, system by system.
 
     Args:
         estimate: Of the run.
-        answers: How many it asks for.
         price: None: no cost is told.
         index_price: Of what is made of documents beforehand; None: the same.
     """
     yield (
-        f"{number_of(answers, 'answer')} to "
+        f"{number_of(estimate.answers, 'answer')} to "
         f"{number_of(estimate.questions, 'question')}, estimated from "
         f"{estimate.sampled}:"
     )
     yield ""
     named = list(estimate.systems)
     if len(named) > 1:
-        sums = [
-            sum(bound, TokenUsage()) for bound in list(zip(*named, strict=True))[1:]
-        ]
-        named.append(SystemEstimate("together", *sums))
-    rows = [("system", "tokens in", "tokens out", *(("cost",) if price else ()))]
-    for name, low, high, low_made, high_made in named:
+        named.append(together(named, "together"))
+    head = ("system", "calls", "tokens in", "tokens out")
+    rows = [(*head, *(("cost",) if price else ()))]
+    for name, low, high, low_made, high_made, *calls in named:
         cost: tuple[str, ...] = ()
         if price is not None:
             bounds = (low, low_made), (high, high_made)
@@ -53,7 +47,7 @@ def estimate_lines(
             cost = (_money(*costs),)
         sent = _range(low.input_tokens, high.input_tokens)
         said = _range(low.output_tokens, high.output_tokens)
-        rows.append((name, sent, said, *cost))
+        rows.append((name, _range(*calls), sent, said, *cost))
     yield from table_lines(rows)
     for failed in estimate.failed:
         yield f"Cannot be asked: {failed}"

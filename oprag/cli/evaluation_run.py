@@ -24,7 +24,7 @@ from oprag.cli.telling import note, told
 from oprag.errors import invalid_option
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
-from oprag.evaluation.estimating import estimate_run
+from oprag.evaluation.estimating import RunEstimate, estimate_run
 from oprag.evaluation.failure_classes import label_declined
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
@@ -61,8 +61,11 @@ def perform(
     options: RunOptions,
     out: Path | None,
     **more: Any,
-) -> None:
+) -> RunEstimate | None:
     """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
+
+    Returns:
+        The estimate of a run that is not carried out.
 
     Raises:
         InvalidOptionError: The set has no such measure, or the run no such baseline.
@@ -79,8 +82,7 @@ def perform(
     embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if out is None:
-        _show_estimate(evaluation, options)
-        return
+        return _show_estimate(evaluation, options)
     _tell_without_answers(dataset)
     directory = RunDirectory(out)
     with alone_in(out):
@@ -94,6 +96,7 @@ def perform(
             if error.errno != errno.ENOSPC:
                 raise
             raise told(f"The disk is full. {_kept(evaluation, directory)}") from error
+    return None
 
 
 def _check_comparison(
@@ -128,10 +131,10 @@ def _tell_without_answers(dataset: Dataset) -> None:
     )
 
 
-def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
+def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
     estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
     prices = options.price, options.index_price
-    for line in estimate_lines(estimate, len(evaluation.plan), *prices):
+    for line in estimate_lines(estimate, *prices):
         typer.echo(line)
     made = sum((each.low_made for each in estimate.systems), TokenUsage())
     least = {"": less(estimate.low, made), options.index_model: made}
@@ -141,6 +144,7 @@ def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
         )
+    return estimate
 
 
 def carry_out(
@@ -152,17 +156,20 @@ def carry_out(
     label: bool = False,
     published: tuple[Published, ...] = (),
     measure: str = "",
+    spent_in: Path | None = None,
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    Systems are compared by `measure`; empty: the set's own.
+    Systems are compared by `measure`; empty: the set's own. What is spent is entered
+    in `spent_in`, so that several runs share one cap; None: in the run's folder.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
     """
     out = directory.path
     # No language model, no account.
-    spending = None if options.offline else _account(options, directory.spending_path)
+    record = spent_in or directory.spending_path
+    spending = None if options.offline else _account(options, record)
     console = make_console(stderr=True)
     try:
         with answering(console, len(evaluation.plan), spending, embeddings) as answered:

@@ -212,7 +212,9 @@ def test_a_dry_run_sends_and_writes_nothing(ask, tmp_path):
     assert requests == []
     assert not (tmp_path / "no").exists()
     lines = result.stdout.splitlines()
-    assert lines[2].split() == ["system", "tokens", "in", "tokens", "out", "cost"]
+    assert lines[2].split() == [
+        *("system", "calls", "tokens", "in", "tokens", "out", "cost")
+    ]
     assert [line.split()[0] for line in lines[3:]] == [
         *("vanilla-rag", "small", "full-document", "together")
     ]
@@ -223,10 +225,11 @@ def test_the_estimate_is_what_is_sent(ask, tmp_path):
     estimated, _ = ask([], "--dry-run", systems=systems)
     _, requests = ask(lambda _: "A", "--out", tmp_path / "run", systems=systems)
 
-    told = re.search(r"together +([\d,]+) ", estimated.stdout)
+    told = re.search(r"together +(\d+) +([\d,]+) ", estimated.stdout)
     count = resolve_token_counter(None)
     assert told is not None
-    assert int(told[1].replace(",", "")) == sum(count(r.prompt) for r in requests)
+    assert int(told[1]) == len(requests)
+    assert int(told[2].replace(",", "")) == sum(count(r.prompt) for r in requests)
 
 
 @pytest.mark.slow
