@@ -135,8 +135,9 @@ def open_index(
             made = tempfile.mkdtemp(prefix=f"{label}-", suffix=".chroma", dir=folder)
             path = Path(made)
             store = open_chroma(path, embeddings)
-            # What is done of it counts: if this is stopped, the next run goes on.
-            _write(manifest, {**facts, "store": path.name})
+        # What is done of it counts: if this is stopped, the next run goes on. And who
+        # reads it sees that it changes.
+        _write(manifest, {**facts, "store": path.name})
         report = fill(store, documents, remove_missing="all", told=told)
         chunks = _count(store)
         facts |= {"fingerprint": fingerprint if not report.failed else ""}

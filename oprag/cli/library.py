@@ -52,6 +52,21 @@ class Library(NamedTuple):
     """Their chunks."""
     texts: Texts
     """What was split, character for character."""
+    written: Path | None = None
+    """The file that whoever changes the index writes."""
+    at: int = 0
+    """When that was written, as the library was opened; nanoseconds."""
+
+    def is_outdated(self) -> bool:
+        """Whether somebody has written to the index since."""
+        return self.written is not None and self.at != _written(self.written)
+
+
+def _written(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
 
 
 class FileTexts:
@@ -137,9 +152,13 @@ def open_library(
         OSError: The index cannot be written.
         typer.Exit: The Chroma directory cannot be opened; why was told.
     """
+    from chromadb.api.shared_system_client import SharedSystemClient
+
     from oprag.cli.index import as_documents, failed_line, open_chroma, open_index
     from oprag.cli.searching import index_label, read_told
 
+    # Chroma keeps what it has read of a directory, whoever writes to it.
+    SharedSystemClient.clear_system_cache()
     if (path / DATABASE).is_file():
         from langchain_oprag import chunk_store
         from oprag.cli.chroma_directory import open_directory
@@ -148,19 +167,16 @@ def open_library(
         store = open_chroma(
             path, embeddings, name, create_collection_if_not_exists=False
         )
-        return Library(store, StoredTexts(chunk_store(store)))
-    texts = _inside(path, read_told([path], console).texts)
-    index = open_index(
-        index_label([path], embeddings.name),
-        as_documents(texts),
-        embeddings,
-        folder=folder,
-        told=told,
-    )
+        texts = StoredTexts(chunk_store(store))
+        return Library(store, texts, path / DATABASE, _written(path / DATABASE))
+    read = _inside(path, read_told([path], console).texts)
+    label = index_label([path], embeddings.name)
+    index = open_index(label, as_documents(read), embeddings, folder=folder, told=told)
     for failed in index.report.failed:
         note(f"Not indexed: {failed_line(failed)}")
     console.print(f"Index: {index.chunks:,} chunks", soft_wrap=True)
-    return Library(index.vectorstore, FileTexts(texts))
+    manifest = folder / f"{label}.json"
+    return Library(index.vectorstore, FileTexts(read), manifest, _written(manifest))
 
 
 def _inside(path: Path, texts: Iterable[FileText]) -> list[FileText]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +20,7 @@ from oprag.cli.options import (
 from oprag.cli.telling import told
 
 if TYPE_CHECKING:
+    from oprag.cli.embedding_models import SentenceTransformerEmbeddings
     from oprag.cli.library import Library, Told
 
 
@@ -66,24 +69,40 @@ def mcp(
     if not path.exists():
         raise told(f"{str(path)!r} is not there.", 2)
 
+    from oprag.cli.display import make_console
     from oprag.cli.mcp_server import Librarian, make_server
 
-    def open_it(tell: Told) -> Library:
-        from oprag.cli.display import make_console
+    @functools.cache
+    def model() -> SentenceTransformerEmbeddings:
         from oprag.cli.embedding_models import load_model
+
+        return load_model(embedding_model, make_console(stderr=True))
+
+    def open_it(tell: Told) -> Library:
         from oprag.cli.library import open_library
 
-        notes = make_console(stderr=True)
         return open_library(
             path,
-            load_model(embedding_model, notes),
+            model(),
             collection=collection,
             folder=directory or cache_folder(),
             told=tell,
-            console=notes,
+            console=make_console(stderr=True),
         )
 
+    if http is not None and _is_taken(http):
+        raise told(f"Port {http} is in use. Give --http another.", 2)
     librarian = Librarian(open_it, token_budget=token_budget, widen=widen)  # type: ignore[arg-type]  # checked by the option's callback
     server = make_server(librarian, port=http)
     librarian.start()
     server.run("stdio" if http is None else "streamable-http")
+
+
+def _is_taken(port: int) -> bool:
+    with socket.socket() as asked:
+        asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            asked.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False

@@ -67,17 +67,20 @@ class Librarian:
         self._library: Library | None = None
         self._failed = ""
         self._told: tuple[int, int | None, int] = (0, None, 0)
-        self._opening = Thread(target=self._open, args=(open_it,), daemon=True)
+        self._open_it = open_it
+        self._opening: Thread | None = None
         # Models and stores are used by one call at a time: not all bear more.
         self._turn = anyio.CapacityLimiter(1)
 
     def start(self) -> None:
-        """Begin to open the library."""
+        """Begin to open the library, or to open it anew."""
+        self._library, self._failed, self._told = None, "", (0, None, 0)
+        self._opening = Thread(target=self._open, daemon=True)
         self._opening.start()
 
-    def _open(self, open_it: Callable[[Told], Library]) -> None:
+    def _open(self) -> None:
         try:
-            self._library = open_it(self._tell)
+            self._library = self._open_it(self._tell)
         except typer.Exit:
             self._failed = "The documents cannot be opened; the server's log says why."
         except (OpragError, OSError) as error:
@@ -89,9 +92,15 @@ class Librarian:
         self._told = documents, total, chunks
 
     async def library(self, context: Context[Any, Any, Any]) -> Library:
-        """Return the library; until it is open, tell the client how far it is."""
+        """Return the library; until it is open, tell the client how far it is.
+
+        It is opened anew if that failed, or if another process wrote to the index: this
+        one would find a part of it.
+        """
+        if self._failed or (self._library is not None and self._library.is_outdated()):
+            self.start()
         last, reports = None, 0
-        while self._opening.is_alive():
+        while self._opening is not None and self._opening.is_alive():
             if self._told != last:
                 last = done, total, chunks = self._told
                 said = f"Indexed {done} of {total} documents, {chunks:,} chunks"

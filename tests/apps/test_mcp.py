@@ -226,6 +226,32 @@ async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
         assert f"{notes / 'report.pdf'}: 3 pages" in listed
 
 
+async def test_what_another_command_indexed_is_found_by_a_running_server(
+    tiny_model, tmp_path
+):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The old gate is red.")
+    (folder / "b.txt").write_text("The barn is high.")
+    how = ["--directory", str(tmp_path / "kept"), "--embedding-model", str(tiny_model)]
+    async with started(
+        ["-m", "oprag", "mcp", str(folder), *how], tmp_path / "log"
+    ) as session:
+        assert "old gate" in await asked(session, "search", question="gate")
+        (folder / "a.txt").write_text("The new gate is green.")
+        again = await asyncio.create_subprocess_exec(
+            *[sys.executable, "-m", "oprag", "index", str(folder), *how],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert await again.wait() == 0
+        found = await asked(session, "search", question="gate")
+        assert "new gate" in found
+        assert "barn" in found
+        read = await asked(session, "read", document=str(folder / "a.txt"))
+        assert inside(read) == "The new gate is green."
+
+
 def test_a_folder_that_is_not_there_is_told():
     done = subprocess.run(
         [sys.executable, "-m", "oprag", "mcp", "nowhere"],

@@ -217,3 +217,23 @@ async def test_documents_that_cannot_be_opened_refuse_each_call():
         for tool, given in (("search", {"question": "?"}), ("documents", {})):
             said = await refused(session, tool, **given)
             assert "cannot be opened: The folder holds no file" in said
+
+
+async def test_documents_that_can_be_opened_later_answer_then(library):
+    tried = []
+
+    def failing_once(_: object) -> Library:
+        tried.append(1)
+        if len(tried) < 3:
+            message = "Not yet."
+            raise OpragError(message)
+        return library
+
+    librarian = Librarian(failing_once, token_budget=4_000, widen=None)
+    librarian.start()
+    async with create_connected_server_and_client_session(
+        make_server(librarian)
+    ) as session:
+        while (await session.call_tool("documents", {})).isError:
+            assert len(tried) < 3
+        assert "report.pdf" in await asked(session, "documents")
