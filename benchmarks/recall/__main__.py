@@ -63,7 +63,7 @@ def _measured(
         for book in books:  # vectors first, in one process
             rank_chunks(book, splitting, counter, given.cache)
     start = time.monotonic()
-    jobs = [(arm, book, given.cache) for arm in arms for book in books]
+    jobs = [(arm, book, given.cache) for book in books for arm in arms]
     with get_context("spawn").Pool(2) as pool:
         found = pool.map(measure_book, jobs, chunksize=1)
     print(f"{name}: measured in {time.monotonic() - start:.0f} s", file=sys.stderr)

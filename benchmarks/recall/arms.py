@@ -114,8 +114,17 @@ ARMS = (
 def measure_book(job: tuple[Arm, Book, Path]) -> list[list[Kept]]:
     """Rank and measure one arm on one book; the vectors are in the folder."""
     arm, book, cache = job
-    counter = remembering(resolve_token_counter("cl100k_base"))
-    return measure(arm, book, rank_chunks(book, arm.splitting, counter, cache), counter)
+    return measure(arm, book, _ranked(book, tuple(arm.splitting), cache), _counter())
+
+
+@lru_cache(1)
+def _counter() -> NamedTokenCounter:
+    return remembering(resolve_token_counter("cl100k_base"))
+
+
+@lru_cache(3)
+def _ranked(book: Book, splitting: tuple[str, ...], cache: Path) -> Ranked:
+    return rank_chunks(book, splitting, _counter(), cache)
 
 
 def remembering(counter: NamedTokenCounter) -> NamedTokenCounter:
@@ -154,7 +163,7 @@ def measure(
         )
         rows.append(
             [
-                Kept.of(question, passages, count(passages) / budget)
+                Kept.of(book, question, passages, count(passages) / budget)
                 for passages, budget in zip(read, BUDGETS, strict=True)
             ]
         )

@@ -33,7 +33,7 @@ _LEAST = 16
 _FILLING_HITS = 20
 """Hits at first where their neighbours fill the budget."""
 _COMPETING_HITS = 40
-"""The same where neighbours come before hits that are worth less."""
+"""The same where text is chosen by position: neighbours may come before hits."""
 _GROWTH = 2
 _PER_UNIT = 8
 """Chunks of a unit of 4,000 tokens, at 512 each."""

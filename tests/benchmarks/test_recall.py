@@ -26,12 +26,14 @@ from tests.langchain.corpus import ListRetriever
 def test_evidence_is_kept_where_all_its_characters_are():
     # 10-20 and 20-30 touch, so 15-25 is whole; of 28-34 two of six are there.
     spans = [(20, 30), (10, 20)]
-    assert joined(spans) == [(10, 30)]
+    text = "x" * 33 + " " + "x" * 20
+    assert joined(spans, text) == [(10, 30)]
+    assert joined([(34, 40), (30, 33)], text) == [(30, 40)]  # but for a blank
     every = Question("?", ((15, 25), (28, 34)), all_needed=True)
-    assert evidence_kept(every, spans) == (False, 12 / 16)
+    assert evidence_kept(every, spans, text) == (False, 12 / 16)
     any_one = Question("?", ((15, 25), (28, 34)), all_needed=False)
-    assert evidence_kept(any_one, spans) == (True, 1.0)
-    assert evidence_kept(any_one, []) == (False, 0.0)
+    assert evidence_kept(any_one, spans, text) == (True, 1.0)
+    assert evidence_kept(any_one, [], text) == (False, 0.0)
 
 
 def test_documents_in_order_become_books_and_the_tail_joins_the_last():
@@ -87,7 +89,7 @@ def test_an_arm_keeps_what_the_assembled_context_holds(options, monkeypatch):
             **options,
         )
         spans = [tuple(span) for passage in passages for span in passage.spans]
-        assert found[:2] == evidence_kept(book.questions[0], spans)
+        assert found[:2] == evidence_kept(book.questions[0], spans, text)
 
 
 def test_the_table_has_a_line_for_each_arm_and_a_mean():
@@ -158,7 +160,9 @@ def test_tokens_needed_are_where_the_assembled_context_first_holds_the_evidence(
             token_counter=counter,
             selection="recall",
         )
-        return evidence_kept(book.questions[0], [s for p in passages for s in p.spans])
+        return evidence_kept(
+            book.questions[0], [s for p in passages for s in p.spans], text
+        )
 
     assert holds(int(1.1 * needed))[0]
     assert not holds(int(0.8 * needed))[0]
