@@ -179,6 +179,8 @@ def _best_first(
         if retriever.widen is None or tokens is None:
             return retriever.base_retriever
         budget = tokens
+        # A budget that nobody set is no mistake if it stays unfilled.
+        retriever._told().is_new("unfilled")  # noqa: SLF001 -- our own class
     return retriever.model_copy(
         update={
             "token_budget": budget,

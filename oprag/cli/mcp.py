@@ -69,6 +69,15 @@ def mcp(
     if not path.exists():
         raise told(f"{str(path)!r} is not there.", 2)
 
+    from oprag.cli.library import DATABASE
+
+    if collection and not (path / DATABASE).is_file():
+        message = (
+            f"--collection names a collection of a Chroma directory, and {path} is "
+            "none. Leave it out: files are indexed as they are."
+        )
+        raise told(message, 2)
+
     from oprag.cli.display import make_console
     from oprag.cli.mcp_server import Librarian, make_server
 

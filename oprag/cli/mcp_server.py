@@ -17,6 +17,7 @@ from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from oprag.cli.telling import note
 from oprag.context import GAP_MARK, NOTHING_FOUND, Widen
 from oprag.errors import BudgetTooSmallError, OpragError
 
@@ -83,10 +84,13 @@ class Librarian:
             self._library = self._open_it(self._tell)
         except typer.Exit:
             self._failed = "The documents cannot be opened; the server's log says why."
+            return
         except (OpragError, OSError) as error:
             self._failed = f"The documents cannot be opened: {error}"
         except Exception as error:  # noqa: BLE001 -- else each call would wait for ever
             self._failed = f"The documents cannot be opened: {error!r}"
+        if self._failed:
+            note(self._failed)  # for the log; each call of a client is told, too
 
     def _tell(self, documents: int, total: int | None, chunks: int) -> None:
         self._told = documents, total, chunks

@@ -14,8 +14,10 @@ from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.vectorstores import InMemoryVectorStore
 from mcp import ClientSession
 from mcp.shared.memory import create_connected_server_and_client_session
+from typer.testing import CliRunner
 
 from langchain_oprag import OffsetSentenceSplitter, chunk_store, index_documents
+from oprag.cli.app import app
 from oprag.cli.index import as_documents
 from oprag.cli.library import FileTexts, Library, StoredTexts
 from oprag.cli.mcp_server import Librarian, make_server
@@ -204,7 +206,7 @@ async def test_outlines_and_lists_lead_to_what_can_be_read(library, notes):
         assert len(some.splitlines()) == 1
 
 
-async def test_documents_that_cannot_be_opened_refuse_each_call():
+async def test_documents_that_cannot_be_opened_refuse_each_call(capsys):
     def failing(_: object) -> Library:
         message = "The folder holds no file that can be read."
         raise OpragError(message)
@@ -217,6 +219,33 @@ async def test_documents_that_cannot_be_opened_refuse_each_call():
         for tool, given in (("search", {"question": "?"}), ("documents", {})):
             said = await refused(session, tool, **given)
             assert "cannot be opened: The folder holds no file" in said
+    assert "cannot be opened: The folder holds no file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["nowhere"], "Error: 'nowhere' is not there."),
+        (
+            [".", "--collection", "notes"],
+            "of a Chroma directory, and . is none. Leave it out: files are indexed",
+        ),
+        (
+            [".", "--widen", "all"],
+            "it takes a number of neighbours from 1 on, or fill.",
+        ),
+        ([".", "--token-budget", "0"], "Invalid value for '--token-budget'"),
+    ],
+)
+def test_a_mistake_of_the_command_line_is_told_before_a_client_connects(
+    given, said, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+
+    result = CliRunner().invoke(app, ["mcp", *given])
+
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
 
 
 async def test_documents_that_can_be_opened_later_answer_then(library):

@@ -12,7 +12,12 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from langchain_oprag import OrderPreservingRetriever, SelfRouteChain
-from oprag.errors import InvalidOptionError, PositionWarning, UnfitIndexError
+from oprag.errors import (
+    InvalidOptionError,
+    PositionWarning,
+    UnfilledBudgetWarning,
+    UnfitIndexError,
+)
 from oprag.metadata import own_name
 from tests.langchain.recording import RecordingChatModel
 from tests.stores.langchain_places import HashEmbeddings
@@ -211,3 +216,21 @@ async def test_the_first_rung_reads_neighbours(store):
     assert runs[1] < runs[0]
     with pytest.raises(InvalidOptionError, match="Set it on the retriever"):
         SelfRouteChain(llm=model, retriever=store.as_retriever(), widen=1)
+
+
+async def test_a_budget_that_only_self_route_set_is_not_said_to_be_unfilled(
+    store, recwarn
+):
+    chain = SelfRouteChain(
+        llm=RecordingChatModel(replies=[AIMessage("An answer.")] * 2),
+        retriever=OrderPreservingRetriever(
+            vectorstore=store, search_kwargs={"k": 3}, widen=1
+        ),
+        rungs=[400 * SIZE],
+        **COUNTED,
+    )
+
+    chain.invoke("?")
+    await chain.ainvoke("?")
+
+    assert not [each for each in recwarn if each.category is UnfilledBudgetWarning]
