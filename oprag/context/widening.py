@@ -30,8 +30,8 @@ from oprag.metadata import (
     N_CHUNKS,
     PART_INDEX,
     TOKEN_COUNT,
-    TOKEN_COUNTER,
     chunk_id,
+    counter_of,
     version_text,
 )
 from oprag.positions import as_number
@@ -346,7 +346,7 @@ def _mean(hits: Sequence[Hit], options: ContextOptions) -> float:
     counter = resolve_token_counter(options.token_counter)
 
     def tokens(hit: Hit) -> int:
-        known = counter.name and hit.metadata.get(TOKEN_COUNTER) == counter.name
+        known = counter.name and counter_of(hit.metadata) == counter.name
         stored = as_number(hit.metadata.get(TOKEN_COUNT)) if known else None
         return counter(hit.text) if stored is None else stored
 
