@@ -350,6 +350,29 @@ def chunk_id(
     return _as_uuid(hashed.hexdigest())
 
 
+def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
+    """Return the id that `index_documents` gives to a chunk.
+
+    It is made of the chunk's document, version and part, its number in the document,
+    and all metadata that are not oprag's. So other metadata give another id, and that
+    of a chunk beside it can be computed, if both have the same.
+
+    Args:
+        metadata: Of the chunk, or of one beside it.
+        index: Its `chunk_index`.
+    """
+    start = metadata.get(CHAR_START)
+    others = [
+        # LangChain's, which says again where the chunk begins.
+        (key, None if key == "start_index" and value == start else value)
+        for key, value in sorted(metadata.items(), key=str)
+        if key not in OWN_KEYS
+    ]
+    version, part = str(metadata.get(DOC_VERSION) or ""), metadata.get(PART_INDEX)
+    own = chunk_id(own_name(metadata) or "", index, version=version, part=part)
+    return named_id(f"{own}\n{others!r}")
+
+
 def named_id(name: str) -> str:
     """Stable id of anything that has a name: `uuid.uuid5`, several times as fast."""
     hashed = _hashed_namespace().copy()
