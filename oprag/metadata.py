@@ -6,6 +6,7 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
@@ -36,7 +37,12 @@ See `oprag.positions.group_parts`."""
 TOKEN_COUNT = "token_count"
 """Tokens of the chunk's own text."""
 TOKEN_COUNTER = "token_counter"
-"""Name of the counter behind `token_count`; absent where it has no name."""
+"""Name of the counter behind `token_count`. Absent where that is `DEFAULT_COUNTER` and
+the rest of the metadata proves it; see `counter_of`."""
+DEFAULT_COUNTER = "cl100k_base"
+"""What counts tokens where nobody says what."""
+UNKNOWN_COUNTER = "unknown"
+"""In `token_counter`, on a chunk that oprag stamped: the count is somebody else's."""
 TEXT_LENGTH = "text_length"
 """Characters of the part's whole text; on the first chunk of the part only, as the
 hashes are. See `text_stamp`."""
@@ -98,6 +104,8 @@ OWN_KEYS = (
 
 _KEY_DIGITS = 16
 _SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
+_STAMPED = re.compile(rf"\d{{{_SETTINGS_DIGITS}}}-\d{{{_TEXT_DIGITS}}}")
+"""A `doc_version`."""
 _NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """uuid.NAMESPACE_OID, without importing `uuid` for it."""
 _VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
@@ -163,13 +171,71 @@ def without_repeated_name(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def spelled_out(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata with the `doc_uri` that is left out where others say the same.
+    """Return metadata with the `doc_uri` and `token_counter` that others tell.
 
     Ids and comparisons are made of this, so that nothing is written anew because less
     is written.
     """
-    name = own_name(metadata)
-    return {**metadata, **({} if name is None else {DOC_URI: name})}
+    name, counter = own_name(metadata), counter_of(metadata)
+    return {
+        **metadata,
+        **({} if name is None else {DOC_URI: name}),
+        **({TOKEN_COUNTER: counter} if counter else {}),
+    }
+
+
+def counter_of(metadata: Mapping[str, Any]) -> str:
+    """Return the name of the counter that a chunk's `token_count` comes from.
+
+    `token_counter`; without it that of `told_counter`.
+
+    Args:
+        metadata: Of any chunk or result.
+
+    Returns:
+        The name; empty where there is no count, or nothing tells whose it is.
+    """
+    written = metadata.get(TOKEN_COUNTER)
+    if TOKEN_COUNT not in metadata or written == UNKNOWN_COUNTER:
+        return ""
+    if written is not None:
+        return written if isinstance(written, str) else ""
+    key, version = metadata.get(DOC_KEY), metadata.get(DOC_VERSION)
+    if not isinstance(key, str) or not isinstance(version, str):
+        return ""
+    return told_counter(key, own_name(metadata), version)
+
+
+@lru_cache(maxsize=4096)  # one document has many chunks
+def told_counter(key: Any, name: str | None, version: Any) -> str:
+    """Return whose a `token_count` is that has no `token_counter` beside it.
+
+    That of `DEFAULT_COUNTER`, if oprag stamped the chunk: its name has its `doc_key`,
+    and it has a `doc_version`.
+
+    Args:
+        key: Its `doc_key`.
+        name: Its document's name.
+        version: Its `doc_version`.
+    """
+    stamped = isinstance(version, str) and _STAMPED.fullmatch(version)
+    proved = stamped and name is not None and document_key(name) == key
+    return DEFAULT_COUNTER if proved else ""
+
+
+def keeping_counter(
+    metadata: dict[str, Any], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return metadata whose `token_count` is nobody else's than it was.
+
+    Args:
+        metadata: As it is to be written.
+        before: As it was; nobody may know who wrote a count there.
+    """
+    counter = counter_of(before)
+    if TOKEN_COUNT not in metadata or counter_of(metadata) == counter:
+        return metadata
+    return {**metadata, TOKEN_COUNTER: counter or UNKNOWN_COUNTER}
 
 
 def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
@@ -282,6 +348,29 @@ def chunk_id(
     hashed = _hashed_scope(name, version, part, offset).copy()
     hashed.update(b"%d" % index)
     return _as_uuid(hashed.hexdigest())
+
+
+def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
+    """Return the id that `index_documents` gives to a chunk.
+
+    It is made of the chunk's document, version and part, its number in the document,
+    and all metadata that are not oprag's. So other metadata give another id, and that
+    of a chunk beside it can be computed, if both have the same.
+
+    Args:
+        metadata: Of the chunk, or of one beside it.
+        index: Its `chunk_index`.
+    """
+    start = metadata.get(CHAR_START)
+    others = [
+        # LangChain's, which says again where the chunk begins.
+        (key, None if key == "start_index" and value == start else value)
+        for key, value in sorted(metadata.items(), key=str)
+        if key not in OWN_KEYS
+    ]
+    version, part = str(metadata.get(DOC_VERSION) or ""), metadata.get(PART_INDEX)
+    own = chunk_id(own_name(metadata) or "", index, version=version, part=part)
+    return named_id(f"{own}\n{others!r}")
 
 
 def named_id(name: str) -> str:

@@ -13,6 +13,7 @@ from oprag.metadata import (
     chunk_id,
     document_key,
     document_version,
+    indexed_id,
     named_id,
     own_name,
     spelled_out,
@@ -101,3 +102,29 @@ def test_a_name_is_left_out_only_where_it_is_read_again(metadata):
     assert spelled_out(short) == spelled_out(written) == written
     repeated = "a.txt" in map(metadata.get, ("source", "file_path"))
     assert ("doc_uri" in short) != repeated
+
+
+PLACED = {"source": "a.txt", "doc_key": KEY, "chunk_index": 3, "char_start": 30}
+
+
+def test_the_id_of_a_chunk_beside_is_computed_where_the_metadata_are_the_same():
+    beside = {**PLACED, "chunk_index": 4, "char_start": 40, "token_count": 9}
+
+    assert indexed_id(PLACED, 4) == indexed_id(beside, 4)
+    assert indexed_id(PLACED, 3) == indexed_id(beside, 3) != indexed_id(PLACED, 4)
+    told = {**PLACED, "start_index": 30}
+    assert indexed_id(told, 4) == indexed_id({**beside, "start_index": 40}, 4)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"author": "Swift"},
+        {"start_index": 31},
+        {"part_index": 0},
+        {"doc_version": "123456-123456789012"},
+        {"doc_uri": "b.txt"},
+    ],
+)
+def test_with_other_metadata_a_chunk_has_another_id(change):
+    assert indexed_id({**PLACED, **change}, 3) != indexed_id(PLACED, 3)

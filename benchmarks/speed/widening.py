@@ -17,7 +17,7 @@ _BATCH = 5_000
 def measure(setup: Setup) -> Iterator[Measured]:
     """Measure all rows of the group: one neighbour, two, and as many as fit.
 
-    Then one where ids have all metadata in them, so that nobody can compute them.
+    Then one with the ids that `index_documents` gives.
     """
     import chromadb
     from langchain_chroma import Chroma
@@ -67,7 +67,7 @@ def _work(store: Any) -> dict[str, Callable[[], object]]:
 
 def _fill(store: Any, setup: Setup, *, indexed: bool) -> None:
     from langchain_oprag import OffsetTokenSplitter
-    from oprag.metadata import named_id
+    from oprag.metadata import indexed_id
 
     splitter = OffsetTokenSplitter(chunk_size=64, chunk_overlap=0)
     text = longer(setup.text, _CHUNKS * 400)
@@ -79,7 +79,7 @@ def _fill(store: Any, setup: Setup, *, indexed: bool) -> None:
         texts = [f"{number} {chunk.page_content}" for chunk in chunks]
         ids = [chunk.id for chunk in chunks]
         if indexed:
-            ids = [named_id(f"{chunk.id}\n{chunk.metadata}") for chunk in chunks]
+            ids = [indexed_id(chunk.metadata, i) for i, chunk in enumerate(chunks)]
         vectors = store.embeddings.embed_documents(texts)
         for first in range(0, len(chunks), _BATCH):
             last = first + _BATCH

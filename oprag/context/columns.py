@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, repeat
-from operator import add, contains, itemgetter, sub
+from operator import add, contains, itemgetter, methodcaller, sub
 from typing import Any, NamedTuple
 
 from oprag.chunk import Passage
@@ -35,8 +35,10 @@ from oprag.metadata import (
     PART_INDEX,
     TOKEN_COUNT,
     TOKEN_COUNTER,
+    UNKNOWN_COUNTER,
     named_by,
     own_name,
+    told_counter,
     version_text,
 )
 from oprag.tokens import (
@@ -48,6 +50,7 @@ from oprag.tokens import (
 )
 
 _VERSION = itemgetter(DOC_VERSION)
+_COUNTED_BY = (TOKEN_COUNTER, DOC_VERSION, *NAMED_BY)
 
 HEAD_JOINT = "\n\n"
 """Between what is sent before a text, and the text."""
@@ -347,13 +350,26 @@ def _stored_counts(
     # With others what joints add is not known.
     if not counter.name or counter.additive_at is None:
         return None
-    found = _values(metadatas, TOKEN_COUNTER, TOKEN_COUNT)
-    if found is None:
+    found = _values(metadatas, TOKEN_COUNT)
+    if found is None or _counters(metadatas) != {counter.name}:
         return None
-    names, counts = found
-    if names.count(counter.name) != len(names):
-        return None
+    (counts,) = found
     return counts if set(map(type, counts)) == {int} and min(counts) >= 0 else None
+
+
+def _counters(metadatas: Sequence[Mapping[str, Any]]) -> set[Any] | None:
+    """`counter_of` each; None where there is more than can be told here."""
+    columns = [map(methodcaller("get", key), metadatas) for key in _COUNTED_BY]
+    try:
+        facts = {*zip(*columns, strict=True)}
+        return {
+            told_counter(key, named_by(uri, key, *files), version)
+            if written is None
+            else written
+            for written, version, uri, key, *files in facts
+        } - {UNKNOWN_COUNTER}
+    except TypeError:  # a list is none of these
+        return None
 
 
 def _added_by_heads(

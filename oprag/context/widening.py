@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -27,12 +27,14 @@ from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
-    DOC_URI,
+    DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
     TOKEN_COUNT,
-    TOKEN_COUNTER,
     chunk_id,
+    counter_of,
+    indexed_id,
+    own_name,
     version_text,
 )
 from oprag.positions import as_number
@@ -171,29 +173,20 @@ class Widening:
 
         An id is computed only beside a hit whose own one is computed in this way.
         """
-        named = {
-            place.scope: self._hits[place.number].metadata[DOC_URI]
-            for place in self.places
-            if self._has_computed_id(place)
-        }
+        ids = {place.number: self._computed_id(place) for place in self.places}
         return {
-            (*scope, index): chunk_id(named[scope], index, version=scope[1])
-            if scope in named
+            (*scope, index): made(self._hits[hit].metadata, index)
+            if (made := ids[hit])
             else ""
-            for scope, index in self.wanted
+            for (scope, index), (_, hit) in self.wanted.items()
         }
 
-    def _has_computed_id(self, place: _Place) -> bool:
-        """Whether a hit's id says no more than its document, version and index.
-
-        Those of `index_documents` have all metadata in them; in those of parts (pages)
-        chunks are numbered by part.
-        """
+    def _computed_id(self, place: _Place) -> Callable[..., str] | None:
+        """How a hit's id is made; None where its metadata do not tell."""
         own = self._ids[place.number] if self._ids else None
-        name = self._hits[place.number].metadata.get(DOC_URI)
-        if not own or not isinstance(name, str) or place.part is not None:
-            return False
-        return own == chunk_id(name, place.at, version=place.scope[1])
+        metadata = self._hits[place.number].metadata
+        made = (each for each in (indexed_id, _splitters_id) if own)
+        return next((each for each in made if each(metadata, place.at) == own), None)
 
     def neighbours(self, stored: Iterable[StoredChunk]) -> list[Neighbour]:
         """Return what came as neighbours, in the order in which they are taken.
@@ -288,6 +281,14 @@ class Widening:
         return math.ceil(_SLACK * left) if left > 0 else 0
 
 
+def _splitters_id(metadata: Mapping[str, Any], index: int) -> str:
+    """The id that a splitter gives; among parts (pages) it counts in each part."""
+    name, version = own_name(metadata), str(metadata.get(DOC_VERSION) or "")
+    if name is None or PART_INDEX in metadata:
+        return ""
+    return chunk_id(name, index, version=version)
+
+
 def _unplaced(metadata: Mapping[str, Any]) -> InvalidOptionError:
     message = (
         f"widen= finds neighbours by {DOC_KEY} and {CHUNK_INDEX}, and the chunks have "
@@ -350,7 +351,7 @@ def _mean(hits: Sequence[Hit], options: ContextOptions) -> float:
     counter = resolve_token_counter(options.token_counter)
 
     def tokens(hit: Hit) -> int:
-        known = counter.name and hit.metadata.get(TOKEN_COUNTER) == counter.name
+        known = counter.name and counter_of(hit.metadata) == counter.name
         stored = as_number(hit.metadata.get(TOKEN_COUNT)) if known else None
         return counter(hit.text) if stored is None else stored
 

@@ -23,7 +23,7 @@ from oprag.metadata import (
     N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
-    TOKEN_COUNTER,
+    counter_of,
     document_key,
     own_name,
     stamped_hash,
@@ -204,7 +204,7 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
 
 def _are_ours(chunks: Sequence[StoredChunk]) -> bool:
     """Whether oprag's own splitters made them, which drop nothing."""
-    return any(TOKEN_COUNTER in chunk.metadata for chunk in chunks) and not any(
+    return any(counter_of(chunk.metadata) for chunk in chunks) and not any(
         NONSPACE_HASH in chunk.metadata for chunk in chunks
     )
 

@@ -26,6 +26,7 @@ from oprag.metadata import (
     TOKEN_COUNTER,
     document_key,
     document_version,
+    keeping_counter,
     text_stamp,
     without_repeated_name,
 )
@@ -116,8 +117,8 @@ def replaced(
 
     Every old position goes; LangChain's `start_index` stays, corrected, where the
     place is proved. A token count and the stamp of a text go with another span: they
-    were of another text. A `doc_uri` that was not there is not written where another
-    key says the same.
+    were of another text. A count that stays is nobody else's than it was. A `doc_uri`
+    that was not there is not written where another key says the same.
     """
     stale = {*POSITION_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
@@ -126,7 +127,9 @@ def replaced(
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
         kept["start_index"] = entry[CHAR_START]
-    return kept if DOC_URI in metadata else without_repeated_name(kept)
+    if DOC_URI not in metadata:
+        kept = without_repeated_name(kept)
+    return keeping_counter(kept, metadata)
 
 
 def _order(name: str, part: SourcePart) -> list[int]:

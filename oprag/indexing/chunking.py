@@ -15,12 +15,14 @@ from oprag.errors import UnreadableFileError
 from oprag.indexing.flat import UnsupportedMetadata, flat_metadata, unstorable
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import (
+    CHUNK_INDEX,
     DOC_SCOPE,
     DOC_VERSION,
     OWN_KEYS,
     PART_INDEX,
     chunk_id,
     document_version,
+    indexed_id,
     named_id,
     spelled_out,
     without_repeated_name,
@@ -115,16 +117,16 @@ def chunks_of(
         )
         for chunk in placed
     ]
-    return framework.finished([chunk._replace(id=_full_id(chunk)) for chunk in flat])
+    return framework.finished([*map(_named, flat)])
 
 
-def _full_id(chunk: WantedChunk) -> str:
-    """The chunk's id with its metadata in it.
-
-    Whatever of a chunk changes, what is written has an id that the store does not
-    have yet: the old chunk stays until the new one is there.
-    """
-    return named_id(f"{chunk.id}\n{sorted(spelled_out(chunk.metadata).items())!r}")
+def _named(chunk: WantedChunk) -> WantedChunk:
+    """The chunk with its id, and one with all its metadata in it."""
+    everything = sorted(spelled_out(chunk.metadata).items())
+    return chunk._replace(
+        id=indexed_id(chunk.metadata, int(chunk.metadata[CHUNK_INDEX])),
+        other_id=named_id(f"{chunk.id}\n{everything!r}"),
+    )
 
 
 def _refuse_unstorable(name: str, what: str, text: str) -> None:

@@ -32,7 +32,7 @@ class WantedChunk(NamedTuple):
     """One chunk as the store is to hold it."""
 
     id: str
-    """Of its document, version, index and metadata: another chunk has another id."""
+    """Of its document, version, index and metadata; see `oprag.metadata.indexed_id`."""
     text: str
     """The chunk's text."""
     metadata: Mapping[str, str | int | float]
@@ -40,6 +40,10 @@ class WantedChunk(NamedTuple):
     source: Any = None
     """The framework's object that is handed to the store; None where it can be
     made of the rest."""
+    other_id: str = ""
+    """With oprag's own metadata in it as well, as in earlier indexes. The chunk gets it
+    where the store has another one under `id`, which stays until this one is there: a
+    splitter may cut the same text otherwise, and not say so."""
 
 
 class WantedDocument(NamedTuple):
@@ -120,7 +124,7 @@ def plan(
     by_id: dict[str, list[StoredChunk]] = {}
     for chunk in own:
         by_id.setdefault(chunk.id, []).append(chunk)
-    found = [(chunk, by_id.pop(chunk.id, [])) for chunk in wanted]
+    found = [_with_rows(chunk, by_id) for chunk in wanted]
     rewrite = tuple(
         chunk
         for chunk, rows in found
@@ -147,6 +151,18 @@ def plan(
     delete = sorted(last, key=last.__getitem__)
     unchanged = len(wanted) - len(add) - len(rewrite)
     return IndexingPlan(tuple(add), rewrite, tuple(delete), unchanged)
+
+
+def _with_rows(
+    chunk: WantedChunk, by_id: dict[str, list[StoredChunk]]
+) -> tuple[WantedChunk, list[StoredChunk]]:
+    """The chunk by the id that it has or gets, with what it takes the place of."""
+    other = chunk._replace(id=chunk.other_id) if chunk.other_id else chunk
+    rows, others = by_id.get(chunk.id, []), by_id.get(other.id, [])
+    if not any(_same(chunk, row) for row in rows):
+        is_there = any(_same(chunk, row) for row in others)
+        chunk = other if is_there or (rows and not others) else chunk
+    return chunk, by_id.pop(chunk.id, [])
 
 
 def _refuse_other_scope(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from oprag.metadata import (
@@ -12,6 +13,7 @@ from oprag.metadata import (
     DOC_VERSION,
     STAMP_KEYS,
     TEXT_HASH,
+    TOKEN_COUNTER,
     CountedSpan,
     chunk_id,
     chunk_metadata,
@@ -20,6 +22,7 @@ from oprag.metadata import (
     own_name,
     stamped_hash,
     text_stamp,
+    told_counter,
     version_text,
     without_repeating,
 )
@@ -77,6 +80,9 @@ def stamp_chunks(
     written = chunk_metadata(
         name, placed, counter.name, numbers=numbers, version=version
     )
+    if told_counter(document_key(name), name, version) == counter.name:
+        for entry in chain(*written):
+            del entry[TOKEN_COUNTER]
     again = are_own_chunks([part.source for part in parts])
     for part, row in zip(parts, written, strict=True):
         if row and not part.offset:

@@ -20,6 +20,7 @@ from oprag.errors import (
     TokenizerError,
     named,
 )
+from oprag.metadata import DEFAULT_COUNTER
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
 from oprag.tokens.own_functions import checked_count, refuse_messages
@@ -33,7 +34,6 @@ TokenizerSpec: TypeAlias = Any
 """What names a token counter: None, a str, a callable or a tokenizer object."""
 
 _APPROXIMATE = "approximate"
-_DEFAULT = "cl100k_base"
 _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"
 _KEPT_KINDS = 4096
@@ -169,7 +169,7 @@ def splitting_counter(spec: TokenizerSpec = None) -> NamedTokenCounter:
     What is stored is not cut one way today and another way tomorrow, because a network
     was away.
     """
-    return resolve_token_counter(_DEFAULT if spec is None else spec)
+    return resolve_token_counter(DEFAULT_COUNTER if spec is None else spec)
 
 
 async def load_counter(spec: TokenizerSpec, *, splitting: bool = False) -> None:
@@ -180,7 +180,7 @@ async def load_counter(spec: TokenizerSpec, *, splitting: bool = False) -> None:
         splitting: Whether it is for `splitting_counter`.
     """
     if splitting and spec is None:
-        spec = _DEFAULT
+        spec = DEFAULT_COUNTER
     if spec is not None and not isinstance(spec, str):
         return
     if spec not in _loaded:
@@ -203,12 +203,12 @@ def _decided_default() -> tuple[NamedTokenCounter, str]:
     from oprag.tokens.tiktoken_files import reason_of
 
     try:
-        return _counter_by_name(_DEFAULT), ""
+        return _counter_by_name(DEFAULT_COUNTER), ""
     except MissingDependencyError as error:
         why = f"{error.package} is not installed. Install it"
     except TokenizerError as error:
         why = (
-            f"{_DEFAULT} is not on this machine and could not be fetched "
+            f"{DEFAULT_COUNTER} is not on this machine and could not be fetched "
             f"({reason_of(error.__cause__)}). Install llama-index-core (it carries the "
             "file), point TIKTOKEN_CACHE_DIR at a folder with the file"
         )

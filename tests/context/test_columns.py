@@ -22,7 +22,12 @@ WORDS = ["word", " and", " the", ". ", "\n\n", '"', "漢", ",", " x", "\n", "/",
 bodies = st.lists(st.sampled_from(WORDS), min_size=1, max_size=40).map("".join)
 
 
-def stored(name, text, size, overlap):
+ONE_TO_EIGHT = "one two three four five six seven eight"
+TOLD = [{"token_counter": COUNTER.name}, {"doc_version": "123456-123456789012"}]
+"""What tells whose counts they are."""
+
+
+def stored(name, text, size, overlap, told):
     """A document's chunks as oprag's splitters write them."""
     chunks = split_tokens(
         text, chunk_size=size, chunk_overlap=overlap, tokenizer=COUNTER
@@ -37,7 +42,7 @@ def stored(name, text, size, overlap):
                 "char_start": chunk.start,
                 "char_end": chunk.end,
                 "token_count": chunk.token_count,
-                "token_counter": COUNTER.name,
+                **told,
             },
         )
         for index, chunk in enumerate(chunks)
@@ -47,13 +52,15 @@ def stored(name, text, size, overlap):
 @st.composite
 def retrieved(draw):
     """Chunks of up to three documents, some of them changed, in any order."""
-    found = []
+    found, told = [], draw(st.sampled_from(TOLD))
     for name in ("a.txt", "b.txt", "c.txt")[: draw(st.integers(1, 3))]:
         overlap = draw(st.sampled_from([0, 0, 0, 1]))
-        found += stored(name, draw(bodies), draw(st.integers(2, 6)), overlap)
+        found += stored(name, draw(bodies), draw(st.integers(2, 6)), overlap, told)
     found = draw(st.permutations(found))[: draw(st.integers(1, 30))]
     changes = [None] * 11 + [
         *({"char_start": 0}, {"part_index": 1}, {"token_counter": "other"}),
+        *({"doc_version": "1"}, {"doc_uri": "d.txt"}, {"source": "b.txt"}),
+        *({"source": ["a.txt"]}, {"token_counter": "unknown"}),
         *({"token_count": 2.0}, {"char_end": True}, {"doc_key": ""}, {"doc_key": 7}),
         *({"char_spans": "0-1,3-4"}, {"char_start": -1}, {"token_count": None}),
         *({"part_index": [1]}, {"token_counter": []}, {"doc_key": []}),
@@ -153,7 +160,7 @@ def fields_of(result):
 
 def test_the_usual_case_is_made_in_columns():
     # Chunks 2, 0 and 3 of one document; 2 and 3 touch.
-    stored_chunks = stored("a.txt", "one two three four five six seven eight", 2, 0)
+    stored_chunks = stored("a.txt", ONE_TO_EIGHT, 2, 0, TOLD[0])
     found = [stored_chunks[number] for number in (2, 0, 3)]
     texts = [text for text, _ in found]
 
@@ -167,7 +174,7 @@ def test_the_usual_case_is_made_in_columns():
 
 
 def test_contradictions_are_left_to_the_steps():
-    found = stored("a.txt", "one two three four", 2, 0)
+    found = stored("a.txt", "one two three four", 2, 0, TOLD[1])
     text, metadata = found[0]
     contradicting = [(text, metadata), ("ten" + text[3:], metadata)]
 

@@ -151,6 +151,55 @@ def test_metadata_that_is_missing_or_differs_is_a_change(key):
         assert plan(KEY, wanted.chunks, altered).rewrite == tuple(wanted.chunks)
 
 
+def recut(wanted: WantedDocument, middle: str) -> list[WantedChunk]:
+    """The same text cut otherwise, by a splitter that does not say so."""
+    texts = [wanted.chunks[0].text + middle, wanted.chunks[1].text[len(middle) :]]
+    (first, second) = wanted.chunks
+    length = len(texts[0])
+    return [
+        first._replace(
+            text=texts[0],
+            metadata={**first.metadata, "char_end": length},
+            other_id="first, recut",
+        ),
+        second._replace(
+            text=texts[1],
+            metadata={**second.metadata, "char_start": length},
+            other_id="second, recut",
+        ),
+    ]
+
+
+def test_another_chunk_under_an_id_stays_until_the_new_one_is_there():
+    before = document("a.txt", ["one two ", "three four"])
+    wanted = recut(before, "three ")
+
+    todo = plan(KEY, wanted, stored(before))
+
+    assert [(chunk.id, chunk.text) for chunk in todo.add] == [
+        ("first, recut", "one two three "),
+        ("second, recut", "four"),
+    ]
+    assert set(todo.delete) == {chunk.id for chunk in before.chunks}
+    assert not todo.rewrite
+    after = stored(WantedDocument("a.txt", todo.add))
+    assert plan(KEY, wanted, after).is_empty
+    stopped = plan(KEY, wanted, [*stored(before), *after])
+    assert (stopped.add, stopped.rewrite) == ((), ())
+    assert set(stopped.delete) == {chunk.id for chunk in before.chunks}
+
+
+def test_chunks_of_an_earlier_index_stay_under_their_ids():
+    before = document("a.txt", ["one", "two"], year=1990)
+    wanted = [c._replace(id=f"new {c.id}", other_id=c.id) for c in before.chunks]
+
+    assert plan(KEY, wanted, stored(before)).is_empty
+    changed = [c._replace(metadata={**c.metadata, "year": 1991}) for c in wanted]
+    todo = plan(KEY, changed, stored(before))
+    assert todo.add == tuple(changed)
+    assert set(todo.delete) == {chunk.id for chunk in before.chunks}
+
+
 def test_an_id_that_is_there_twice_is_written_anew():
     wanted = document("a.txt", ["one"])
 

@@ -188,7 +188,6 @@ class TestMetadata:
                 "char_start": start,
                 "char_end": end,
                 "token_count": count,
-                "token_counter": "cl100k_base",
                 **(stamp if index == 0 else {}),
             }
             for index, (start, end, count) in enumerate([(0, 13, 3), (13, 18, 1)])

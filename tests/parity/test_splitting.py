@@ -122,6 +122,8 @@ def split_plainly(loaded: Loaded, how: Splitters) -> list[Chunk]:
                     "token_count": how.counter(own),
                     "token_counter": how.counter.name,
                 }
+                if how.counter.name == "cl100k_base":
+                    del metadata["token_counter"]
                 if not made[id(part)]:
                     metadata["text_length"] = len(part.text)
                     metadata["text_hash"] = short_hash(part.text, 12)
