@@ -13,9 +13,12 @@ from oprag.cli.app import app
 from oprag.cli.evaluation_run import FAILED
 from oprag.cli.reproduce import MISSED
 from oprag.evaluation.reproducing import recipes
+from tests.evaluation.data.conftest import counts_differ, write_csv
 from tests.evaluation.data.test_infinitebench import mc
-from tests.evaluation.data.test_papers import longbench, longrag, quality
+from tests.evaluation.data.test_papers import longbench, longrag, quality, stories
 from tests.support.openai_server import Failure, ScriptedServer
+
+__all__ = ["counts_differ", "stories", "write_csv"]  # fixtures
 
 STORY = (
     "The harbour of number {n} opened in May. Its first ship carried salt. "
@@ -254,6 +257,54 @@ def test_hotpotqa_is_compared_by_the_titles_too(ask, tmp_path):
     result, _ = ask(lambda _: "Mara", "longrag/hotpotqa", "--data", path)
 
     assert re.search(r"(?m)^longrag +title recall +50\.0 .* 74\.7 ", result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "arms", "measure"),
+    [
+        ("dos-rag/en.mc", 3 * 6 + 1, "accuracy"),
+        ("dos-rag/en.qa", 3 * 6 + 1, "F1"),
+        ("dos-rag/narrativeqa", 3 * 6 + 1, "METEOR"),
+        ("op-rag/en.mc", 1 + 2 * 9, "accuracy"),
+        ("self-route/dragon/qmsum", 3, "ROUGE-L"),
+        ("self-route/passkey", 2, "first number"),
+    ],
+)
+def test_each_recipe_runs_on_a_set_in_its_format(
+    ask, tmp_path, request, name, arms, measure
+):
+    row = {"context": BOOK, "input": "Who at 1?", "answer": ["Mara"], "options": []}
+    write(tmp_path / "longbook_qa_eng.jsonl", [{**row, "id": 0}])
+    write(tmp_path / "longbook_choice_eng.jsonl", [mc(context=BOOK, input="Who at 1?")])
+    write(tmp_path / "passkey.jsonl", [{**row, "id": 0, "answer": ["71432"]}])
+    write(tmp_path / "qmsum.jsonl", [longbench(context=BOOK, input="Who at 1?")])
+    if name.endswith("narrativeqa"):
+        request.getfixturevalue("stories")
+    recipe = DOS if name.startswith("dos-rag") else []
+    folder = ["--data", tmp_path, "--out", tmp_path / "run"]
+    result, _ = ask(reading(lambda _: True), name, *folder, *recipe)
+
+    assert result.exit_code in {0, MISSED}, result.output
+    rows = verdict(tmp_path / "run")["rows"]
+    assert len({row["arm"] for row in rows}) == arms
+    assert all(row["ours"] for row in rows if row["measure"] != "meteor")
+    assert re.search(rf"(?m)^(full-document|readagent) +{measure} ", result.stdout)
+    if name == "dos-rag/en.qa":
+        assert result.exit_code == 0
+        assert "The paper has no figures of it" in result.stdout
+
+
+def test_without_a_key_the_offline_reader_rehearses_a_table(
+    articles, tiny_model, monkeypatch, tmp_path
+):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    options = ["--model", "offline", "--data", articles, "--limit-questions", 2]
+    model = ["--embedding-model", tiny_model, "--cache", tmp_path / "cache"]
+    result = run("dos-rag/quality", *options, *model, "--runs", 1)
+
+    assert result.exit_code in {0, MISSED}, result.output
+    assert "--model is offline, in the paper openai:gpt-4o-2024-11-20" in result.stdout
+    assert "the first 2 questions alone" in result.stdout
 
 
 def test_the_tables_are_listed_with_readers_and_sets():
