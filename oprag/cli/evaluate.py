@@ -151,7 +151,7 @@ def evaluate(
     if published and not figures:
         told_none = f"The papers published no figures for {dataset.name!r}."
         dataset = replace(dataset, notes=(*dataset.notes, told_none))
-    measure = sweep_measure(dataset, offline=options.offline)
+    measure = options.measure or sweep_measure(dataset, offline=options.offline)
     if options.offline:  # its answers say little: show what contexts hold
         dataset = with_answer_recall(dataset)
     perform(

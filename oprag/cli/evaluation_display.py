@@ -8,8 +8,13 @@ from oprag.calls import Price, TokenUsage
 from oprag.evaluation.catalogue import SYSTEMS
 from oprag.evaluation.data import DATASETS
 from oprag.evaluation.estimating import RunEstimate
-from oprag.evaluation.reports.measuring import CONTEXT_MEASURES, number_of, title_of
-from oprag.evaluation.reports.summary import ArmSummary, Figure, Summary
+from oprag.evaluation.reports.measuring import (
+    CONTEXT_MEASURES,
+    figure_text,
+    number_of,
+    title_of,
+)
+from oprag.evaluation.reports.summary import ArmSummary, Summary
 
 
 def estimate_lines(
@@ -70,15 +75,6 @@ def _row(arm: ArmSummary, measures: Sequence[str]) -> tuple[str, ...]:
     budget = "" if arm.budget is None else f"{arm.budget:,}"
     share = f"{arm.declined / arm.answers:.0%}" if arm.answers else ""
     return (arm.name, budget, *figures, f"{arm.tokens:,.0f}", share)
-
-
-def figure_text(figure: Figure | None) -> str:
-    """A mean and its interval."""
-    if figure is None:
-        return "-"
-    if figure.low is None or figure.high is None:
-        return f"{figure.mean:.3f}"
-    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
 
 
 def _range(low: int, high: int) -> str:

@@ -155,6 +155,23 @@ class RunOptions:
         ),
     ] = 0
     seed: Annotated[int, typer.Option(help="Of every random draw.", min=0)] = 42
+    measure: Annotated[
+        str,
+        typer.Option(
+            help="What systems are compared by, such as evidence_recall; without it, "
+            "the set's own.",
+            show_default=False,
+        ),
+    ] = ""
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The system that the others are compared with at the same budget; "
+            "without it, vanilla-rag, or the first.",
+            show_default=False,
+        ),
+    ] = ""
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL
     query_prefix: Annotated[
         str,

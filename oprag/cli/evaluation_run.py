@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import typer
 
 from oprag.cli import INTERRUPTED
+from oprag.cli.advice import advice_lines
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.evaluation_display import estimate_lines, result_lines
@@ -18,19 +20,21 @@ from oprag.cli.evaluation_options import RunOptions
 from oprag.cli.evaluation_setup import Evaluation, make_evaluation
 from oprag.cli.progress import CountedEmbeddings, answering, spent
 from oprag.cli.telling import note, told
+from oprag.errors import invalid_option
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
 from oprag.evaluation.estimating import estimate_run
 from oprag.evaluation.failure_classes import label_declined
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
+from oprag.evaluation.reports.comparing import baseline_of
 from oprag.evaluation.reports.measuring import number_of
-from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.writing import require_libraries
 from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
 from oprag.evaluation.safe_files import alone_in
+from oprag.evaluation.scoring import compared_by
 from oprag.evaluation.system import System
 from oprag.tokens import resolve_token_counter
 
@@ -60,14 +64,16 @@ def perform(
     """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
 
     Raises:
+        InvalidOptionError: The set has no such measure, or the run no such baseline.
         MissingDependencyError: The report could not be written.
         RunInUseError: Another process carries out a run in that folder.
-        typer.Exit: See `carry_out`.
+        typer.Exit: See `carry_out`; and where the disk is full.
     """
     if out is not None:
         require_libraries()
     if options.offline:
         dataset = replace(dataset, notes=(_OFFLINE, *dataset.notes))
+    _check_comparison(dataset, systems, options)
     console = make_console(stderr=True)
     embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
@@ -81,7 +87,23 @@ def perform(
         if not options.offline:
             _show_estimate(evaluation, options)
             typer.echo("")
-        carry_out(evaluation, options, embeddings, directory, **more)
+        try:
+            carry_out(evaluation, options, embeddings, directory, **more)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise told(f"The disk is full. {_kept(evaluation, directory)}") from error
+
+
+def _check_comparison(
+    dataset: Dataset, systems: Sequence[System], options: RunOptions
+) -> None:
+    """Refuse, before anything is asked, what could not be compared in the end."""
+    baseline_of([system.name for system in systems], options.baseline)
+    names = compared_by(dataset)
+    if options.measure and options.measure not in names:
+        takes = f"The set has {', '.join(names) or 'none'}."
+        raise invalid_option("measure", options.measure, takes)
 
 
 def _tell_without_answers(dataset: Dataset) -> None:
@@ -124,12 +146,10 @@ def carry_out(
     label: bool = False,
     published: tuple[Published, ...] = (),
     measure: str = "",
-    conclude: Callable[[Summary, bool], list[str]] = lambda _, __: [],
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    `conclude` gives the lines below the table, and is told whether a cap stopped the
-    run. Systems are compared by `measure`; empty: the set's own.
+    Systems are compared by `measure`; empty: the set's own.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
@@ -145,10 +165,7 @@ def carry_out(
                 _ask(evaluation, options, directory, spending, answered, label=label)
             )
     except KeyboardInterrupt as interrupt:
-        note(
-            f"Stopped. {len(directory.answers()):,} of {len(evaluation.plan):,} "
-            f"answers are kept in {out}. Give the same command again to continue."
-        )
+        note(f"Stopped. {_kept(evaluation, directory)}")
         raise typer.Exit(INTERRUPTED) from interrupt
     finally:
         evaluation.bench.vectors.close()
@@ -159,13 +176,21 @@ def carry_out(
             price=options.price,
             published=published,
             measure=measure,
+            baseline=options.baseline,
             seed=options.seed,
+            stopped=report.stopped is not None,
         )
-        lines = [*result_lines(summary), *_spent(spending)]
-        lines += conclude(summary, report.stopped is not None)
+        lines = [*result_lines(summary), *_spent(spending), *advice_lines(summary)]
         typer.echo("\n".join([*lines, "", f"Report: {out / 'report.html'}"]))
     if not report.complete:
         raise _incomplete(report, spending, out)
+
+
+def _kept(evaluation: Evaluation, directory: RunDirectory) -> str:
+    return (
+        f"{len(directory.answers()):,} of {len(evaluation.plan):,} answers are kept in "
+        f"{directory.path}. Give the same command again to continue."
+    )
 
 
 def _account(options: RunOptions, record: Path | None = None) -> Spending:

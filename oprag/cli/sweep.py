@@ -56,9 +56,10 @@ def sweep(
     """Find out how many tokens your own documents need.
 
     Asks your questions of your documents at growing token budgets, each with chunks
-    in document order, as this project recommends it, and of the whole documents;
-    and once each as LangChain and LlamaIndex do it untouched. Ends with
-    the fewest tokens that do not do measurably worse than the best, and the evidence.
+    in document order, as this project recommends it, and of the whole documents; and
+    once each as LangChain and LlamaIndex do it untouched. Ends with the fewest
+    tokens that are shown to do as well as the best, and the evidence; or with how many
+    more questions it takes to tell.
 
     Without a chat model it measures whether the passages hold the evidence or the
     answers that your questions name; with one, its answers.
@@ -72,7 +73,6 @@ def sweep(
     specs = read_specs(systems)
     tokens = read_budgets(budgets) if budgets else []
 
-    from oprag.cli.advice import advice_lines
     from oprag.cli.evaluation_data import load_own, restrict
     from oprag.cli.evaluation_run import perform
     from oprag.evaluation.catalogue import make_system
@@ -89,6 +89,5 @@ def sweep(
         tokens or budgets_for(dataset, resolve_token_counter(None)),
         options,
         None if options.dry_run else out,
-        measure=sweep_measure(dataset, offline=options.offline),
-        conclude=advice_lines,
+        measure=options.measure or sweep_measure(dataset, offline=options.offline),
     )

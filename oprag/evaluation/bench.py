@@ -28,7 +28,8 @@ Search: TypeAlias = Literal["vectors", "bm25", "hybrid"]
 words. `"hybrid"`: by both, fused as `bm25=True` does it in a retriever."""
 
 _KEPT_DOCUMENTS = 64
-"""Split documents that are kept in memory; a run asks them in the order of the set."""
+"""Documents that are kept in memory, of each splitting: at least so many, and all that
+one question is asked of. A run asks in the order of the set."""
 _KEPT_RANKINGS = 8
 """Rankings that are kept: the budgets of one question use the same."""
 
@@ -82,8 +83,10 @@ class Bench:
         self.seed = seed
         self.answer_style = answer_style
         self.wording = wording or Wording()
-        self._hits: OrderedDict[Hashable, list[Hit]] = OrderedDict()
-        self._matrices: OrderedDict[Hashable, Matrix] = OrderedDict()
+        asked = (len(q.doc_ids) or len(dataset.documents) for q in dataset.questions)
+        self._most_documents = max(_KEPT_DOCUMENTS, *asked, 0)
+        self._hits: dict[Splitting, OrderedDict[Hashable, list[Hit]]] = {}
+        self._matrices: dict[Splitting, OrderedDict[Hashable, Matrix]] = {}
         self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()
         self._other: OrderedDict[Hashable, Any] = OrderedDict()
 
@@ -141,17 +144,18 @@ class Bench:
                 for chunk, metadata in zip(found, written, strict=True)
             ]
 
-        return _kept(self._hits, (document.doc_id, splitting), split, _KEPT_DOCUMENTS)
+        kept = self._hits.setdefault(splitting, OrderedDict())
+        return _kept(kept, document.doc_id, split, self._most_documents)
 
     def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
         """One row per chunk, in the same order."""
         return _kept(
-            self._matrices,
-            (document.doc_id, splitting),
+            self._matrices.setdefault(splitting, OrderedDict()),
+            document.doc_id,
             lambda: self.vectors.of_texts(
                 [hit.text for hit in self.chunks(document, splitting)]
             ),
-            _KEPT_DOCUMENTS,
+            self._most_documents,
         )
 
     def ranked(
@@ -221,9 +225,9 @@ class Bench:
 
         Args:
             key: What it is and everything that decides it; of one type of value.
-            make: Makes it; the longest unused of 64 things goes.
+            make: Makes it; of many things the longest unused goes.
         """
-        made: Made = _kept(self._other, key, make, _KEPT_DOCUMENTS)
+        made: Made = _kept(self._other, key, make, self._most_documents)
         return made
 
 

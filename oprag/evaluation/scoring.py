@@ -82,6 +82,16 @@ def measures_of(dataset: Dataset) -> dict[str, Measure]:
     return wanted
 
 
+def compared_by(dataset: Dataset) -> tuple[str, ...]:
+    """Name the measures that arms of a set may be compared by: more is better.
+
+    Raises:
+        MissingDependencyError: A measure's library is not installed.
+    """
+    names = [*measures_of(dataset), *_context_measures(dataset)]
+    return tuple(name for name in names if name != "wrong_order")
+
+
 def score_answers(
     answers: Iterable[Mapping[str, Any]], dataset: Dataset
 ) -> Iterator[dict[str, Any]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset
-from oprag.evaluation.statistics import Comparison, Estimate, Resampling
+from oprag.evaluation.standing import Behind, behind
+from oprag.evaluation.statistics import Comparison, Sampling
 from oprag.tokens import TokenCounter
 
 _LADDER = (250, 500, 1000, 2000, 4000, 8000, 16000, 32000, 64000)
@@ -66,6 +68,12 @@ def sweep_measure(dataset: Dataset, *, offline: bool) -> str:
 
 AS_CHEAP = 1.05
 """Up to so many times the tokens count as no more tokens."""
+MARGIN = 0.02
+"""What an arm may be worse than the best and still be advised: 2 points of 100."""
+CONFIDENCE = 0.9
+"""That it is no worse than that."""
+_ENOUGH = 0.5
+"""Of the questions that some arm has a value for, an arm needs more than so many."""
 
 
 class Candidate(NamedTuple):
@@ -83,32 +91,44 @@ class Candidate(NamedTuple):
 class SweetSpot(NamedTuple):
     """Which arm to use, and the evidence for it."""
 
-    chosen: int
-    """Index of the sweet spot among the candidates."""
+    chosen: int | None
+    """Index of the sweet spot among the candidates; None: it cannot be told."""
     best: int
-    """Index of the arm with the highest mean; the same where it is the sweet spot."""
-    estimate: Estimate
-    """Of the chosen arm."""
-    best_estimate: Estimate
-    """Of the best one."""
-    comparison: Comparison
-    """Chosen minus best, paired by question; all zero where they are the same."""
+    """Index of the arm with the highest mean."""
+    behind: Behind
+    """How far the chosen arm may be below the best one; where none is, this one."""
+    comparison: Comparison | None
+    """Chosen minus best, paired by question; None where they are the same, or none is
+    chosen."""
+    more_questions: int | None
+    """About so many more would show that the best so far is within `MARGIN` of all
+    others, if the means stay as they are; 0 where an arm is chosen, None where not even
+    that can be told."""
 
 
 def sweet_spot(
-    candidates: Sequence[Candidate], resampling: Resampling
+    candidates: Sequence[Candidate],
+    sampling: Sampling,
+    *,
+    draws: int = 2000,
+    seed: int = 42,
 ) -> SweetSpot | None:
-    """Find the cheapest arm that is not significantly worse than the best.
+    """Find the cheapest arm that is shown to be as good as the best.
 
-    The best has the highest mean; of equal means the one with fewer tokens, then the
-    first. From the fewest tokens on, each arm is compared with it on the questions
-    that both have; the first is taken whose 95 % interval of the difference reaches
-    zero. Arms are passed over where another has a higher mean for no more tokens:
-    their intervals may reach zero because they are wide. A twentieth more tokens count
-    as no more, because systems do not fill a budget equally.
+    As good: with `CONFIDENCE` at most `MARGIN` worse than whichever is the best. That
+    no difference is seen does not show it, so with few questions nothing is chosen.
 
-    With few questions intervals are wide and this finds small budgets: the interval
-    in `comparison` says how much may be lost.
+    Arms are passed over where another has a higher mean for no more tokens; a
+    twentieth more tokens count as no more, because systems do not fill a budget
+    equally. Arms where half of the questions failed are left out altogether. The
+    best so far has the highest mean; of equal means the one with fewer tokens, then
+    the first.
+
+    Args:
+        candidates: The arms.
+        sampling: Of the questions.
+        draws: See `behind`.
+        seed: The same.
 
     Returns:
         None where no arm has a value.
@@ -120,37 +140,40 @@ def sweet_spot(
     if not candidates:
         message = "There is no arm to choose from."
         raise InvalidOptionError(message, option="candidates", value=candidates)
-    estimates = {
-        index: estimate
-        for index, candidate in enumerate(candidates)
-        if (estimate := resampling.estimate(candidate.values)) is not None
+    means = {
+        place: estimate.mean
+        for place, candidate in enumerate(candidates)
+        if (estimate := sampling.estimate(candidate.values)) is not None
     }
-    if not estimates:
+    counts = {
+        place: sum(value is not None for value in candidates[place].values)
+        for place in means
+    }
+    places = [n for n in means if counts[n] > _ENOUGH * max(counts.values())]
+    if not places:
         return None
+    best = min(places, key=lambda n: (-means[n], candidates[n].tokens, n))
+    held = [candidates[place].values for place in places]
+    standing = behind(
+        sampling, held, margin=MARGIN, confidence=CONFIDENCE, draws=draws, seed=seed
+    )
+    found = dict(zip(places, standing, strict=True))
 
-    def cost(index: int) -> tuple[float, int]:
-        return candidates[index].tokens, index
+    def outdone(place: int) -> bool:
+        most = candidates[place].tokens * AS_CHEAP
+        return any(
+            means[n] > means[place] and candidates[n].tokens <= most for n in places
+        )
 
-    best = min(estimates, key=lambda index: (-estimates[index].mean, cost(index)))
-
+    good = [n for n in places if found[n].most <= MARGIN and not outdone(n)]
+    if not good:
+        wanted = counts[best] * (found[best].times - 1)
+        more = math.ceil(wanted) if math.isfinite(wanted) else None
+        return SweetSpot(None, best, found[best], None, more)
+    chosen = min(good, key=lambda n: (candidates[n].tokens, n))
     compared = (
-        (index, resampling.compare(candidates[index].values, candidates[best].values))
-        for index in sorted(estimates, key=cost)
-        if not _outdone(index, candidates, estimates)
+        None
+        if chosen == best
+        else sampling.compare(candidates[chosen].values, candidates[best].values)
     )
-    chosen, comparison = next(  # the best itself at the latest
-        (index, found)
-        for index, found in compared
-        if found is not None and found.difference.high >= 0
-    )
-    return SweetSpot(chosen, best, estimates[chosen], estimates[best], comparison)
-
-
-def _outdone(
-    index: int, candidates: Sequence[Candidate], estimates: Mapping[int, Estimate]
-) -> bool:
-    most = candidates[index].tokens * AS_CHEAP
-    return any(
-        found.mean > estimates[index].mean and candidates[other].tokens <= most
-        for other, found in estimates.items()
-    )
+    return SweetSpot(chosen, best, found[chosen], compared, 0)

@@ -76,4 +76,4 @@ def test_a_command_of_the_page_does_what_the_page_says(
     assert bool(summary["published"]) == ("--published" in line)
     assert all(arm["cost"] is None for arm in summary["arms"]) != ("--price" in line)
     if line.startswith("oprag sweep"):
-        assert "\nUse " in result.stdout
+        assert "\nCannot tell; about " in result.stdout

@@ -9,8 +9,9 @@ import pytest
 from oprag.chunk import Span
 from oprag.errors import InvalidOptionError
 from oprag.evaluation.data import Dataset, Document, Question
-from oprag.evaluation.statistics import Resampling
+from oprag.evaluation.statistics import Sampling
 from oprag.evaluation.sweeping import (
+    MARGIN,
     Candidate,
     budgets_for,
     sweep_measure,
@@ -101,129 +102,111 @@ class TestWhatIsMeasured:
         assert with_answer_recall(named) is named
 
 
-TEN = Resampling(range(10))
-"""Ten questions, each on a document of its own."""
+HUNDREDS = Sampling(range(400))
+"""400 questions, each on a document of its own."""
 
 
-def arm(tokens: float, *values: float | None) -> Candidate:
-    return Candidate(f"{tokens:g} tokens", tokens, values)
+def arm(tokens: float, right: int, of: int = 400) -> Candidate:
+    """An arm that has the first questions right."""
+    return Candidate(f"{tokens:g} tokens", tokens, [1.0] * right + [0.0] * (of - right))
 
 
-def test_the_best_is_taken_where_everything_cheaper_is_worse_on_every_question():
-    # Differences to the best are -1 on all ten: every resample's mean is -1.
-    low, high = arm(100, *[0.0] * 10), arm(200, *[1.0] * 10)
-
-    found = sweet_spot([low, high], TEN)
-
+def spot(*candidates: Candidate, sampling: Sampling = HUNDREDS):
+    found = sweet_spot(candidates, sampling)
     assert found is not None
+    return found
+
+
+def test_the_best_is_taken_where_everything_cheaper_is_worse():
+    found = spot(arm(100, 200), arm(200, 300))
+
     assert (found.chosen, found.best) == (1, 1)
-    assert found.comparison.difference[:3] == (0.0, 0.0, 0.0)
+    assert found.comparison is None
+    assert found.more_questions == 0
 
 
-def test_fewer_tokens_are_taken_where_the_difference_may_be_zero():
-    # 8 of 10 right against 9 of 10: one question differs. A resample leaves that
-    # question out with (9/10)^10 = 35 %, so the interval ends at zero.
-    low, high = arm(100, *[1.0] * 8, 0.0, 0.0), arm(200, *[1.0] * 9, 0.0)
+def test_fewer_tokens_are_taken_where_they_are_shown_to_lose_little():
+    # Two of 400 are lost: half a point, and surely less than two.
+    found = spot(arm(100, 300), arm(200, 302))
 
-    found = sweet_spot([low, high], TEN)
-
-    assert found is not None
     assert (found.chosen, found.best) == (0, 1)
-    assert found.estimate.mean == pytest.approx(0.8)
-    assert found.best_estimate.mean == pytest.approx(0.9)
-    assert found.comparison.difference.mean == pytest.approx(-0.1)
-    assert found.comparison.difference.high == 0
-    assert (found.comparison.better, found.comparison.worse) == (0, 1)
+    assert found.comparison is not None
+    assert found.comparison.difference.mean == pytest.approx(-0.005)
+    assert 0.005 < found.behind.most <= MARGIN
 
 
-def test_a_steady_difference_is_significant_however_small():
-    # -0.01 on each question: every resample's mean is -0.01.
-    low, high = arm(100, *[0.50] * 10), arm(200, *[0.51] * 10)
+def test_that_a_difference_is_not_significant_does_not_show_that_there_is_none():
+    # 8 of 10 right against 9 of 10: one question differs, and ten show nothing.
+    ten = Sampling(range(10))
+    found = spot(arm(100, 8, 10), arm(200, 9, 10), sampling=ten)
 
-    found = sweet_spot([low, high], TEN)
+    assert (found.chosen, found.best) == (None, 1)
+    assert found.behind.most > MARGIN
+    assert found.more_questions is not None
+    assert 0 < found.more_questions < 1000
 
-    assert found is not None
-    assert found.chosen == 1
+
+def test_so_many_more_questions_as_it_asks_for_do_tell():
+    values = [1.0] * 40 + [0.0] * 20, [0.0] * 4 + [1.0] * 41 + [0.0] * 15
+    arms = [Candidate("", 100 * n, held) for n, held in enumerate(values, start=1)]
+    few = spot(*arms, sampling=Sampling(range(60)))
+    assert few.chosen is None
+    assert few.more_questions is not None
+
+    times = -(-(60 + few.more_questions) // 60)
+    many = [each._replace(values=[*each.values] * times) for each in arms]
+    assert spot(*many, sampling=Sampling(range(60 * times))).chosen == 1
+
+
+def test_questions_on_few_documents_count_for_less():
+    # Ten questions are lost and ten others won; each time all on one document of 40.
+    other = Candidate("", 200, [0.0] * 10 + [1.0] * 300 + [0.0] * 90)
+    documents = Sampling([n // 40 for n in range(400)])
+
+    assert spot(arm(100, 300), other).chosen == 0
+    assert spot(arm(100, 300), other, sampling=documents).chosen is None
 
 
 def test_what_falls_behind_its_peak_is_never_taken_for_more_tokens():
-    up, peak, down = (arm(t, *[v] * 10) for t, v in ((1, 0.1), (2, 0.9), (3, 0.5)))
+    found = spot(arm(3, 200), arm(1, 40), arm(2, 360))
 
-    found = sweet_spot([down, up, peak], TEN)
-
-    assert found is not None
     assert (found.chosen, found.best) == (2, 2)
 
 
 def test_of_equal_means_the_cheaper_is_best_and_then_the_first():
-    found = sweet_spot([arm(9, *[1.0] * 10), *[arm(5, *[1.0] * 10)] * 2], TEN)
+    found = spot(arm(9, 400), arm(5, 400), arm(5, 400))
 
-    assert found is not None
     assert (found.chosen, found.best) == (1, 1)
 
 
 @pytest.mark.parametrize(("tokens", "chosen"), [(105, 1), (106, 0)])
 def test_of_those_that_take_about_the_same_the_better_is_taken(tokens, chosen):
-    # One wrong of ten, none, and the best at ten times the tokens, none either: the
-    # first reaches zero as above. 105 is a twentieth more than 100.
-    first = arm(100, *[1.0] * 9, 0.0)
-    second, third = arm(tokens, *[1.0] * 10), arm(1000, *[1.0] * 10)
+    found = spot(arm(100, 399), arm(tokens, 400), arm(1000, 400))
 
-    found = sweet_spot([first, second, third], TEN)
-
-    assert found is not None
     assert (found.chosen, found.best) == (chosen, 1)
-    assert found.estimate.mean == pytest.approx([0.9, 1.0][chosen])
 
 
-def test_what_is_uncertain_is_not_taken_before_what_is_better_for_less():
-    # A steady -0.01 is significant. Two wrong of ten are worse, and are not: a
-    # resample leaves both out with (8/10)^10 = 11 %.
-    steady, uncertain = arm(100, *[0.99] * 10), arm(200, *[1.0] * 8, 0.0, 0.0)
-    best = arm(1000, *[1.0] * 10)
+@pytest.mark.parametrize(("answered", "chosen"), [(200, 1), (201, 0)])
+def test_an_arm_with_mostly_failed_questions_is_never_the_advice(answered, chosen):
+    failed = Candidate("failed", 100, [1.0] * answered + [None] * (400 - answered))
+    found = spot(failed, arm(200, 400))
 
-    found = sweet_spot([steady, uncertain, best], TEN)
-    alone = sweet_spot([uncertain, best], TEN)
-
-    assert found is not None
-    assert alone is not None
-    assert (found.chosen, alone.chosen) == (2, 0)
+    assert found.chosen == chosen
 
 
-def test_what_is_significantly_worse_is_not_taken_for_being_as_cheap():
-    first, worse = arm(100, *[1.0] * 10), arm(101, *[0.0] * 10)
+def test_arms_without_any_value_are_left_out():
+    none = Candidate("none", 100, [None] * 400)
 
-    found = sweet_spot([worse, first], TEN)
-
-    assert found is not None
-    assert found.chosen == 1
+    assert spot(none, arm(200, 300)).chosen == 1
+    assert sweet_spot([none], HUNDREDS) is None
 
 
-def test_documents_are_drawn_and_not_questions():
-    # Five questions on each of two documents; the cheap arm fails on one document
-    # only. A resample has that document twice, once or never: the interval of the
-    # difference is -1 to 0, so it is not significant, though 5 questions are worse.
-    two = Resampling([0] * 5 + [1] * 5)
-    low, high = arm(100, *[1.0] * 5, *[0.0] * 5), arm(200, *[1.0] * 10)
+def test_one_question_asks_for_no_number_of_more():
+    found = spot(arm(100, 0, 1), arm(200, 1, 1), sampling=Sampling([0]))
 
-    found = sweet_spot([low, high], two)
-
-    assert found is not None
-    assert found.chosen == 0
-    assert found.comparison.difference[:3] == (-0.5, -1.0, 0.0)
-
-
-def test_questions_without_a_value_and_arms_without_any_are_left_out():
-    low, high = arm(100, *[None] * 10), arm(200, 1.0, *[None] * 9)
-
-    found = sweet_spot([low, high], TEN)
-
-    assert found is not None
-    assert found.chosen == 1
-    assert found.estimate.questions == 1
-    assert sweet_spot([low], TEN) is None
+    assert (found.chosen, found.more_questions) == (None, None)
 
 
 def test_without_an_arm_there_is_nothing_to_choose():
     with pytest.raises(InvalidOptionError, match="no arm"):
-        sweet_spot([], TEN)
+        sweet_spot([], HUNDREDS)

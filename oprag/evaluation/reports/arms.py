@@ -13,7 +13,7 @@ from oprag.evaluation.data import Dataset
 from oprag.evaluation.failure_classes import FAILURE_CLASSES
 from oprag.evaluation.reports.measuring import corpus_scores
 from oprag.evaluation.reports.summary import ArmSummary, Figure, arm_label
-from oprag.evaluation.statistics import Resampling, mean_and_deviation
+from oprag.evaluation.statistics import Sampling, mean_and_deviation
 
 _NOT_LABELLED = "not labelled"
 
@@ -107,7 +107,7 @@ class Rows:
         question_ids: Of the questions that were asked, in the order of the set.
         expected: Answers that each arm should have.
         measures: What is shown.
-        resampling: Over these questions.
+        sampling: Of these questions.
         price: None: no cost is told.
     """
 
@@ -116,7 +116,7 @@ class Rows:
     question_ids: Sequence[str]
     expected: int
     measures: Sequence[str]
-    resampling: Resampling
+    sampling: Sampling
     price: Price | None
 
     def row(self, arm: Arm) -> ArmSummary:
@@ -150,7 +150,7 @@ class Rows:
         figures = {}
         for measure in self.measures:
             values = arm.values(measure, self.question_ids)
-            found = self.resampling.estimate(values)
+            found = self.sampling.estimate(values)
             if found is not None:
                 _, deviation = mean_and_deviation(arm.run_means(measure))
                 figures[measure] = Figure(**found._asdict(), deviation=deviation)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from oprag.errors import invalid_option
@@ -14,8 +15,8 @@ from oprag.evaluation.reports.summary import (
     Routing,
     SweetSpotSummary,
 )
-from oprag.evaluation.statistics import Comparison, Resampling
-from oprag.evaluation.sweeping import Candidate, sweet_spot
+from oprag.evaluation.statistics import Comparison, Sampling, adjusted
+from oprag.evaluation.sweeping import AS_CHEAP, Candidate, sweet_spot
 
 _BASELINE = "vanilla-rag"
 _CONTROL = "order-"
@@ -52,43 +53,47 @@ def baseline_of(systems: Sequence[str], wanted: str = "") -> str:
 
 
 def comparisons(
-    arms: Sequence[Compared], baseline: str, resampling: Resampling
+    arms: Sequence[Compared], baseline: str, sampling: Sampling
 ) -> tuple[Difference, ...]:
-    """Compare every arm with the baseline at the same budget.
+    """Compare every arm with the baseline at the same budget, and with nothing else.
 
-    It is also compared with each system that has no budget, such as the full
-    document; two of these once. An order control is compared with the document's
-    order alone, where that was run.
+    These are planned, before any score is seen, and p is corrected for their number.
+    A system without a budget, such as the full document, is compared with others that
+    have none; as the baseline, with all. An order control is compared with the
+    document's order alone, where that was run.
     """
     found = []
     for first, second in _pairs(arms, baseline):
-        compared = resampling.compare(first.values, second.values)
+        compared = sampling.compare(first.values, second.values)
         if compared is not None:
-            labels = first.arm.label, second.arm.label
-            found.append(_difference(*labels, compared))
-    return tuple(found)
+            found.append(_difference(first, second, compared))
+    corrected = adjusted([each.p for each in found])
+    return tuple(
+        replace(each, p_adjusted=p) for each, p in zip(found, corrected, strict=True)
+    )
 
 
 def _pairs(
     arms: Sequence[Compared], baseline: str
 ) -> Iterator[tuple[Compared, Compared]]:
-    controlled = any(each.arm.system == _CONTROL_BASELINE for each in arms)
-    for place, first in enumerate(arms):
+    systems = {each.arm.system for each in arms}
+    free = [each.arm.system for each in arms if each.arm.budget is None]
+    for first in arms:
         system, budget = first.arm.system, first.arm.budget
-        control = controlled and system.startswith(_CONTROL)
-        against = _CONTROL_BASELINE if control else baseline
-        for earlier, second in enumerate(arms):
-            if second.arm.system == system:
-                continue
-            if second.arm.budget is None:
-                if not control and (budget is not None or earlier < place):
-                    yield first, second
-            elif (second.arm.budget, second.arm.system) == (budget, against):
+        against = baseline
+        if system.startswith(_CONTROL) and _CONTROL_BASELINE in systems:
+            against = _CONTROL_BASELINE
+        elif budget is None and baseline not in free:
+            against = free[0]
+        for second in arms:
+            if second.arm.system == against != system and (
+                second.arm.budget in {None, budget}
+            ):
                 yield first, second
 
 
 def sweet_spots(
-    arms: Sequence[Compared], resampling: Resampling
+    arms: Sequence[Compared], sampling: Sampling, **draws: int
 ) -> tuple[SweetSpotSummary, ...]:
     """Find the sweet spot of each system with several budgets, then of all arms.
 
@@ -100,15 +105,15 @@ def sweet_spots(
     for each in arms:
         groups.setdefault(each.arm.system, []).append(each)
     several = {name: held for name, held in groups.items() if len(held) >= _SEVERAL}
-    spots = [_spot(name, held, resampling) for name, held in several.items()]
+    spots = [_spot(name, held, sampling, **draws) for name, held in several.items()]
     if len(groups) >= _SEVERAL:
         of_use = [e for e in arms if not e.arm.system.startswith(_CONTROL)]
-        spots.append(_spot("", of_use or arms, resampling))
+        spots.append(_spot("", of_use or arms, sampling, **draws))
     return tuple(spot for spot in spots if spot is not None)
 
 
 def _spot(
-    system: str, arms: Sequence[Compared], resampling: Resampling
+    system: str, arms: Sequence[Compared], sampling: Sampling, **draws: int
 ) -> SweetSpotSummary | None:
     candidates = [
         Candidate(
@@ -118,19 +123,22 @@ def _spot(
         )
         for each in arms
     ]
-    found = sweet_spot(candidates, resampling)
+    found = sweet_spot(candidates, sampling, **draws)
     if found is None:
         return None
-    chosen, best = arms[found.chosen], arms[found.best]
+    chosen = None if found.chosen is None else arms[found.chosen]
+    best = arms[found.best]
     return SweetSpotSummary(
         system,
-        chosen.arm.label,
-        chosen.arm.system,
-        chosen.arm.budget,
-        chosen.row.tokens,
+        chosen.arm.label if chosen else None,
         best.arm.label,
-        best.row.tokens,
-        _difference(chosen.arm.label, best.arm.label, found.comparison),
+        found.behind.most,
+        _difference(chosen, best, found.comparison)
+        if chosen and found.comparison
+        else None,
+        found.more_questions,
+        chosen is not None
+        and any(each.row.tokens * AS_CHEAP < chosen.row.tokens for each in arms),
     )
 
 
@@ -181,6 +189,14 @@ def _input(line: Mapping[str, Any]) -> int:
     return tokens
 
 
-def _difference(first: str, second: str, compared: Comparison) -> Difference:
-    counts = {"better": compared.better, "worse": compared.worse}
-    return Difference(first, second, **compared.difference._asdict(), **counts)
+def _difference(first: Compared, second: Compared, compared: Comparison) -> Difference:
+    return Difference(
+        first.arm.label,
+        first.row.tokens,
+        second.arm.label,
+        second.row.tokens,
+        **compared.difference._asdict(),
+        better=compared.better,
+        worse=compared.worse,
+        p=compared.p,
+    )

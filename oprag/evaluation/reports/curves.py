@@ -33,11 +33,9 @@ _TOKENS = "input tokens of a question (mean)"
 _CONTEXT = "tokens of the context (mean)"
 
 
-def draw_against_tokens(
-    axes: Axes, summary: Summary, measure: str, published: Sequence[Published]
-) -> None:
-    """Draw a measure against the mean tokens of each arm."""
-    _published(axes, published)
+def draw_against_tokens(axes: Axes, summary: Summary, measure: str) -> None:
+    """Draw a measure against the mean tokens of each arm, and papers' figures."""
+    _published(axes, summary.published)
     _curves(axes, summary, measure, lambda arm: arm.tokens)
     prompts = all(arm.input_tokens for arm in summary.arms)
     _finish(axes, measure, _TOKENS if prompts else _CONTEXT)
@@ -111,12 +109,16 @@ def _ring(
             )
 
 
+def curve_of(figure: Published) -> tuple[str, str, str]:
+    """Name the curve of a paper that a figure is on: model, method and source."""
+    return figure.model, figure.method, figure.source
+
+
 def _published(axes: Axes, published: Sequence[Published]) -> None:
     """Figures of papers in grey, by what was read; across where it is not told."""
     curves: dict[tuple[str, str, str], list[Published]] = {}
     for figure in published:
-        key = figure.model, figure.method, figure.source
-        curves.setdefault(key, []).append(figure)
+        curves.setdefault(curve_of(figure), []).append(figure)
     styles = ((0, (4, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (2, 3)))
     for number, ((model, method, source), figures) in enumerate(curves.items()):
         label = f"{method}, {model} ({source.partition(',')[0]})"

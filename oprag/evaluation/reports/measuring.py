@@ -8,6 +8,7 @@ from typing import Any
 from oprag.evaluation import metrics
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.published import Published
+from oprag.evaluation.reports.summary import Figure
 from oprag.evaluation.scoring import CORPUS_MEASURES, NOT_MEASURES, scored_text
 
 _TITLES = {
@@ -107,6 +108,15 @@ def corpus_scores(
         name: metrics.corpus_bleu(texts, gold, max_order=order)
         for name, order in CORPUS_MEASURES.items()
     }
+
+
+def figure_text(figure: Figure | None) -> str:
+    """A mean and its interval."""
+    if figure is None:
+        return "-"
+    if figure.low is None or figure.high is None:
+        return f"{figure.mean:.3f}"
+    return f"{figure.mean:.3f} [{figure.low:.3f}, {figure.high:.3f}]"
 
 
 def figures_of(

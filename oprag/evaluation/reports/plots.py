@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import io
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from oprag.evaluation.reports.curves import (
     COLOURS,
+    curve_of,
     draw_against_cost,
     draw_against_tokens,
 )
@@ -27,7 +30,7 @@ PLOT_NAMES = (
     "routing",
     "routing_k",
 )
-"""Of all plots that a run may have."""
+"""Of all plots that a run may have; the second part of one is called `NAME_2`."""
 
 _STYLE = {
     "axes.axisbelow": True,
@@ -76,28 +79,24 @@ _Draw = Callable[["Axes"], None]
 def _wanted(summary: Summary) -> Iterator[tuple[str, str, _Draw]]:
     measure, n = summary.measure, f"{summary.questions:,} questions"
     spots = summary.sweet_spots
-    rings = f"\nrings: sweet spots; the wide one: {spots[-1].chosen}" if spots else ""
+    wide = spots[-1].chosen if spots else None
+    rings = f"\nrings: sweet spots; the wide one: {wide}" if wide else ""
+    tokens, cost = draw_against_tokens, draw_against_cost
     if measure:
-        yield (
-            "quality_tokens",
-            f"{_begin(measure)} against tokens, {n}{rings}",
-            lambda axes: draw_against_tokens(
-                axes, summary, measure, published_by(summary.published, measure)
-            ),
-        )
+        title = f"{_begin(measure)} against tokens, {n}{rings}"
+        draw = functools.partial(tokens, measure=measure)
+        beside = tuple(published_by(summary.published, measure))
+        of_measure = dataclasses.replace(summary, published=beside)
+        yield from _parts("quality_tokens", title, draw, of_measure)
     evidence = "evidence_recall"
     if measure != evidence and any(evidence in arm.measures for arm in summary.arms):
-        yield (
-            "evidence_tokens",
-            f"{_begin(evidence)} against tokens, {n}",
-            lambda axes: draw_against_tokens(axes, summary, evidence, ()),
-        )
+        title = f"{_begin(evidence)} against tokens, {n}"
+        draw = functools.partial(tokens, measure=evidence)
+        yield from _parts("evidence_tokens", title, draw, _without_papers(summary))
     if measure and any(arm.cost for arm in summary.arms):
-        yield (
-            "quality_cost",
-            f"{_begin(measure)} against cost, {n}{rings}",
-            lambda axes: draw_against_cost(axes, summary, measure),
-        )
+        title = f"{_begin(measure)} against cost, {n}{rings}"
+        draw = functools.partial(cost, measure=measure)
+        yield from _parts("quality_cost", title, draw, _without_papers(summary))
     if summary.routing:
         yield (
             "routing",
@@ -124,6 +123,61 @@ def _routed_by_k(summary: Summary) -> list[tuple[int, Routing, ArmSummary]]:
         if k is not None and arm.budget is None and summary.measure in arm.measures:
             found.append((k, row, arm))
     return sorted(found, key=lambda each: each[0])
+
+
+_MOST_LINES = 6
+"""In one plot: more cannot be told apart."""
+
+
+def _without_papers(summary: Summary) -> Summary:
+    return dataclasses.replace(summary, published=())
+
+
+def _parts(
+    name: str, title: str, draw: Callable[[Axes, Summary], None], summary: Summary
+) -> Iterator[tuple[str, str, _Draw]]:
+    """One plot, or several where it would have more than six lines."""
+    parts = list(_six_lines(summary))
+    for number, part in enumerate(parts, start=1):
+        head, *rest = title.split("\n")
+        if len(parts) > 1:
+            head += f", part {number} of {len(parts)}"
+        told = "\n".join([head, *rest])
+        called = name if number == 1 else f"{name}_{number}"
+        yield called, told, functools.partial(_draw_part, draw, part)
+
+
+def _draw_part(
+    draw: Callable[[Axes, Summary], None], part: Summary, axes: Axes
+) -> None:
+    draw(axes, part)
+
+
+def _six_lines(summary: Summary) -> Iterator[Summary]:
+    """Systems first; then papers' figures, each time beside the highest system."""
+    systems = list(dict.fromkeys(arm.system for arm in summary.arms))
+    curves = list(dict.fromkeys(curve_of(each) for each in summary.published))
+    if len(systems) + len(curves) <= _MOST_LINES:
+        yield summary
+        return
+    for begin in range(0, len(systems), _MOST_LINES):
+        shown = systems[begin : begin + _MOST_LINES]
+        yield _only(summary, shown, ())
+    spots = [spot.best for spot in summary.sweet_spots[-1:]]
+    best = [arm.system for arm in summary.arms if arm.label in spots] or systems
+    for begin in range(0, len(curves), _MOST_LINES - 1):
+        beside = curves[begin : begin + _MOST_LINES - 1]
+        yield _only(summary, best[:1], beside)
+
+
+def _only(
+    summary: Summary, systems: Sequence[str], curves: Sequence[tuple[str, str, str]]
+) -> Summary:
+    return dataclasses.replace(
+        summary,
+        arms=tuple(arm for arm in summary.arms if arm.system in systems),
+        published=tuple(p for p in summary.published if curve_of(p) in curves),
+    )
 
 
 def _begin(measure: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from oprag.evaluation.data import Dataset
 from oprag.evaluation.failure_classes import read_labels
 from oprag.evaluation.metrics import bracketed_option, meteor_unavailable
 from oprag.evaluation.published import Published
+from oprag.evaluation.reports.advising import advice_of
 from oprag.evaluation.reports.arms import Rows, arms_of, class_counts
 from oprag.evaluation.reports.comparing import (
     Compared,
@@ -28,10 +30,10 @@ from oprag.evaluation.reports.measuring import (
     number_of,
     title_of,
 )
-from oprag.evaluation.reports.summary import ArmSummary, Summary
+from oprag.evaluation.reports.summary import ArmSummary, Summary, arm_label
 from oprag.evaluation.reports.views import agreements, parts_of
 from oprag.evaluation.running.run_directory import RunDirectory, key_of
-from oprag.evaluation.statistics import Resampling, clusters_of
+from oprag.evaluation.statistics import Sampling, clusters_of
 
 _BRACKETS = ("bracketed_match", "bracketed_match_official")
 _LETTERS = ("choice_match", "choice_match_official")
@@ -49,6 +51,7 @@ def summarize(
     baseline: str = "",
     resamples: int = 2000,
     seed: int = 42,
+    stopped: bool = False,
 ) -> Summary:
     """Summarise the answers of a run and their scores; options as for `write_reports`.
 
@@ -59,7 +62,7 @@ def summarize(
     asked = {line["question_id"] for line in [*scores, *errors]}
     questions = [q for q in dataset.questions if q.question_id in asked]
     ids = [question.question_id for question in questions]
-    resampling = Resampling(clusters_of(questions), resamples=resamples, seed=seed)
+    sampling = Sampling(clusters_of(questions))
     settings = directory.settings()
     brackets = settings.get("answer_style") == "brackets"
     measures, left_out = _shown(scores, answers, brackets=brackets)
@@ -69,7 +72,7 @@ def summarize(
     measure = measure or main_measure(dataset, measures, brackets=brackets)
     arms = arms_of(scores)
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
-    rows = Rows(dataset, answers, ids, expected, measures, resampling, price)
+    rows = Rows(dataset, answers, ids, expected, measures, sampling, price)
     compared = [Compared(arm, rows.row(arm), arm.values(measure, ids)) for arm in arms]
     systems = list(dict.fromkeys(arm.system for arm in arms))
     against = baseline_of(systems, baseline)
@@ -79,8 +82,8 @@ def summarize(
             dataset,
             found,
             measure=measure,
-            resampling=resampling,
-            errors=len(errors),
+            sampling=sampling,
+            errors=errors,
             left_out=left_out,
         )
     )
@@ -94,31 +97,33 @@ def summarize(
         notes.append(
             f"The papers' figures for this set are of other measures: {others}."
         )
-    return Summary(
+    summary = Summary(
         dataset=dataset.name,
         questions=len(ids),
         documents=dataset.count_documents(questions),
         measure=measure,
         measures=_ordered(found, measures, measure),
-        unit=resampling.unit,
-        groups=resampling.groups,
+        unit=sampling.unit,
+        groups=sampling.groups,
         resamples=resamples,
         seed=seed,
         settings=settings,
         arms=found,
-        comparisons=comparisons(compared, against, resampling) if measure else (),
-        sweet_spots=sweet_spots(compared, resampling) if measure else (),
+        comparisons=comparisons(compared, against, sampling) if measure else (),
+        sweet_spots=sweet_spots(compared, sampling, draws=resamples, seed=seed)
+        if measure
+        else (),
         routing=routed,
         failure_classes=class_counts(read_labels(directory), arms),
         published=figures,
-        parts=parts_of(
-            arms, dataset, by_key, measure, ids, estimate=resampling.estimate
-        )
+        parts=parts_of(arms, dataset, by_key, measure, ids, estimate=sampling.estimate)
         if of_answers
         else (),
         agreements=agreements(arms, by_key, measure) if of_answers else (),
         notes=tuple(notes),
+        stopped=stopped,
     )
+    return dataclasses.replace(summary, advice=advice_of(summary))
 
 
 def _ordered(
@@ -157,7 +162,7 @@ def _shown(
 
 
 _FEW = 10
-"""Groups below which percentile intervals are known to be too narrow."""
+"""Groups below which intervals are off, see `benchmarks/sampling.md`."""
 
 
 def _notes(
@@ -165,8 +170,8 @@ def _notes(
     rows: Sequence[ArmSummary],
     *,
     measure: str,
-    resampling: Resampling,
-    errors: int,
+    sampling: Sampling,
+    errors: Sequence[Mapping[str, Any]],
     left_out: Sequence[str],
 ) -> Iterator[str]:
     """Say what differs from the papers, what is missing, and what is estimated."""
@@ -179,15 +184,16 @@ def _notes(
     if "meteor" in dataset.metrics and (reason := meteor_unavailable()):
         yield f"METEOR is not computed: {reason}."
     yield from left_out
-    if resampling.unit == "questions":
+    if sampling.unit == "questions":
         yield (
-            "All questions are on one document: intervals draw questions, and say "
+            "All questions are on one document: intervals are over questions, and say "
             "nothing about other documents."
         )
-    elif resampling.groups < _FEW:
+    elif sampling.groups < _FEW:
         yield (
-            f"Intervals draw documents, and {resampling.groups} are few: take them for "
-            "too narrow rather than too wide."
+            f"The questions are on {sampling.groups} documents, and these are few: "
+            "with less than 10 the 95 % intervals are wide, and still hold the truth "
+            "somewhat less or more often than they say."
         )
     yield from _of_answers(rows, errors)
 
@@ -215,15 +221,21 @@ def _untouched(rows: Sequence[ArmSummary], measure: str) -> list[str]:
     return [note]
 
 
-def _of_answers(rows: Sequence[ArmSummary], errors: int) -> Iterator[str]:
+def _of_answers(
+    rows: Sequence[ArmSummary], errors: Sequence[Mapping[str, Any]]
+) -> Iterator[str]:
     """Say which answers are missing, of cut texts, estimated, or declined."""
+    there = {(row.system, row.budget) for row in rows}
+    failed = dict.fromkeys((line["system"], line["budget"]) for line in errors)
+    if none := [arm_label(*arm) for arm in failed if arm not in there]:
+        yield f"All answers failed of: {'; '.join(none)}. See errors.jsonl."
     missing = {row.label: row.missing for row in rows if row.missing}
     if missing:
         listed = "; ".join(f"{label}: {number:,}" for label, number in missing.items())
         yield (
-            f"Answers are missing ({errors:,} failed, see errors.jsonl), and means are "
-            f"over those that are there: {listed}. Comparisons take the questions that "
-            "both have."
+            f"Answers are missing ({len(errors):,} failed, see errors.jsonl); means "
+            f"are over those that are there: {listed}. Comparisons take the questions "
+            "that both have."
         )
     if cut := [row for row in rows if row.cut]:
         told = "; ".join(

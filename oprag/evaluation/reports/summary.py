@@ -8,6 +8,8 @@ from typing import Any
 
 from oprag.evaluation.published import Published
 
+_SIGNIFICANT = 0.05
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -84,7 +86,9 @@ class Difference:
     """Two arms on the same questions; the first minus the second."""
 
     first: str
+    first_tokens: float
     second: str
+    second_tokens: float
     mean: float
     low: float
     high: float
@@ -92,27 +96,38 @@ class Difference:
     worse: int
     questions: int
     documents: int
+    p: float
+    """Of this comparison alone."""
+    p_adjusted: float | None = None
+    """Corrected for the number of comparisons, see `adjusted`; None for one that was
+    made after looking at the scores, as with the best."""
 
     @property
     def significant(self) -> bool:
-        """Whether the interval leaves out 0."""
-        return self.low > 0 or self.high < 0
+        """Whether it is no accident, of all comparisons that are made."""
+        return self.p_adjusted is not None and self.p_adjusted < _SIGNIFICANT
 
 
 @dataclass(frozen=True)
 class SweetSpotSummary:
-    """The smallest arm that is not significantly worse than the best."""
+    """The smallest arm that is shown to be as good as the best, see `sweet_spot`."""
 
     system: str
     """Of the arms compared; empty: all of the run."""
-    chosen: str
-    chosen_system: str
-    chosen_budget: int | None
-    chosen_tokens: float
+    chosen: str | None
+    """Label of the arm; None: it cannot be told."""
     best: str
-    best_tokens: float
-    difference: Difference
-    """The chosen minus the best; all 0 where they are one."""
+    """The arm that scored highest."""
+    at_most_behind: float
+    """With 90 % confidence the chosen arm is at most so much below the best one; where
+    none is chosen, the one that scored highest so far."""
+    difference: Difference | None
+    """The chosen minus the best; None where they are one, or none is chosen."""
+    more_questions: int | None
+    """About so many more would tell; 0 where an arm is chosen, None where not even that
+    can be told."""
+    cheaper: bool
+    """Whether some arm takes fewer tokens than the chosen one."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +195,7 @@ class Summary:
     groups: int
     """How many of them there are."""
     resamples: int
+    """How often chance is drawn for the sweet spots."""
     seed: int
     settings: Mapping[str, Any]
     """Of `run.json`."""
@@ -200,6 +216,10 @@ class Summary:
     """Arms beside the full text; empty as above, or where that was not asked."""
     notes: tuple[str, ...] = ()
     """What a reader must know: what differs from the papers, what is missing."""
+    stopped: bool = False
+    """Whether a cap ended the run before everything was asked."""
+    advice: tuple[str, ...] = ()
+    """What to use, then why: sentences for the page, the table and the terminal."""
 
 
 def arm_label(system: str, budget: int | None, *, cut: bool = False) -> str:

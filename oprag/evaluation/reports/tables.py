@@ -10,6 +10,7 @@ from oprag.evaluation.published import Published
 from oprag.evaluation.reports.measuring import title_of
 from oprag.evaluation.reports.summary import ArmSummary, Difference, Figure, Summary
 from oprag.evaluation.reports.views import EVIDENCE_PLACE
+from oprag.evaluation.sweeping import CONFIDENCE, MARGIN
 
 _NONE = "–"
 
@@ -102,45 +103,69 @@ def _tokens(summary: Summary) -> Table:
 
 def _sweet_spots(summary: Summary) -> Table:
     note = (
-        "The smallest budget whose paired difference from the best is not "
-        f"significant, by {title_of(summary.measure)}; for all systems together, the "
-        "fewest tokens. These questions show no loss with it; few questions show "
-        "little."
+        "The smallest budget that is shown to be at most "
+        f"{100 * MARGIN:g} points worse than the best, with {100 * CONFIDENCE:g} % "
+        f"confidence, by {title_of(summary.measure)}; for all systems together, the "
+        "fewest tokens. At most behind: how far it may be below the best, or where it "
+        "cannot be told, how far the highest so far may be; about so many more "
+        "questions would tell."
     )
-    headings = ("system", "use", "tokens", "best", "its tokens", *_DIFFERENCE)
+    headings = (
+        "system",
+        "use",
+        "highest",
+        "difference",
+        "at most behind",
+        "more questions",
+    )
     rows = tuple(
         (
             spot.system or "all",
-            spot.chosen,
-            f"{spot.chosen_tokens:,.0f}",
+            spot.chosen or "cannot tell",
             spot.best,
-            f"{spot.best_tokens:,.0f}",
-            *_difference(spot.difference),
+            _NONE if spot.difference is None else f"{100 * spot.difference.mean:+.2f}",
+            f"{100 * spot.at_most_behind:.2f}",
+            _count(spot.more_questions or None),
         )
         for spot in summary.sweet_spots
     )
     return Table("Sweet spots", note, headings, rows)
 
 
-_DIFFERENCE = ("difference", "95 % interval", "better", "worse", "n")
-
-
 def _comparisons(summary: Summary) -> Table:
     note = (
         f"Paired differences of {title_of(summary.measure)} times 100, first minus "
-        "second, on the questions that both have. * marks an interval without 0. "
-        "Better and worse count the questions on which the first is."
+        "second, on the questions that both have, at the same budget. p is corrected "
+        "for the number of comparisons (Holm); * marks what is below 0.05. The "
+        "intervals are of each alone. Better and worse count the questions on which "
+        "the first is."
     )
-    headings = ("first", "second", *_DIFFERENCE)
-    rows = tuple((d.first, d.second, *_difference(d)) for d in summary.comparisons)
+    headings = (
+        "first",
+        "its tokens",
+        "second",
+        "its tokens",
+        "difference",
+        "95 % interval",
+        "p",
+        "better",
+        "worse",
+        "n",
+    )
+    rows = tuple(map(_difference, summary.comparisons))
     return Table("Comparisons", note, headings, rows)
 
 
 def _difference(found: Difference) -> tuple[str, ...]:
     star = "*" if found.significant else ""
     return (
+        found.first,
+        f"{found.first_tokens:,.0f}",
+        found.second,
+        f"{found.second_tokens:,.0f}",
         f"{100 * found.mean:+.2f}{star}",
         f"{100 * found.low:+.2f} to {100 * found.high:+.2f}",
+        _NONE if found.p_adjusted is None else f"{found.p_adjusted:.3f}",
         _count(found.better),
         _count(found.worse),
         _count(found.questions),

@@ -47,6 +47,7 @@ def write_reports(
     baseline: str = "",
     resamples: int = 2000,
     seed: int = 42,
+    stopped: bool = False,
 ) -> Summary:
     """Score a run and write its tables, plots and page.
 
@@ -62,8 +63,10 @@ def write_reports(
             set's own.
         baseline: The system that others are compared with; empty: vanilla RAG, or
             the first of the run.
-        resamples: Draws for the intervals.
+        resamples: How often chance is drawn for the sweet spots.
         seed: Of the draws.
+        stopped: Whether a cap ended the run: some arms may then have had easier
+            questions, and nothing is advised.
 
     Returns:
         What `summary.json` holds.
@@ -90,6 +93,7 @@ def write_reports(
         baseline=baseline,
         resamples=resamples,
         seed=seed,
+        stopped=stopped,
     )
     values = _rounded(dataclasses.asdict(summary))
     told = json.dumps(values, ensure_ascii=False, indent=2)
@@ -116,9 +120,12 @@ def write_reports(
 def _write_plots(folder: Path, plots: Sequence[Plot]) -> None:
     """Write the plots; those of an earlier report that are no longer drawn go."""
     folder.mkdir(exist_ok=True)
-    for name in {*PLOT_NAMES} - {plot.name for plot in plots}:
-        for ending in ("png", "svg"):
-            (folder / f"{name}.{ending}").unlink(missing_ok=True)
+    drawn = {plot.name for plot in plots}
+    for path in [*folder.glob("*.png"), *folder.glob("*.svg")]:
+        name, _, part = path.stem.rpartition("_")
+        own = path.stem in PLOT_NAMES or (name in PLOT_NAMES and part.isdecimal())
+        if own and path.stem not in drawn:
+            path.unlink()
     for plot in plots:
         write_whole(folder / f"{plot.name}.png", plot.png)
         write_whole(folder / f"{plot.name}.svg", plot.svg)
@@ -145,6 +152,8 @@ def _as_markdown(summary: Summary) -> str:
         "",
         *(f"- {note}" for note in summary.notes),
         *([""] if summary.notes else []),
+        " ".join(summary.advice),
+        "",
     ]
     return "\n".join([*head, *map(as_markdown, tables_of(summary))])
 

@@ -15,6 +15,7 @@ from oprag.evaluation.reports import write_reports
 from oprag.evaluation.reports.plots import (
     PLOT_NAMES,
     _routed_by_k,
+    _six_lines,
     draw_routing_by_k,
     plots_of,
 )
@@ -40,14 +41,12 @@ def test_images_are_whole_and_hold_no_date(reported):
         assert b'href="http' not in svg
 
 
-def test_the_curves_have_a_name_for_every_system_and_paper():
-    """The legend is drawn as shapes, so it is read from the axes."""
-    from oprag.evaluation.reports.curves import draw_against_tokens
+def _arms(*systems):
     from oprag.evaluation.reports.summary import ArmSummary
     from oprag.evaluation.reports.summary import Figure as Mean
 
     mean = Mean(0.5, 0.4, 0.6, None, 9, 3)
-    arms = tuple(
+    return tuple(
         ArmSummary(
             system,
             budget,
@@ -65,13 +64,23 @@ def test_the_curves_have_a_name_for_every_system_and_paper():
             cost=None,
             index_cost=None,
         )
-        for system in ("vanilla-rag", "dos-rag")
+        for system in systems
         for budget in (100, 200)
     )
-    summary = _summary(arms)
+
+
+def test_the_curves_have_a_name_for_every_system_and_paper():
+    """The legend is drawn as shapes, so it is read from the axes."""
+    from matplotlib.figure import Figure
+
+    from oprag.evaluation.reports.curves import draw_against_tokens
+
+    summary = _summary(_arms("vanilla-rag", "dos-rag"))
     axes = Figure().add_subplot()
     paper = Published("s", "token_f1", "R", "Old", 150, 0.5, "P, arXiv:1")
-    draw_against_tokens(axes, summary, "token_f1", [paper])
+    draw_against_tokens(
+        axes, dataclasses.replace(summary, published=(paper,)), "token_f1"
+    )
 
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
         "vanilla-rag",
@@ -82,6 +91,23 @@ def test_the_curves_have_a_name_for_every_system_and_paper():
     assert own.lines[0].get_ydata().tolist() == [50, 50]
     tops = [segment.max(axis=0)[1] for segment in own.lines[2][0].get_segments()]
     assert tops == pytest.approx([60, 60])
+
+
+def test_a_plot_has_six_lines_at_most():
+    systems = [f"system-{n}" for n in range(8)]
+    papers = [
+        Published("s", "token_f1", "R", f"Old {n}", 150, 0.5, "P") for n in range(6)
+    ]
+    seven = plots_of(_summary(_arms(*systems[:7])))
+    six = plots_of(_summary(_arms(*systems[:6])))
+    both = dataclasses.replace(_summary(_arms(*systems)), published=tuple(papers))
+
+    assert [plot.name for plot in six] == ["quality_tokens"]
+    assert [plot.name for plot in seven] == ["quality_tokens", "quality_tokens_2"]
+    assert "part 2 of 2" in seven[1].title
+    parts = list(_six_lines(both))
+    assert [len({arm.system for arm in part.arms}) for part in parts] == [6, 2, 1, 1]
+    assert [len(part.published) for part in parts] == [0, 0, 5, 1]
 
 
 def _summary(arms):

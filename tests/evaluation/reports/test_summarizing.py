@@ -21,6 +21,7 @@ from oprag.evaluation.reports.summarizing import summarize
 from oprag.evaluation.reports.tables import as_markdown, tables_of
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.scoring import score
+from oprag.evaluation.statistics import adjusted
 from oprag.evaluation.systems.retrieved import dos_rag
 from tests.evaluation.reports.runs import NUMBERS, ask, ledgers
 
@@ -105,8 +106,7 @@ def test_a_control_is_never_the_sweet_spot_of_a_run(run_of):
         "order-reverse",
         "",
     ]
-    assert spots[-1].best_tokens
-    assert not spots[-1].chosen.startswith("order-")
+    assert not (spots[-1].chosen or "").startswith("order-")
     assert not spots[-1].best.startswith("order-")
 
 
@@ -115,8 +115,39 @@ def test_two_arms_are_compared_once(run_of):
 
     assert len({frozenset(pair) for pair in pairs}) == len(pairs)
     assert ("dos-rag, 30", "vanilla-rag, 30") in pairs
-    assert ("dos-rag, 90", "full-document") in pairs
     assert ("self-route", "full-document") in pairs
+
+
+def test_only_planned_pairs_of_the_same_budget_are_compared(run_of):
+    summary = summarized(run_of)
+    budgets = {arm.label: arm.budget for arm in summary.arms}
+
+    assert summary.comparisons
+    assert all(budgets[d.first] == budgets[d.second] for d in summary.comparisons)
+    against = {d.second.partition(",")[0] for d in summary.comparisons}
+    assert against == {"vanilla-rag", "order-document", "full-document"}
+
+
+def test_every_arm_is_compared_with_a_baseline_that_has_no_budget(run_of):
+    found = summarized(run_of, baseline="full-document").comparisons
+
+    assert {d.first for d in found if d.second == "full-document"} >= {
+        *("vanilla-rag, 30", "dos-rag, 90", "self-route")
+    }
+
+
+def test_p_is_corrected_over_all_comparisons_and_tokens_of_both_are_told(run_of):
+    summary = summarized(run_of)
+    tokens = {arm.label: arm.tokens for arm in summary.arms}
+    corrected = adjusted([d.p for d in summary.comparisons])
+    (table,) = [t for t in tables_of(summary) if t.title == "Comparisons"]
+
+    assert [d.p_adjusted for d in summary.comparisons] == corrected
+    for difference, row in zip(summary.comparisons, table.rows, strict=True):
+        assert difference.first_tokens == tokens[difference.first]
+        assert difference.second_tokens == tokens[difference.second]
+        assert row[1] == f"{tokens[difference.first]:,.0f}"
+        assert row[4].endswith("*") == (difference.p_adjusted < 0.05)
 
 
 def test_a_difference_is_of_the_arms_paired_by_question(run_of):
@@ -157,6 +188,17 @@ def test_a_run_that_is_not_complete_is_reported_as_far_as_it_is(run_of):
     assert "dos-rag, 30: 1." in note
     pairs = [d for d in summary.comparisons if d.first == "dos-rag, 30"]
     assert {d.questions for d in pairs} == {44}
+
+
+def test_an_arm_without_any_answer_is_named(run_of):
+    answers = run_of.answers()
+    kept = [a for a in answers if (a["system"], a["budget"]) != ("dos-rag", 30)]
+    run_of.write_lines("answers.jsonl", kept)
+    key = {"system": "dos-rag", "budget": 30, "run": 0, "question_id": "0-1"}
+    run_of.write_errors([{**key, "error": "BudgetTooSmallError", "message": "m"}])
+
+    notes = summarized(run_of).notes
+    assert "All answers failed of: dos-rag, 30. See errors.jsonl." in notes
 
 
 def test_questions_that_failed_everywhere_are_missing_too(run_of):
@@ -415,7 +457,9 @@ def test_classes_of_declined_questions_are_counted_by_arm(run_of):
 
 
 def test_few_documents_are_said_to_be_few(run_of):
-    assert any("5 are few" in note for note in summarized(run_of).notes)
+    assert any(
+        "on 5 documents, and these are few" in note for note in summarized(run_of).notes
+    )
 
 
 def test_a_run_without_labels_has_no_table_of_them(run_of):

@@ -1,0 +1,217 @@
+"""`python -m benchmarks.sampling`: how often intervals and advice are right.
+
+Answers are simulated. Each question has a difficulty that all arms share, each
+document one that its questions share; chance is added for each answer, and for each
+arm on each document. An answer is right where the sum is below a bound that gives the
+arm its true accuracy. `oprag.evaluation` is asked what it makes of such answers. It
+writes `sampling.md` beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import NormalDist, fmean, median
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from oprag.evaluation.statistics import Estimate, Sampling
+from oprag.evaluation.sweeping import MARGIN, Candidate, sweet_spot
+
+Numbers = npt.NDArray[np.float64]
+
+SHAPES = {
+    "rising": (62, 68, 73, 77, 79, 80),
+    "a peak in the middle": (70, 76, 80, 78, 74, 69),
+    "a plateau": (62, 71, 79, 80, 80, 80),
+    "flat": (75, 75, 75, 75, 75, 75),
+    "one alone is best": (77.9, 77.9, 77.9, 80, 77.9, 77.9),
+}
+"""True accuracies, in percent, of six budgets that double."""
+SIZES = ((30, 10), (100, 20), (300, 50), (1000, 100))
+"""Questions, and the documents that they are on."""
+DOCUMENTS = (3, 5, 8, 10, 15, 20, 30, 50, 100)
+PER_DOCUMENT = {"10 each": (10, False), "30 each": (30, False), "1 to 40": (10, True)}
+"""Mean questions on a document, and whether documents differ in it."""
+
+_DOCUMENT, _ANSWER, _ARM = 0.5, 0.4, 0.15
+"""Standard deviations; that of a question's difficulty is 1."""
+_ALL = (1 + _DOCUMENT**2 + _ANSWER**2 + _ARM**2) ** 0.5
+_PAIR = (0.73, 0.62)
+_HOW = (
+    "Each question has a difficulty that all arms share, each document one that its "
+    "questions share;\nchance is added for each answer, and for each arm on each "
+    "document."
+)
+_COLUMNS = (
+    "*Decided*: an arm was advised; the others end with *cannot tell*.\n*Too low*: the "
+    "advised arm is more than 2 points worse than the best. *Loss*: mean points below\n"
+    "the best, where something was advised. *More*: the questions that it asks for "
+    "otherwise, the median."
+)
+_SEED = 42
+
+
+class Outcome(NamedTuple):
+    """What the advice was worth, over all simulated runs."""
+
+    shape: str
+    questions: int
+    documents: int
+    decided: float
+    too_low: float
+    """Advice that is more than 2 points worse than the best."""
+    loss: float | None
+    """Mean points below the best, where something was advised."""
+    more: float | None
+    """Median of the questions it asks for, where nothing was."""
+
+
+def answers(
+    chance: np.random.Generator,
+    groups: npt.NDArray[np.intp],
+    accuracies: Sequence[float],
+) -> list[Numbers]:
+    """Simulate the answers of some arms; accuracies from 0 to 1."""
+    documents, questions = int(groups.max()) + 1, len(groups)
+    shared = chance.normal(0, 1, questions)
+    shared += chance.normal(0, _DOCUMENT, documents)[groups]
+    made = []
+    for accuracy in accuracies:
+        own = chance.normal(0, _ANSWER, questions)
+        own += chance.normal(0, _ARM, documents)[groups]
+        bound = NormalDist().inv_cdf(accuracy) * _ALL
+        made.append((shared + own < bound).astype(float))
+    return made
+
+
+def advised(shape: str, questions: int, documents: int, runs: int) -> Outcome:
+    """Ask for the sweet spot of simulated runs."""
+    truth = SHAPES[shape]
+    chance = np.random.default_rng(_SEED)
+    groups = np.arange(questions) % documents
+    losses: list[float] = []
+    more: list[int] = []
+    for _ in range(runs):
+        made = answers(chance, groups, [accuracy / 100 for accuracy in truth])
+        candidates = [
+            Candidate("", 500 * 2**place, values.tolist())
+            for place, values in enumerate(made)
+        ]
+        found = sweet_spot(candidates, Sampling(groups.tolist()))
+        assert found is not None
+        if found.chosen is not None:
+            losses.append(max(truth) - truth[found.chosen])
+        elif found.more_questions is not None:
+            more.append(found.more_questions)
+    return Outcome(
+        shape,
+        questions,
+        documents,
+        len(losses) / runs,
+        sum(loss > 100 * MARGIN for loss in losses) / runs,
+        fmean(losses) if losses else None,
+        median(more) if more else None,
+    )
+
+
+def covered(documents: int, per_document: str, runs: int) -> Iterator[float]:
+    """Share of intervals that hold the truth: three means, two differences.
+
+    The means are of 50, 75 and 90 %; the differences of arms with 79 and 80 %, and
+    with 73 and 62 %.
+    """
+    mean, differ = PER_DOCUMENT[per_document]
+    accuracies = (0.5, 0.75, 0.9, 0.79, 0.8, *_PAIR)
+    chance = np.random.default_rng(_SEED)
+    held = np.zeros(5)
+    for _ in range(runs):
+        sizes = np.full(documents, mean)
+        if differ:
+            drawn = mean * chance.lognormal(-0.32, 0.8, documents)
+            sizes = np.clip(np.round(drawn), 1, 40).astype(int)
+        groups = np.repeat(np.arange(documents), sizes)
+        made = [values.tolist() for values in answers(chance, groups, accuracies)]
+        sampling = Sampling(groups.tolist())
+        for place, truth in enumerate(accuracies[:3]):
+            held[place] += _holds(sampling.estimate(made[place]), truth)
+        for place, (a, b) in enumerate(((3, 4), (5, 6)), start=3):
+            found = sampling.compare(made[a], made[b])
+            difference = None if found is None else found.difference
+            held[place] += _holds(difference, accuracies[a] - accuracies[b])
+    yield from held / runs
+
+
+def _holds(found: Estimate | None, truth: float) -> bool:
+    return found is not None and found.low <= truth <= found.high
+
+
+def as_markdown(
+    outcomes: Sequence[Outcome],
+    coverage: Sequence[tuple[int, str, Sequence[float]]],
+    runs: int,
+) -> str:
+    """Write both tables."""
+    lines = [
+        "# How often intervals and advice are right",
+        "",
+        f"Made by `python -m benchmarks.sampling --runs {runs}`, seed {_SEED}.",
+        _HOW,
+        "",
+        "## The advice",
+        "",
+        f"Of {runs:,} runs each.",
+        _COLUMNS,
+        "",
+        "| true accuracies | questions | documents | decided | too low | loss | more |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for each in outcomes:
+        truth = ", ".join(f"{value:g}" for value in SHAPES[each.shape])
+        loss = "–" if each.loss is None else f"{each.loss:.2f}"
+        more = "–" if each.more is None else f"{each.more:,.0f}"
+        lines.append(
+            f"| {each.shape}: {truth} | {each.questions:,} | {each.documents} | "
+            f"{each.decided:.1%} | {each.too_low:.1%} | {loss} | {more} |"
+        )
+    lines += [
+        "",
+        "## The intervals",
+        "",
+        f"Share of 95 % intervals that hold the truth, of {runs:,} simulated runs.",
+        "",
+        "| documents | questions on one | 50 % | 75 % | 90 % | 79 − 80 | 73 − 62 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for documents, per_document, shares in coverage:
+        told = " | ".join(f"{100 * share:.1f}" for share in shares)
+        lines.append(f"| {documents} | {per_document} | {told} |")
+    return "\n".join([*lines, ""])
+
+
+def main() -> None:
+    """Simulate, and write the tables."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sampling")
+    parser.add_argument("--runs", type=int, default=2000)
+    here = Path(__file__).with_name("sampling.md")
+    parser.add_argument("--out", type=Path, default=here)
+    given = parser.parse_args()
+    outcomes = []
+    for shape in SHAPES:
+        for questions, documents in SIZES:
+            outcomes.append(advised(shape, questions, documents, given.runs))
+            print(outcomes[-1], flush=True)
+    coverage = []
+    for documents in DOCUMENTS:
+        for per_document in PER_DOCUMENT:
+            shares = list(covered(documents, per_document, given.runs))
+            coverage.append((documents, per_document, shares))
+            print(documents, per_document, shares, flush=True)
+    given.out.write_text(as_markdown(outcomes, coverage, given.runs), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

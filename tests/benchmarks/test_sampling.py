@@ -1,0 +1,41 @@
+"""A short form of the simulation, and how its table is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.sampling import PER_DOCUMENT, SHAPES, advised, as_markdown, covered
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("questions", "documents"), [(30, 10), (100, 20)])
+def test_advice_is_within_two_points_or_not_given(shape, questions, documents):
+    found = advised(shape, questions, documents, 60)
+
+    assert found.too_low <= 0.1
+
+
+@pytest.mark.slow
+def test_a_thousand_questions_on_a_hundred_documents_tell():
+    found = advised("rising", 1000, 100, 60)
+
+    assert found.decided >= 0.8
+    assert found.too_low <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("per_document", PER_DOCUMENT)
+def test_intervals_hold_the_truth_from_ten_documents_on(per_document):
+    shares = list(covered(10, per_document, 300))
+
+    # Of 300 runs, 95 % are 285 ± 4.
+    assert all(0.91 <= share <= 0.99 for share in shares)
+
+
+def test_the_table_tells_every_run_and_interval():
+    outcome = advised("flat", 30, 10, 2)
+    page = as_markdown([outcome], [(10, "10 each", [0.951] * 5)], 2)
+
+    assert "| flat: 75, 75, 75, 75, 75, 75 | 30 | 10 | 0.0% | 0.0% | – |" in page
+    assert page.endswith("| 10 | 10 each | 95.1 | 95.1 | 95.1 | 95.1 | 95.1 |\n")
