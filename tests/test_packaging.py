@@ -139,11 +139,12 @@ def test_the_wheel_holds_the_three_typed_packages_and_no_more(wheel):
     sources = {
         path.relative_to(ROOT).as_posix()
         for top in PACKAGES
-        for pattern in ("*.py", "*.csv", "templates/*", "punkt_english/*")
+        for pattern in ("*.py", "*.csv", "templates/*", "recipes/*", "punkt_english/*")
         for path in (ROOT / top).rglob(pattern)
     }
     assert "oprag/evaluation/reports/templates/report.js" in sources
     assert "oprag/evaluation/published.csv" in sources
+    assert "oprag/evaluation/recipes/op-rag-en.qa.json" in sources
     assert "oprag/splitting/punkt_english/NOTICE" in sources
 
     assert {name.partition("/")[0] for name in names} == {*PACKAGES, DIST_INFO}

@@ -21,6 +21,7 @@ from oprag.cli.doctor import doctor
 from oprag.cli.evaluate import evaluate
 from oprag.cli.index_command import index
 from oprag.cli.mcp import mcp
+from oprag.cli.reproduce import reproduce
 from oprag.cli.sweep import sweep
 from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
@@ -53,7 +54,7 @@ class _OneLineErrors(TyperGroup):
 _PYDANTIC = "Value error, "
 """How pydantic, which newer Typers read values with, begins what it says of one."""
 
-_OF_RUNS = ("evaluate", "sweep")
+_OF_RUNS = ("evaluate", "reproduce", "sweep")
 """Commands that need the extra `eval` as well."""
 _OWN_EXTRA = {"mcp": "mcp"}
 
@@ -144,7 +145,7 @@ app = typer.Typer(
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
-for _command in (demo, index, context, ask, doctor, evaluate, sweep, mcp):
+for _command in (demo, index, context, ask, doctor, evaluate, reproduce, sweep, mcp):
     app.command()(_command)
 
 

@@ -47,23 +47,28 @@ class SentenceTransformerEmbeddings(Embeddings):
             are used where it has them.
         name: The model as the user named it.
         origin: Where the weights came from, for people.
+        of_queries: Another `SentenceTransformer` for what is searched for; None: the
+            same.
     """
 
-    def __init__(self, model: Any, *, name: str, origin: str) -> None:
+    def __init__(
+        self, model: Any, *, name: str, origin: str, of_queries: Any = None
+    ) -> None:
         self.name = name
         self.origin = origin
-        self._model = model
+        self.model = model
+        self._of_queries = of_queries or model
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         """One vector per text, in the order of the texts."""
-        vectors = self._model.encode_document(
+        vectors = self.model.encode_document(
             [well_formed(text) for text in texts], show_progress_bar=False
         )
         return [vector.tolist() for vector in vectors]
 
     def embed_query(self, text: str) -> list[float]:
         """The vector to search with."""
-        vector: list[float] = self._model.encode_query(
+        vector: list[float] = self._of_queries.encode_query(
             well_formed(text), show_progress_bar=False
         ).tolist()
         return vector
@@ -84,7 +89,8 @@ def load_embedding_model(
     when it answers at all, so that nobody waits for it without a network.
 
     Args:
-        name: A model on the hub, or a folder.
+        name: A model on the hub, or a folder; two, with a comma, where one is for
+            queries and the other for documents.
         packaged: Folder with the default model's files; None for none. See
             `packaged_weights`.
 
@@ -96,6 +102,14 @@ def load_embedding_model(
     """
     if Path(name).is_dir():
         return _load(name, name, "that folder")
+    of_queries, comma, of_documents = name.partition(",")
+    if comma:
+        query = load_embedding_model(of_queries, packaged=packaged)
+        text = load_embedding_model(of_documents, packaged=packaged)
+        origins = " and ".join(dict.fromkeys([query.origin, text.origin]))
+        return SentenceTransformerEmbeddings(
+            text.model, name=name, origin=origins, of_queries=query.model
+        )
     try:
         return _load(name, name, "the local cache")
     except EmbeddingModelError as error:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from oprag.calls import Price, TokenUsage
 from oprag.evaluation.catalogue import SYSTEMS
 from oprag.evaluation.data import DATASETS
-from oprag.evaluation.estimating import RunEstimate
+from oprag.evaluation.estimating import RunEstimate, together
 from oprag.evaluation.reports.measuring import (
     CONTEXT_MEASURES,
     figure_text,
@@ -15,27 +15,39 @@ from oprag.evaluation.reports.measuring import (
     title_of,
 )
 from oprag.evaluation.reports.summary import ArmSummary, Summary
+from oprag.evaluation.running.limits import less
 
 
 def estimate_lines(
-    estimate: RunEstimate, answers: int, price: Price | None
+    estimate: RunEstimate, price: Price | None, index_price: Price | None = None
 ) -> Iterator[str]:
-    """Tell what a run takes, system by system."""
+    """Tell what a run takes, system by system.
+
+    Args:
+        estimate: Of the run.
+        price: None: no cost is told.
+        index_price: Of what is made of documents beforehand; None: the same.
+    """
     yield (
-        f"{number_of(answers, 'answer')} to "
+        f"{number_of(estimate.answers, 'answer')} to "
         f"{number_of(estimate.questions, 'question')}, estimated from "
         f"{estimate.sampled}:"
     )
     yield ""
-    named = [(each.system, each.low, each.high) for each in estimate.systems]
+    named = list(estimate.systems)
     if len(named) > 1:
-        named.append(("together", estimate.low, estimate.high))
-    rows = [("system", "tokens in", "tokens out", *(("cost",) if price else ()))]
-    for name, low, high in named:
-        cost = (_money(price, low, high),) if price else ()
+        named.append(together(named, "together"))
+    head = ("system", "calls", "tokens in", "tokens out")
+    rows = [(*head, *(("cost",) if price else ()))]
+    for name, low, high, low_made, high_made, *calls in named:
+        cost: tuple[str, ...] = ()
+        if price is not None:
+            bounds = (low, low_made), (high, high_made)
+            costs = [_cost(*bound, price, index_price or price) for bound in bounds]
+            cost = (_money(*costs),)
         sent = _range(low.input_tokens, high.input_tokens)
         said = _range(low.output_tokens, high.output_tokens)
-        rows.append((name, sent, said, *cost))
+        rows.append((name, _range(*calls), sent, said, *cost))
     yield from table_lines(rows)
     for failed in estimate.failed:
         yield f"Cannot be asked: {failed}"
@@ -81,8 +93,12 @@ def _range(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _money(price: Price, low: TokenUsage, high: TokenUsage) -> str:
-    least, most = _amount(price.cost(low)), _amount(price.cost(high))
+def _cost(usage: TokenUsage, made: TokenUsage, price: Price, index: Price) -> float:
+    return price.cost(less(usage, made)) + index.cost(made)
+
+
+def _money(low: float, high: float) -> str:
+    least, most = _amount(low), _amount(high)
     return least if least == most else f"{least} to {most}"
 
 

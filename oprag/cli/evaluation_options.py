@@ -70,6 +70,21 @@ class RunOptions:
             "the best-matching sentence and is not a language model.",
         ),
     ] = OFFLINE
+    index_model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            help="Writes summaries, pages and gists; without it, --model does.",
+        ),
+    ] = ""
+    judge_model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            help="Judges what was declined (oprag evaluate --label-declined); without "
+            "it, --model does.",
+        ),
+    ] = ""
     answer_style: Annotated[
         Style,
         typer.Option(
@@ -112,6 +127,24 @@ class RunOptions:
             metavar="INPUT,OUTPUT",
             help="Price of a million tokens, in any currency: input,output or "
             "input,cached input,output.",
+            show_default=False,
+        ),
+    ] = None
+    index_price: Annotated[
+        Price | None,
+        typer.Option(
+            parser=read_price,
+            metavar="INPUT,OUTPUT",
+            help="Price of --index-model.",
+            show_default=False,
+        ),
+    ] = None
+    judge_price: Annotated[
+        Price | None,
+        typer.Option(
+            parser=read_price,
+            metavar="INPUT,OUTPUT",
+            help="Price of --judge-model.",
             show_default=False,
         ),
     ] = None
@@ -200,15 +233,45 @@ class RunOptions:
         Raises:
             typer.Exit: With code 2.
         """
-        provider, _, name = self.model.partition(":")
-        if not self.offline and not (provider.strip() and name.strip()):
+        if not self.offline and not _is_named(self.model):
             message = (
                 f"--model {self.model!r} names no provider and model. Write "
                 "provider:model, such as openai:gpt-4o-mini, or offline."
             )
             raise told(message, code=2)
+        for role in ("index", "judge"):
+            self._check_other(role)
         if self.max_cost is not None and self.price is None:
             raise told("--max-cost needs --price: what a million tokens cost.", code=2)
+
+    def _check_other(self, role: str) -> None:
+        """Refuse another model that cannot be, or whose cost would not be known."""
+        model, price = getattr(self, f"{role}_model"), getattr(self, f"{role}_price")
+        if model and not _is_named(model):
+            message = (
+                f"--{role}-model {model!r} names no provider and model. Write "
+                "provider:model, such as openai:gpt-4o-mini."
+            )
+            raise told(message, code=2)
+        if model and self.offline:
+            raise told(f"--{role}-model needs --model: who answers.", code=2)
+        if bool(model and self.price) != bool(price):
+            message = (
+                f"--{role}-price goes with --{role}-model and --price: give all three, "
+                "or no price at all."
+            )
+            raise told(message, code=2)
+
+    @property
+    def prices(self) -> dict[str, Price]:
+        """Prices of the other models, by their names."""
+        named = {self.index_model: self.index_price, self.judge_model: self.judge_price}
+        return {name: price for name, price in named.items() if price is not None}
+
+
+def _is_named(model: str) -> bool:
+    provider, _, name = model.partition(":")
+    return bool(provider.strip() and name.strip())
 
 
 def read_budgets(text: str) -> list[int]:

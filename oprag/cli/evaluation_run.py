@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from oprag.calls import TokenUsage
 from oprag.cli import INTERRUPTED
 from oprag.cli.advice import advice_lines
 from oprag.cli.display import make_console
@@ -23,14 +24,14 @@ from oprag.cli.telling import note, told
 from oprag.errors import invalid_option
 from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
-from oprag.evaluation.estimating import estimate_run
+from oprag.evaluation.estimating import RunEstimate, estimate_run
 from oprag.evaluation.failure_classes import label_declined
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
 from oprag.evaluation.reports.comparing import baseline_of
 from oprag.evaluation.reports.measuring import number_of
 from oprag.evaluation.reports.writing import require_libraries
-from oprag.evaluation.running.limits import CappedModel, Spending
+from oprag.evaluation.running.limits import CappedModel, Spending, less
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import RunReport, run
 from oprag.evaluation.safe_files import alone_in
@@ -60,8 +61,11 @@ def perform(
     options: RunOptions,
     out: Path | None,
     **more: Any,
-) -> None:
+) -> RunEstimate | None:
     """Estimate a run, and carry it out if a folder is given for it; see `carry_out`.
+
+    Returns:
+        The estimate of a run that is not carried out.
 
     Raises:
         InvalidOptionError: The set has no such measure, or the run no such baseline.
@@ -78,8 +82,7 @@ def perform(
     embeddings = CountedEmbeddings(load_model(options.embedding_model, console))
     evaluation = make_evaluation(dataset, systems, budgets, options, embeddings)
     if out is None:
-        _show_estimate(evaluation, options)
-        return
+        return _show_estimate(evaluation, options)
     _tell_without_answers(dataset)
     directory = RunDirectory(out)
     with alone_in(out):
@@ -93,6 +96,7 @@ def perform(
             if error.errno != errno.ENOSPC:
                 raise
             raise told(f"The disk is full. {_kept(evaluation, directory)}") from error
+    return None
 
 
 def _check_comparison(
@@ -127,14 +131,20 @@ def _tell_without_answers(dataset: Dataset) -> None:
     )
 
 
-def _show_estimate(evaluation: Evaluation, options: RunOptions) -> None:
+def _show_estimate(evaluation: Evaluation, options: RunOptions) -> RunEstimate:
     estimate = asyncio.run(estimate_run(evaluation.plan, evaluation.bench))
-    for line in estimate_lines(estimate, len(evaluation.plan), options.price):
+    prices = options.price, options.index_price
+    for line in estimate_lines(estimate, *prices):
         typer.echo(line)
-    if _account(options).passed(estimate.low) is not None:
+    made = sum((each.low_made for each in estimate.systems), TokenUsage())
+    least = {"": less(estimate.low, made), options.index_model: made}
+    if not options.index_model:
+        least = {"": estimate.low}
+    if _account(options).passed(least) is not None:
         note(
             "That is more than the cap: the run will stop there, and can be continued."
         )
+    return estimate
 
 
 def carry_out(
@@ -146,17 +156,20 @@ def carry_out(
     label: bool = False,
     published: tuple[Published, ...] = (),
     measure: str = "",
+    spent_in: Path | None = None,
 ) -> None:
     """Ask what is still to be asked, score, report, and print the result.
 
-    Systems are compared by `measure`; empty: the set's own.
+    Systems are compared by `measure`; empty: the set's own. What is spent is entered
+    in `spent_in`, so that several runs share one cap; None: in the run's folder.
 
     Raises:
         typer.Exit: With `FAILED`, `CAPPED` or `INTERRUPTED` where answers are missing.
     """
     out = directory.path
     # No language model, no account.
-    spending = None if options.offline else _account(options, directory.spending_path)
+    record = spent_in or directory.spending_path
+    spending = None if options.offline else _account(options, record)
     console = make_console(stderr=True)
     try:
         with answering(console, len(evaluation.plan), spending, embeddings) as answered:
@@ -174,6 +187,7 @@ def carry_out(
             directory,
             evaluation.bench.dataset,
             price=options.price,
+            index_price=options.index_price,
             published=published,
             measure=measure,
             baseline=options.baseline,
@@ -200,6 +214,7 @@ def _account(options: RunOptions, record: Path | None = None) -> Spending:
         max_tokens=options.max_tokens,
         max_cost=options.max_cost,
         price=options.price,
+        prices=options.prices,
         record=record,
     )
 
@@ -214,11 +229,14 @@ async def _ask(
     label: bool,
 ) -> RunReport:
     """Ask everything within the caps, and why what was declined was."""
-    bench = evaluation.bench
+    bench, judge = evaluation.bench, evaluation.judge
     if spending is not None:
         longest = options.max_reply
+        judge = CappedModel(judge, spending, longest_reply=longest)
+        bench.index_model = CappedModel(
+            bench.index_model, spending, longest_reply=longest
+        )
         bench.model = CappedModel(bench.model, spending, longest_reply=longest)
-        bench.index_model = bench.model
     report = await run(
         evaluation.plan,
         bench,
@@ -231,7 +249,7 @@ async def _ask(
     )
     if label and report.stopped is None:
         try:
-            await label_declined(directory, bench.dataset, bench.model)
+            await label_declined(directory, bench.dataset, judge)
         except SpendingCapError as error:
             report.stopped = error
         except ChatModelError as error:

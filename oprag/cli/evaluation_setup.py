@@ -44,6 +44,8 @@ class Evaluation:
 
     plan: Plan
     bench: Bench
+    judge: Model
+    """Says why questions were declined."""
     settings: dict[str, Any]
     """Everything that decides the answers; `run.json`."""
 
@@ -89,11 +91,15 @@ def make_evaluation(
         settings["query_prefix"] = prefix
     if told := wording.settings():
         settings["prompts"] = told
+    if options.index_model:
+        settings["index_model"] = options.index_model
     model: Model = OfflineReader(vectors)
     if not options.offline:
-        warm = options.temperature
-        told = {} if warm is None else {"temperature": warm}
-        model = ChatModel(load_chat_model(options.model, **told), options.model)
+        model = _chat_model(options.model, options)
+    index, judge = (
+        _chat_model(name, options) if name else model
+        for name in (options.index_model, options.judge_model)
+    )
     bench = Bench(
         dataset,
         model,
@@ -103,8 +109,18 @@ def make_evaluation(
         seed=options.seed,
         answer_style=style,
         wording=wording,
+        index_model=index,
     )
-    return Evaluation(plan, bench, settings)
+    return Evaluation(plan, bench, judge, settings)
+
+
+def _chat_model(name: str, options: RunOptions) -> ChatModel:
+    """Make a client; where the provider takes a seed, it is sent."""
+    warm = options.temperature
+    client = load_chat_model(name, **({} if warm is None else {"temperature": warm}))
+    if "seed" in type(client).model_fields:
+        client = client.model_copy(update={"seed": options.seed})
+    return ChatModel(client, name)
 
 
 def _versions(options: RunOptions) -> dict[str, str]:

@@ -54,7 +54,11 @@ Widened = Annotated[
     ),
 ]
 EmbeddingModel = Annotated[
-    str, typer.Option(help="A sentence-transformers model: its name, or its folder.")
+    str,
+    typer.Option(
+        help="A sentence-transformers model: its name, or its folder. Two with a "
+        "comma: for questions, and for texts."
+    ),
 ]
 Directory = Annotated[
     Path | None,

@@ -40,6 +40,28 @@ class SystemEstimate(NamedTuple):
     """Where every first reply answers."""
     high: TokenUsage
     """Where every reply declines and every page is looked up."""
+    low_made: TokenUsage = TokenUsage()
+    """Of the first, what is made of documents beforehand."""
+    high_made: TokenUsage = TokenUsage()
+    """Of the second."""
+    low_calls: int = 0
+    """Calls of the first."""
+    high_calls: int = 0
+    """Calls of the second."""
+
+
+def together(systems: Sequence[SystemEstimate], name: str) -> SystemEstimate:
+    """Add up what systems take, or one system on several sets."""
+    nothing = TokenUsage()
+    return SystemEstimate(
+        name,
+        low=sum((each.low for each in systems), nothing),
+        high=sum((each.high for each in systems), nothing),
+        low_made=sum((each.low_made for each in systems), nothing),
+        high_made=sum((each.high_made for each in systems), nothing),
+        low_calls=sum(each.low_calls for each in systems),
+        high_calls=sum(each.high_calls for each in systems),
+    )
 
 
 class RunEstimate(NamedTuple):
@@ -53,6 +75,8 @@ class RunEstimate(NamedTuple):
     """Questions of the plan, that the figures stand for."""
     failed: tuple[str, ...]
     """Why arms cannot answer sampled questions, once for each: `dos-rag, 50: …`."""
+    answers: int
+    """Of all arms and runs."""
 
     @property
     def low(self) -> TokenUsage:
@@ -63,6 +87,20 @@ class RunEstimate(NamedTuple):
     def high(self) -> TokenUsage:
         """All systems together, at most."""
         return sum((each.high for each in self.systems), TokenUsage())
+
+
+def of_several(estimates: Sequence[RunEstimate]) -> RunEstimate:
+    """Add up what the runs of several sets take, system by system."""
+    found: dict[str, list[SystemEstimate]] = {}
+    for each in (system for estimate in estimates for system in estimate.systems):
+        found.setdefault(each.system, []).append(each)
+    return RunEstimate(
+        tuple(together(systems, name) for name, systems in found.items()),
+        sum(estimate.sampled for estimate in estimates),
+        sum(estimate.questions for estimate in estimates),
+        (),  # told with each set
+        sum(estimate.answers for estimate in estimates),
+    )
 
 
 async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEstimate:
@@ -90,20 +128,25 @@ async def estimate_run(plan: Plan, bench: Bench, *, sample: int = 10) -> RunEsti
     systems = []
     for _, arms in itertools.groupby(plan.arms, key=lambda arm: arm.system.name):
         first_runs = [arm for arm in arms if arm.run == 0]
-        bounds = []
+        bounds, made, calls = [], [], []
         for declines in (False, True):
             counting = _Counting(bench.model.name, bench.counter, declines=declines)
             failed |= await _go_through(first_runs, questions, bench.trial(counting))
-            bounds.append(
-                _times(counting.of_questions, asked)
-                + _times(counting.of_documents, documents)
-            )
-        systems.append(SystemEstimate(first_runs[0].system.name, *bounds))
+            made.append(_times(counting.of_documents, documents))
+            bounds.append(_times(counting.of_questions, asked) + made[-1])
+            of_documents = counting.calls_of_documents * documents
+            calls.append(round(counting.calls_of_questions * asked + of_documents))
+        name = first_runs[0].system.name
+        (low, high), (low_made, high_made), (fewest, most) = bounds, made, calls
+        systems.append(
+            SystemEstimate(name, low, high, low_made, high_made, fewest, most)
+        )
     return RunEstimate(
         tuple(systems),
         len(questions),
         len(plan.questions),
         tuple(f"{arm}: {why}" for arm, why in failed.items()),
+        len(plan),
     )
 
 
@@ -116,6 +159,7 @@ class _Counting(Model):
         self._declines = declines
         self.of_documents = TokenUsage(estimated=True)
         self.of_questions = TokenUsage(estimated=True)
+        self.calls_of_documents = self.calls_of_questions = 0
 
     async def complete(self, call: Call) -> Completion:
         """Reply as a model might that declines always, or never."""
@@ -126,8 +170,10 @@ class _Counting(Model):
         usage = TokenUsage(self.count(call.prompt), said, estimated=True)
         if call.kind in _OF_DOCUMENTS:
             self.of_documents += usage
+            self.calls_of_documents += 1
         else:
             self.of_questions += usage
+            self.calls_of_questions += 1
         return Completion(text, usage)
 
     def _text(self, call: Call) -> str:

@@ -53,6 +53,17 @@ def test_a_folder_is_a_name(tiny_model):
     assert len(embeddings.embed_query("text")) == 32
 
 
+def test_two_encoders_are_one_for_questions_and_one_for_texts(tiny_model):
+    name = f"{tiny_model},{DEFAULT_EMBEDDING_MODEL}"
+    both = load_embedding_model(name, packaged=packaged_weights())
+
+    assert both.name == name
+    assert both.origin.startswith("that folder and the ")
+    assert (len(both.embed_query("text")), len(both.embed_documents(["text"])[0])) == (
+        (32, 384)
+    )
+
+
 def test_a_folder_without_a_model_is_an_error(tmp_path):
     with pytest.raises(EmbeddingModelError, match="that folder") as caught:
         load_embedding_model(str(tmp_path))

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -193,6 +194,7 @@ def test_a_run_with_a_model_tells_what_it_will_send_and_what_it_sent(ask, tmp_pa
     assert result.exit_code == 0, result.output
     assert len(requests) == ANSWERS
     assert all(request.body["temperature"] == 0 for request in requests)
+    assert all(request.body["seed"] == 42 for request in requests)
     assert result.stdout.startswith(f"{ANSWERS} answers to 4 questions, estimated")
     # 20 calls of 100 tokens in and 2 out: 2,000 · 2 + 40 · 10 = 4,400 per million.
     assert "Spent: 2,040 tokens, cost 0.0044" in result.stdout
@@ -210,7 +212,9 @@ def test_a_dry_run_sends_and_writes_nothing(ask, tmp_path):
     assert requests == []
     assert not (tmp_path / "no").exists()
     lines = result.stdout.splitlines()
-    assert lines[2].split() == ["system", "tokens", "in", "tokens", "out", "cost"]
+    assert lines[2].split() == [
+        *("system", "calls", "tokens", "in", "tokens", "out", "cost")
+    ]
     assert [line.split()[0] for line in lines[3:]] == [
         *("vanilla-rag", "small", "full-document", "together")
     ]
@@ -221,10 +225,11 @@ def test_the_estimate_is_what_is_sent(ask, tmp_path):
     estimated, _ = ask([], "--dry-run", systems=systems)
     _, requests = ask(lambda _: "A", "--out", tmp_path / "run", systems=systems)
 
-    told = re.search(r"together +([\d,]+) ", estimated.stdout)
+    told = re.search(r"together +(\d+) +([\d,]+) ", estimated.stdout)
     count = resolve_token_counter(None)
     assert told is not None
-    assert int(told[1].replace(",", "")) == sum(count(r.prompt) for r in requests)
+    assert int(told[1]) == len(requests)
+    assert int(told[2].replace(",", "")) == sum(count(r.prompt) for r in requests)
 
 
 @pytest.mark.slow
@@ -470,3 +475,60 @@ def test_the_papers_prompts_and_a_users_own_are_sent(
     result, prompts = sent("other", "--prompts", "paper")
     assert (result.exit_code, prompts) == (1, set())
     assert "no paper asks the questions of 'choice'" in result.stderr
+
+
+@pytest.mark.slow
+def test_other_models_write_the_gists_and_judge_and_have_their_prices(ask, tmp_path):
+    def answer(request):
+        return Reply("unanswerable", usage=Usage(1000, 10))
+
+    others = [
+        *("--index-model", "openai:index", "--judge-model", "openai:judge"),
+        *("--price", "2,10", "--index-price", "1,5", "--judge-price", "0.1,1"),
+    ]
+    cold = ["--cache", tmp_path / "cache", "--out", tmp_path / "run"]
+    options = [*others, *cold, "--label-declined", "--max-cost", "1"]
+    result, requests = ask(answer, *options, systems=["--systems", "readagent"])
+    by_model = Counter(request.body["model"] for request in requests)
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    (arm,) = summary["arms"]
+
+    assert result.exit_code == 0, result.output
+    # A gist of each of two documents; of four questions look-up, answer and class.
+    assert by_model == {"index": 2, "scripted": 8, "judge": 4}
+    assert arm["cost"] == pytest.approx(2 * (1000 * 2 + 10 * 10) / 1e6)
+    assert arm["index_cost"] == pytest.approx(2 * (1000 + 10 * 5) / 1e6)
+    spent = (8 * 2100 + 2 * 1050 + 4 * 110) / 1e6
+    assert f"cost {spent:.4f}" in result.stdout
+    assert summary["settings"]["index_model"] == "openai:index"
+
+    result, again = ask(answer, *options, systems=["--systems", "readagent"])
+    assert (result.exit_code, again) == (0, [])
+    assert f"cost {spent:.4f}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--index-model", "openai:a"], "--index-model needs --model"),
+        (
+            ["--model", "openai:a", "--judge-model", "b"],
+            "--judge-model 'b' names no provider and model",
+        ),
+        (
+            ["--model", "openai:a", "--index-model", "openai:b", "--price", "1,2"],
+            "--index-price goes with --index-model and --price: give all three",
+        ),
+        (
+            ["--model", "openai:a", "--price", "1,2", "--judge-price", "1,2"],
+            "--judge-price goes with --judge-model and --price: give all three",
+        ),
+    ],
+)
+def test_another_model_that_cannot_be_or_has_no_known_cost_is_refused(
+    data, tmp_path, options, message
+):
+    result = run(*data, *options, "--out", tmp_path / "run")
+
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import traceback
 
 import pytest
@@ -100,7 +101,9 @@ def assert_hidden(files, *said: str) -> None:
     """No secret in what was said, nor in any file, whole or without its beginning."""
     for path in files["root"].rglob("*"):
         if path.is_file() and path.name not in UNCLEARED:
-            said = (*said, path.read_bytes().decode("utf-8", "replace"))
+            data = path.read_bytes()
+            data = gzip.decompress(data) if path.suffix == ".gz" else data
+            said = (*said, data.decode("utf-8", "replace"))
     for text in said:
         assert not [s for s in SECRETS if s in text or s[4:] in text], text[:2000]
 

@@ -190,15 +190,12 @@ class OfficialRag(Reader):
         scores: list[float] = []
         query = bench.vectors.of_query(query_text(question))
         for document in bench.documents(question):
-            if found := self._chunks(document, bench):
+            if found := official_chunks(document, self.size, bench):
                 chunks += [(document.doc_id, chunk) for chunk in found]
-                scores += (self._vectors(document, bench) @ query).tolist()
+                vectors = official_vectors(document, self.size, bench)
+                scores += (vectors @ query).tolist()
         ranked = [(place, chunks[place][1].text) for place in best_first(scores)]
-        kept = [place for place, _ in ranked]
-        if budget is not None:
-            kept = fill_officially(ranked, budget, bench.counter)
-            if ranked and not kept:
-                raise _nothing_fits(budget, bench.counter(ranked[0][1]))
+        kept = official_choice(ranked, budget, bench)
         if self.order == "document":
             kept = sorted(kept)
         text = join_officially([chunks[place][1].text for place in kept])
@@ -209,19 +206,39 @@ class OfficialRag(Reader):
         )
         return Context(text, pieces, bench.counter(text), chunk_set(pieces))
 
-    def _chunks(self, document: Document, bench: Bench) -> list[OfficialChunk]:
-        return bench.kept(
-            ("official chunks", document.doc_id, self.size),
-            lambda: split_officially(document.text, self.size, bench.counter),
-        )
 
-    def _vectors(self, document: Document, bench: Bench) -> Matrix:
-        return bench.kept(
-            ("official vectors", document.doc_id, self.size),
-            lambda: bench.vectors.of_texts(
-                [chunk.text for chunk in self._chunks(document, bench)]
-            ),
-        )
+def official_chunks(document: Document, size: int, bench: Bench) -> list[OfficialChunk]:
+    """Return the authors' chunks of a document, which are RAPTOR's leaves too."""
+    return bench.kept(
+        ("official chunks", document.doc_id, size),
+        lambda: split_officially(document.text, size, bench.counter),
+    )
+
+
+def official_vectors(document: Document, size: int, bench: Bench) -> Matrix:
+    """Return one row per chunk of `official_chunks`, in the same order."""
+    return bench.kept(
+        ("official vectors", document.doc_id, size),
+        lambda: bench.vectors.of_texts(
+            [chunk.text for chunk in official_chunks(document, size, bench)]
+        ),
+    )
+
+
+def official_choice(
+    ranked: Sequence[tuple[Ranked, str]], budget: int | None, bench: Bench
+) -> list[Ranked]:
+    """Choose as `fill_officially` does; without a budget, all.
+
+    Raises:
+        BudgetTooSmallError: The authors' rules choose nothing.
+    """
+    if budget is None:
+        return [chosen for chosen, _ in ranked]
+    kept = fill_officially(ranked, budget, bench.counter)
+    if ranked and not kept:
+        raise _nothing_fits(budget, bench.counter(ranked[0][1]))
+    return kept
 
 
 def _nothing_fits(budget: int, tokens: int) -> BudgetTooSmallError:

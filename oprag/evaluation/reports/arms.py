@@ -109,6 +109,7 @@ class Rows:
         measures: What is shown.
         sampling: Of these questions.
         price: None: no cost is told.
+        index_price: Of what was made beforehand; None: the same.
     """
 
     dataset: Dataset
@@ -118,11 +119,13 @@ class Rows:
     measures: Sequence[str]
     sampling: Sampling
     price: Price | None
+    index_price: Price | None = None
 
     def row(self, arm: Arm) -> ArmSummary:
         """Summarise one arm."""
         asked = [TokenUsage(**line["usage"]["asked"]) for line in arm.lines]
         index = arm.index()
+        of_index = self.index_price or self.price
         costs = [self.price.cost(usage) for usage in asked] if self.price else None
         return ArmSummary(
             system=arm.system,
@@ -143,7 +146,7 @@ class Rows:
             index_tokens=index.input_tokens + index.output_tokens,
             estimated=any(usage.estimated for usage in [*asked, index]),
             cost=statistics.fmean(costs) if costs else None,
-            index_cost=self.price.cost(index) if self.price else None,
+            index_cost=of_index.cost(index) if of_index else None,
         )
 
     def _figures(self, arm: Arm) -> dict[str, Figure]:

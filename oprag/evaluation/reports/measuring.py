@@ -135,9 +135,10 @@ def figures_of(
     return tuple(each for each in published if each.measure in shown)
 
 
-def published_by(published: Iterable[Published], measure: str) -> list[Published]:
+def published_by(published: Iterable[Published], measure: str) -> tuple[Published, ...]:
     """Keep the papers' figures of one measure."""
-    return [each for each in published if each.measure == _published_as(measure)]
+    wanted = _published_as(measure)
+    return tuple(each for each in published if each.measure == wanted)
 
 
 def _published_as(measure: str) -> str:

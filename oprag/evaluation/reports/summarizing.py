@@ -46,6 +46,7 @@ def summarize(
     scores: Sequence[Mapping[str, Any]],
     *,
     price: Price | None = None,
+    index_price: Price | None = None,
     published: Sequence[Published] = (),
     measure: str = "",
     baseline: str = "",
@@ -72,7 +73,7 @@ def summarize(
     measure = measure or main_measure(dataset, measures, brackets=brackets)
     arms = arms_of(scores)
     expected = len(ids) * len({line["run"] for line in [*scores, *errors]})
-    rows = Rows(dataset, answers, ids, expected, measures, sampling, price)
+    rows = Rows(dataset, answers, ids, expected, measures, sampling, price, index_price)
     compared = [Compared(arm, rows.row(arm), arm.values(measure, ids)) for arm in arms]
     systems = list(dict.fromkeys(arm.system for arm in arms))
     against = baseline_of(systems, baseline)

@@ -42,6 +42,7 @@ def write_reports(
     dataset: Dataset,
     *,
     price: Price | None = None,
+    index_price: Price | None = None,
     published: Sequence[Published] = (),
     measure: str = "",
     baseline: str = "",
@@ -58,6 +59,7 @@ def write_reports(
         directory: Holds the answers.
         dataset: The set that they answer.
         price: Per million tokens; None: no cost is told.
+        index_price: Of what was made of documents beforehand; None: the same.
         published: Figures of papers to be drawn beside, see `published_for`.
         measure: What arms are compared by, a name in `scores.jsonl`; empty: the
             set's own.
@@ -88,6 +90,7 @@ def write_reports(
         answers,
         scores,
         price=price,
+        index_price=index_price,
         published=published,
         measure=measure,
         baseline=baseline,

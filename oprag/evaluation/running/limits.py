@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from oprag.calls import Price, TokenUsage
 from oprag.errors import UnreadableFileError
@@ -16,6 +18,7 @@ from oprag.evaluation.safe_files import LineFile, cut_half_line
 from oprag.tokens import TokenCounter
 
 _NO_TOKENS = TokenUsage()
+_NO_PRICES: Mapping[str, Price] = MappingProxyType({})
 _REPLY = 1024
 """Tokens that a reply is taken to have at most, where a call does not say."""
 
@@ -28,6 +31,7 @@ class Spending:
         max_tokens: Tokens of prompts and replies together; None for no cap.
         max_cost: In the currency of `price`; None for no cap.
         price: Of the model; None when it is not known.
+        prices: Of other models that take part, by their names.
         record: File that every call is entered in, so that what a killed run had
             spent counts when it is resumed; None: none is kept.
     """
@@ -39,16 +43,25 @@ class Spending:
         max_tokens: int | None = None,
         max_cost: float | None = None,
         price: Price | None = None,
+        prices: Mapping[str, Price] = _NO_PRICES,
         record: Path | None = None,
     ) -> None:
-        self.usage = _recorded(record)
-        self._under_way = _NO_TOKENS
+        self._prices = prices
+        self._used = _recorded(record)
+        self._under_way: dict[str, TokenUsage] = {}
         self._count = token_counter
         self._max_tokens = max_tokens
         self._max_cost = max_cost
         self._price = price
         self._record = record
         self._lock = threading.Lock()
+        self.waiting: list[asyncio.Future[None]] = []
+        """Calls, of whatever model, that wait until another one is settled."""
+
+    @property
+    def usage(self) -> TokenUsage:
+        """Everything spent, whatever the model."""
+        return sum(self._used.values(), _NO_TOKENS)
 
     @property
     def tokens(self) -> int:
@@ -58,10 +71,10 @@ class Spending:
     @property
     def cost(self) -> float | None:
         """Money spent; None without a price."""
-        return None if self._price is None else self._price.cost(self.usage)
+        return self._cost(self._used)
 
-    def reserve(self, call: Call) -> TokenUsage | None:
-        """Keep free what a call can take at most.
+    def reserve(self, call: Call, model: str = "") -> TokenUsage | None:
+        """Keep free what a call of a model can take at most.
 
         Returns:
             What was kept free, for `settle`. None where calls under way may take what
@@ -75,37 +88,47 @@ class Spending:
         reply = _REPLY if call.max_output_tokens is None else call.max_output_tokens
         most = TokenUsage(self._count(call.prompt), reply)
         with self._lock:
-            passed = self.passed(self.usage + most)
+            wanted = _added(self._used, {model: most})
+            passed = self.passed(wanted)
             if passed is not None:
                 raise passed
-            if self.passed(self.usage + self._under_way + most) is not None:
+            if self.passed(_added(wanted, self._under_way)) is not None:
                 return None
-            self._under_way += most
+            self._under_way = _added(self._under_way, {model: most})
         return most
 
-    def settle(self, reserved: TokenUsage, usage: TokenUsage) -> None:
+    def settle(self, reserved: TokenUsage, usage: TokenUsage, model: str = "") -> None:
         """Put what a call took in the place of what was kept free for it."""
         with self._lock:
-            held = self._under_way
-            self._under_way = TokenUsage(
-                held.input_tokens - reserved.input_tokens,
-                held.output_tokens - reserved.output_tokens,
-            )
-            self.usage += usage
+            held = self._under_way.get(model, _NO_TOKENS)
+            self._under_way[model] = less(held, reserved)
+            self._used = _added(self._used, {model: usage})
             if self._record is not None and usage != _NO_TOKENS:
+                named = {"model": model} if model in self._prices else {}
                 with LineFile(self._record) as file:
-                    file.add(usage.to_dict())
+                    file.add({**usage.to_dict(), **named})
 
-    def passed(self, wanted: TokenUsage) -> SpendingCapError | None:
-        """The error of the cap that this would pass; None where it passes none."""
-        if self._max_tokens is not None and _tokens(wanted) > self._max_tokens:
+    def passed(self, wanted: Mapping[str, TokenUsage]) -> SpendingCapError | None:
+        """The error of the cap that this would pass; None where it passes none.
+
+        Args:
+            wanted: Tokens by the model's name; those without a price of their own
+                have that of the run's model.
+        """
+        tokens = sum(map(_tokens, wanted.values()))
+        if self._max_tokens is not None and tokens > self._max_tokens:
             return _reached("max_tokens", self._max_tokens, self.tokens)
-        if self._max_cost is None or self._price is None:
+        cost, spent = self._cost(wanted), self._cost(self._used)
+        if self._max_cost is None or cost is None or spent is None:
             return None
-        if self._price.cost(wanted) > self._max_cost:
-            spent = self._price.cost(self.usage)
+        if cost > self._max_cost:
             return _reached("max_cost", self._max_cost, spent)
         return None
+
+    def _cost(self, used: Mapping[str, TokenUsage]) -> float | None:
+        if (usual := self._price) is None:
+            return None
+        return sum(self._prices.get(n, usual).cost(usage) for n, usage in used.items())
 
 
 class CappedModel(Model):
@@ -125,7 +148,6 @@ class CappedModel(Model):
         self._longest_reply = longest_reply
         self._model = model
         self._spending = spending
-        self._waiting: list[asyncio.Future[None]] = []
 
     async def complete(self, call: Call) -> Completion:
         """Reply, if the cap allows it.
@@ -144,34 +166,47 @@ class CappedModel(Model):
             completion = await self._model.complete(call)
             used = completion.usage
         finally:
-            self._spending.settle(reserved, used)
+            self._spending.settle(reserved, used, self.name)
             self._wake()
         return completion
 
     async def _reserve(self, call: Call) -> TokenUsage:
-        while (reserved := self._spending.reserve(call)) is None:
+        while (reserved := self._spending.reserve(call, self.name)) is None:
             settled = asyncio.get_running_loop().create_future()
-            self._waiting.append(settled)
+            self._spending.waiting.append(settled)
             await settled
         return reserved
 
     def _wake(self) -> None:
         """Let all who wait ask again, in the order in which they came."""
-        waiting, self._waiting = self._waiting, []
+        waiting, self._spending.waiting = self._spending.waiting, []
         for settled in waiting:
             if not settled.done():  # it is, where the call was cancelled
                 settled.set_result(None)
 
 
-def _recorded(record: Path | None) -> TokenUsage:
-    """Add up the file; a line that a kill cut off was not settled."""
+def _added(
+    first: Mapping[str, TokenUsage], second: Mapping[str, TokenUsage]
+) -> dict[str, TokenUsage]:
+    names = dict.fromkeys([*first, *second])
+    return {
+        name: first.get(name, _NO_TOKENS) + second.get(name, _NO_TOKENS)
+        for name in names
+    }
+
+
+def _recorded(record: Path | None) -> dict[str, TokenUsage]:
+    """Add up the file by model; a line that a kill cut off was not settled."""
+    used: dict[str, TokenUsage] = {}
     if record is None or not record.exists():
-        return _NO_TOKENS
+        return used
     cut_half_line(record)
     lines = record.read_text("utf-8", "replace").splitlines()
     try:
-        return sum((TokenUsage(**json.loads(line)) for line in lines), _NO_TOKENS)
-    except (TypeError, ValueError) as error:
+        for values in map(json.loads, lines):
+            name = values.pop("model", "")
+            used = _added(used, {name: TokenUsage(**values)})
+    except (AttributeError, TypeError, ValueError) as error:
         message = (
             f"{record} is damaged. Remove it; what was spent before then no longer "
             "counts towards a cap."
@@ -179,6 +214,17 @@ def _recorded(record: Path | None) -> TokenUsage:
         raise UnreadableFileError(
             message, path=str(record), reason="is damaged"
         ) from error
+    return used
+
+
+def less(usage: TokenUsage, other: TokenUsage) -> TokenUsage:
+    """Return the tokens of the first without those of the second."""
+    return TokenUsage(
+        usage.input_tokens - other.input_tokens,
+        usage.output_tokens - other.output_tokens,
+        usage.cached_tokens - other.cached_tokens,
+        estimated=usage.estimated,
+    )
 
 
 def _tokens(usage: TokenUsage) -> int:

@@ -11,16 +11,24 @@ import numpy as np
 from oprag.calls import TokenUsage
 from oprag.chunk import Chunk
 from oprag.context import fill_budget, too_small
+from oprag.errors import invalid_option
 from oprag.evaluation.artifacts import Facts
 from oprag.evaluation.bench import Bench, query_text
 from oprag.evaluation.contexts import Context
 from oprag.evaluation.data import Document, Question
 from oprag.evaluation.making import kept_reply, summary_call
 from oprag.evaluation.models import Completion
+from oprag.evaluation.official.dos_rag import (
+    join_officially,
+    official_choice,
+    official_chunks,
+    official_vectors,
+)
 from oprag.evaluation.reading import read
 from oprag.evaluation.splittings import Splitting, SplitUnit
 from oprag.evaluation.system import Attempt, Count, Piece, System
 from oprag.evaluation.systems.clustering import soft_clusters
+from oprag.evaluation.systems.retrieved import Compat
 from oprag.evaluation.vectors import Matrix, best_first
 from oprag.evaluation.workers import map_concurrently
 from oprag.tokens import NamedTokenCounter
@@ -80,8 +88,8 @@ async def tree_of(document: Document, system: Raptor, bench: Bench) -> Tree:
 
 
 async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
-    layer = [hit.text for hit in bench.chunks(document, system.splitting)]
-    vectors = bench.chunk_vectors(document, system.splitting)
+    layer = [leaf.text for leaf in system.leaves(document, bench)]
+    vectors = system.leaf_vectors(document, bench)
     below = 0
     summaries: list[str] = []
     children: list[list[int]] = []
@@ -110,9 +118,12 @@ async def _built(document: Document, system: Raptor, bench: Bench) -> Facts:
     return {"summaries": summaries, "children": children, "usage": usage.to_dict()}
 
 
-class _Node(NamedTuple):
+class Node(NamedTuple):
+    """A chunk or a summary."""
+
     text: str
-    piece: Piece
+    pieces: tuple[Piece, ...]
+    """One, but for the authors' chunks that are no slice of their document."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +146,14 @@ class Raptor(System):
     """Tokens of the texts that one summary is of, at most."""
     layers: Count = 5
     """Of summaries, at most; none above a layer of 11 nodes or fewer."""
+    compat: Compat = "fixed"
+    """`"official"`: the leaves, the filling and the joining of `vanilla-rag` with the
+    same setting, which is then RAPTOR without its summaries."""
+
+    def __post_init__(self) -> None:
+        if self.compat == "official" and self.unit != "sentences":
+            takes = "The authors split into sentences: leave out unit with it."
+            raise invalid_option("compat", "official", takes)
 
     @property
     def splitting(self) -> Splitting:
@@ -143,7 +162,9 @@ class Raptor(System):
 
     def settings(self) -> dict[str, Any]:
         """Return how the trees are built."""
+        official = self.compat == "official"
         return {
+            **({"compat": "official"} if official else {}),
             "splitting": self.splitting.settings(),
             "summary_tokens": self.summary_tokens,
             "cluster_tokens": self.cluster_tokens,
@@ -161,7 +182,7 @@ class Raptor(System):
             ChatModelError: See `tree_of`.
             MissingDependencyError: See `tree_of`.
         """
-        nodes: list[_Node] = []
+        nodes: list[Node] = []
         scores: list[float] = []
         usage, calls = TokenUsage(), 0
         query = bench.vectors.of_query(query_text(question))
@@ -172,32 +193,49 @@ class Raptor(System):
                 nodes += found
                 scores += (self._vectors(document, tree, bench) @ query).tolist()
         ranked = [nodes[place] for place in best_first(scores)]
-        kept = _fitting(ranked, budget, bench.counter)
-        text = _SEPARATOR.join(node.text for node in kept)
-        pieces = tuple(node.piece for node in kept)
+        if self.compat == "official":
+            named = [(node, node.text) for node in ranked]
+            kept = official_choice(named, budget, bench)
+            text = join_officially([node.text for node in kept])
+        else:
+            kept = _fitting(ranked, budget, bench.counter)
+            text = _SEPARATOR.join(node.text for node in kept)
+        pieces = tuple(piece for node in kept for piece in node.pieces)
         context = Context(text, pieces, bench.counter(text), "")
         return await read(
             question, context, bench, usage={"index": usage}, calls={"index": calls}
         )
 
-    def _nodes(self, document: Document, tree: Tree, bench: Bench) -> list[_Node]:
+    def _nodes(self, document: Document, tree: Tree, bench: Bench) -> list[Node]:
+        summary = (Piece(document.doc_id, note="summary"),)
+        summaries = [Node(text, summary) for text in tree.summaries]
+        return self.leaves(document, bench) + summaries
+
+    def leaves(self, document: Document, bench: Bench) -> list[Node]:
+        """Return a document's chunks in reading order."""
         name = document.doc_id
-        chunks = bench.chunks(document, self.splitting)
-        leaves = [
-            _Node(
+        if self.compat == "official":
+            return [
+                Node(chunk.text, tuple(Piece(name, *span) for span in chunk.spans))
+                for chunk in official_chunks(document, self.size, bench)
+            ]
+        return [
+            Node(
                 hit.text,
-                Piece(name, hit.metadata["char_start"], hit.metadata["char_end"]),
+                (Piece(name, hit.metadata["char_start"], hit.metadata["char_end"]),),
             )
-            for hit in chunks
+            for hit in bench.chunks(document, self.splitting)
         ]
-        summaries = [
-            _Node(text, Piece(name, note="summary")) for text in tree.summaries
-        ]
-        return leaves + summaries
+
+    def leaf_vectors(self, document: Document, bench: Bench) -> Matrix:
+        """Return one row per leaf."""
+        if self.compat == "official":
+            return official_vectors(document, self.size, bench)
+        return bench.chunk_vectors(document, self.splitting)
 
     def _vectors(self, document: Document, tree: Tree, bench: Bench) -> Matrix:
         def stacked() -> Matrix:
-            leaves = bench.chunk_vectors(document, self.splitting)
+            leaves = self.leaf_vectors(document, bench)
             if not tree.summaries:
                 return leaves
             return np.vstack([leaves, bench.vectors.of_texts(tree.summaries)])
@@ -206,8 +244,8 @@ class Raptor(System):
 
 
 def _fitting(
-    ranked: Sequence[_Node], budget: int | None, counter: NamedTokenCounter
-) -> list[_Node]:
+    ranked: Sequence[Node], budget: int | None, counter: NamedTokenCounter
+) -> list[Node]:
     """Take nodes up to the first that does not fit; separators count."""
     if budget is None or not ranked:
         return list(ranked)

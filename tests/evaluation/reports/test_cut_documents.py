@@ -66,14 +66,17 @@ def test_what_fits_is_said_to_be_whole(tmp_path):
 
 
 def test_answers_of_runs_that_did_not_keep_it_are_reported_without_it(tmp_path):
-    _, answers = summarized(tmp_path, [FullDocuments()], set_of_four(), 60)
+    systems = [FullDocuments(), SelfRoute(k=1, size=20)]
+    _, answers = summarized(tmp_path, systems, set_of_four(), 60)
     directory, dataset = RunDirectory(tmp_path), set_of_four()
-    old = [{k: v for k, v in answer.items() if k != "whole"} for answer in answers]
+    added = {"whole", "steps", "long_context_estimated"}
+    old = [{k: v for k, v in answer.items() if k not in added} for answer in answers]
     directory.write_lines("answers.jsonl", old)
     scores = score(directory, dataset)
     summary = summarize(directory, dataset, old, scores, resamples=50)
 
     assert "read whole" not in tables_of(summary)[0].headings
+    assert [row.arm for row in summary.routing] == ["self-route"]
 
 
 @pytest.mark.slow

@@ -248,6 +248,41 @@ class TestACap:
         assert ask(RunDirectory(path), CappedModel(Replies(), spending)).complete
         return spending.tokens
 
+    def test_each_model_has_its_price_and_a_run_that_goes_on_knows_them(self, tmp_path):
+        record, one = tmp_path / "spending.jsonl", Price(1e6, 1e6, 1e6)
+        prices = {"judge": Price(1e5, 1e5, 1e5)}
+        spending = self.spending(record, price=one, prices=prices, max_cost=1100.0)
+        judge = Replies(lambda _: "A")
+        judge.name = "judge"
+        call = Call("answer", "ten words " * 5)
+        asyncio.run(CappedModel(Replies(), spending).complete(call))
+        asyncio.run(CappedModel(judge, spending).complete(call))
+
+        assert spending.cost == pytest.approx(12 + 1.1)
+        again = self.spending(record, price=one, prices=prices, max_cost=1100.0)
+        assert again.cost == spending.cost
+        assert again.tokens == 23
+
+    def test_a_call_waits_for_one_of_another_model(self):
+        class Slow(Replies):
+            async def complete(self, call):
+                for _ in range(5):
+                    await asyncio.sleep(0)
+                return await super().complete(call)
+
+        spending = self.spending(None, max_tokens=1100)
+        index = Slow()
+        index.name = "index"
+        models = [CappedModel(each, spending) for each in (Slow(), index)]
+        call = Call("answer", "a prompt")
+
+        async def both():
+            asked = (model.complete(call) for model in models)
+            await asyncio.wait_for(asyncio.gather(*asked), 5)
+
+        asyncio.run(both())
+        assert spending.tokens == 8
+
     @pytest.mark.parametrize("cap", [1400, 2500, 3300])
     def test_as_many_are_answered_at_once_as_one_after_the_other(self, tmp_path, cap):
         asked = []

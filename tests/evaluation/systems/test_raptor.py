@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from langchain_openai import ChatOpenAI
 
-from oprag.errors import BudgetTooSmallError
+from oprag.errors import BudgetTooSmallError, InvalidOptionError
 from oprag.evaluation.catalogue import make_system
 from oprag.evaluation.readers.chat import ChatModel
 from oprag.evaluation.running.run_directory import RunDirectory
@@ -45,6 +45,26 @@ def test_a_cluster_that_cannot_be_divided_is_cut_into_neighbours():
     # One text may be over the limit.
     clusters = soft_clusters(vectors, [140, 50, 30], max_tokens=100, seed=1)
     assert clusters == [[0], [1, 2]]
+
+
+def test_by_the_authors_rules_it_reads_as_vanilla_rag_does():
+    text = "The harbour opened in May; so they say. Salt came\nfirst. " * 3
+    for budget in (60, 120):
+        read = []
+        for spec in (
+            "vanilla-rag:compat=official,size=5",
+            "raptor:compat=official,size=5",
+        ):
+            model = Replies()
+            bench = bench_of(model, set_of_one(text))
+            system = make_system(spec)
+            question = bench.dataset.questions[0]
+            attempt = asyncio.run(system.attempt(question, budget, bench))
+            read.append((model.calls[-1].prompt, attempt.pieces))
+        assert read[0] == read[1]
+        assert len(read[0][1]) >= budget // 60
+    with pytest.raises(InvalidOptionError, match="leave out unit"):
+        make_system("raptor:compat=official,unit=words")
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 4, 5])

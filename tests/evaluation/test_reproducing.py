@@ -1,0 +1,149 @@
+"""Recipes of the papers' tables, and when a figure came out."""
+
+from __future__ import annotations
+
+import pytest
+
+from oprag.errors import InvalidOptionError
+from oprag.evaluation.data import DATASETS
+from oprag.evaluation.published import AVERAGE, Published, all_published
+from oprag.evaluation.reproducing import (
+    Compared,
+    Ours,
+    agree,
+    compare,
+    recipe_named,
+    recipes,
+    verdict_of,
+)
+
+
+def figure(value: float, deviation: float | None = None) -> Published:
+    return Published("s", "token_f1", "m", "x", None, value, "arXiv:1", deviation)
+
+
+@pytest.mark.parametrize(
+    ("ours", "published", "passes"),
+    [
+        # In our interval, however small the paper's deviation.
+        (Ours(0.80, 0.74, 0.86), figure(0.86), True),
+        (Ours(0.80, 0.74, 0.86), figure(0.87), False),
+        (Ours(0.80, 0.74, 0.86), figure(0.75, 0.001), True),
+        # Two deviations, of both together: 2 * hypot(0.3, 0.4) = 1.0 points.
+        (Ours(0.80, 0.80, 0.80, 0.004), figure(0.8099, 0.003), True),
+        (Ours(0.80, 0.80, 0.80, 0.004), figure(0.8101, 0.003), False),
+        (Ours(0.80), figure(0.806, 0.003), True),
+        (Ours(0.80), figure(0.807, 0.003), False),
+        # Neither is known: two points.
+        (Ours(0.80), figure(0.82), True),
+        (Ours(0.80), figure(0.821), False),
+    ],
+)
+def test_a_figure_came_out_within_the_interval_or_two_deviations(
+    ours, published, passes
+):
+    assert agree(ours, published) is passes
+    verdict = Compared("a", "token_f1", ours, published).verdict
+    assert verdict == ("pass" if passes else "fail")
+
+
+def test_a_table_passes_when_all_its_figures_do():
+    good = Compared("a", "token_f1", Ours(0.8), figure(0.8))
+    bad = Compared("b", "token_f1", Ours(0.1), figure(0.8))
+    missing = Compared("c", "meteor", None, figure(0.8))
+    without = Compared("d", "token_f1", Ours(0.8), None)
+
+    assert verdict_of([good, without]) == "pass"
+    assert verdict_of([good, missing]) == "not measured"
+    assert verdict_of([good, missing, bad]) == "fail"
+    assert verdict_of([without]) == "no figure"
+
+
+def test_every_recipe_names_what_there_is():
+    assert {name.partition("/")[0] for name in recipes()} == {
+        *("dos-rag", "longrag", "op-rag", "self-route")
+    }
+    for recipe in recipes().values():
+        assert set(recipe.sets) <= set(DATASETS)
+        assert recipe.options["prompts"] == "paper"
+        assert {"embedding_model", "runs", "seed", "temperature"} <= set(recipe.options)
+        names = [arm.system.name for arm in recipe.arms]
+        assert len(set(names)) == len(names)
+        assert any(arm.system.budgeted for arm in recipe.arms) == bool(recipe.budgets)
+        assert all(reader.window > 10_000 for reader in recipe.readers.values())
+
+
+NOWHERE = ("closed book", "passages", "documents", "LongRAG, k=")
+"""What no system of ours does, or reads of a corpus that the data set lacks."""
+
+
+def test_every_figure_of_the_papers_stands_in_a_table():
+    nothing = {"measure": "token_f1", "arms": [], "routing": []}
+    found = [
+        row.published
+        for recipe in recipes().values()
+        for reader in recipe.readers
+        for row in compare(recipe, reader, [nothing] * len(recipe.sets))
+        if row.published is not None
+    ]
+    missing = [each for each in all_published() if each not in found]
+    # OP-RAG's table repeats what other papers measured with other readers.
+    missing = [
+        each
+        for each in missing
+        if "OP-RAG" not in each.source or each.model == "Llama-3.1-70B"
+    ]
+    assert [each for each in missing if not each.method.startswith(NOWHERE)] == []
+
+
+def test_vanilla_rag_and_raptor_differ_in_the_summaries_alone():
+    for name in ("dos-rag/en.mc", "dos-rag/quality", "dos-rag/narrativeqa"):
+        arms = {a.system.name.partition(":")[0]: a for a in recipe_named(name).arms}
+        vanilla = arms["vanilla-rag"].system.settings()
+        raptor = arms["raptor"].system.settings()
+        assert vanilla["compat"] == raptor["compat"] == "official"
+        assert raptor["splitting"] == {"unit": "sentences", "size": vanilla["size"]}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "model", "reader"),
+    [
+        ("", "", "GPT-4o"),
+        ("gpt-4O-mini", "", "GPT-4o-mini"),
+        ("", "openai:gpt-4o-mini-2024-07-18", "GPT-4o-mini"),
+        ("", "openai:gpt-4o-2024-11-20", "GPT-4o"),
+        ("", "openai:another", "GPT-4o"),
+    ],
+)
+def test_the_reader_is_the_one_whose_name_the_model_has(wanted, model, reader):
+    assert recipe_named("dos-rag/quality").reader(wanted, model=model) == reader
+
+
+def test_a_table_that_is_not_there_is_told_those_there_are():
+    with pytest.raises(InvalidOptionError, match=r"op-rag/en\.qa, self-route"):
+        recipe_named("op-rag")
+
+
+def summary(mean: float, measure: str = "token_f1") -> dict:
+    measured = {"mean": mean, "low": mean - 0.03, "high": mean + 0.04}
+    arm = {"system": "full-document", "budget": None}
+    arm["measures"] = {measure: {**measured, "deviation": None}}
+    routed = {"arm": "self-route-5, cut", "answerable": mean, "token_share": None}
+    return {"measure": measure, "arms": [arm], "routing": [routed]}
+
+
+def test_the_mean_over_sets_has_the_interval_of_a_mean():
+    recipe = recipe_named("self-route/average")
+    others = [summary(0.5)] * 8
+    rows = compare(recipe, "GPT-4o", [*others, summary(0.95, "choice_match_official")])
+    by = {(row.arm, row.measure): row for row in rows}
+
+    assert recipe.dataset == AVERAGE
+    ours = by["full-document", "average"].ours
+    assert ours is not None
+    assert ours.mean == pytest.approx(0.55)
+    assert ours.low == pytest.approx(0.55 - 0.03 / 3)
+    assert ours.high == pytest.approx(0.55 + 0.04 / 3)
+    answerable = by["self-route-5", "answerable"]
+    assert answerable.ours == Ours(pytest.approx(0.55))
+    assert by["self-route-5", "token_share"].verdict == "not measured"
