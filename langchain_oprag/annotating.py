@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.documents import Document
 
 from oprag.chunk import Hit
+from oprag.context import needs
 from oprag.documents import SourcePart, annotate_chunks, check_entries, replaced
 from oprag.errors import InvalidOptionError
 from oprag.positions import PART_KEYS, document_name, part_numbers, read_documents
 
 
+@needs("(text, chunks)", "annotate_positions")
 def annotate_positions(
     source: str | Sequence[Document], documents: Sequence[Document]
 ) -> list[Document]:
@@ -54,7 +56,7 @@ def annotate_positions(
         [0, 4]
     """
     if not isinstance(source, str):
-        check_entries("source", source, Document)
+        check_entries("source", source, Document, _one_text)
     check_entries("documents", documents, Document)
     if not documents:
         return []
@@ -83,6 +85,13 @@ def annotate_positions(
         )
         for i, document in enumerate(documents)
     ]
+
+
+def _one_text(value: object) -> str:
+    """What to do with texts by name."""
+    if isinstance(value, Mapping):
+        return " Or give the text that was split: annotate_positions(text, chunks)."
+    return ""
 
 
 def _parts_of(

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
+from oprag.context import knows_its_options
 from oprag.diagnosing.checks import (
     Examined,
     check_group,
@@ -65,6 +66,7 @@ class RepairPlan(NamedTuple):
     """The index before the repair."""
 
 
+@knows_its_options()
 def diagnose(
     chunks: Iterable[StoredChunk | Hit],
     *,
