@@ -12,9 +12,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from oprag.documents import StoredChunk
 from oprag.errors import DuplicateDocumentError, InvalidOptionError
 from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
     DOC_KEY,
     DOC_SCOPE,
     DOC_VERSION,
+    N_CHUNKS,
     OWN_KEYS,
     PART_INDEX,
     own_name,
@@ -42,8 +45,8 @@ class WantedChunk(NamedTuple):
     made of the rest."""
     other_id: str = ""
     """With oprag's own metadata in it as well, as in earlier indexes. The chunk gets it
-    where the store has another one under `id`, which stays until this one is there: a
-    splitter may cut the same text otherwise, and not say so."""
+    where a chunk of another cut stands under `id`, which stays until this one is there:
+    a splitter may cut the same text otherwise, and not say so."""
 
 
 class WantedDocument(NamedTuple):
@@ -161,8 +164,14 @@ def _with_rows(
     rows, others = by_id.get(chunk.id, []), by_id.get(other.id, [])
     if not any(_same(chunk, row) for row in rows):
         is_there = any(_same(chunk, row) for row in others)
-        chunk = other if is_there or (rows and not others) else chunk
+        recut = not others and any(_cut(row) != _cut(chunk) for row in rows)
+        chunk = other if is_there or recut else chunk
     return chunk, by_id.pop(chunk.id, [])
+
+
+def _cut(chunk: WantedChunk | StoredChunk) -> list[Any]:
+    """What tells chunks of one number apart, if a text was cut in two ways."""
+    return [*map(chunk.metadata.get, (CHAR_START, CHAR_END, N_CHUNKS))]
 
 
 def _refuse_other_scope(
