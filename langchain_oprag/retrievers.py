@@ -293,10 +293,11 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         if words is None:
             return found
         index, chunks = words
-        ids, depth = [*map(stored_id, found)], max(fetch.asked, len(found))
+        known = [(stored_id(each), each.page_content) for each in found]
+        depth = max(fetch.asked, len(found))
         return [
             found[each] if isinstance(each, int) else document_of(each)
-            for each in index.fused(query, ids, depth, chunks)
+            for each in index.fused(query, known, depth, chunks)
         ]
 
     def _words(self, fetch: Fetch) -> tuple[Bm25, SearchedChunks] | None:

@@ -9,7 +9,11 @@ from typing import Any
 from llama_index.core.indices.vector_store.retrievers import VectorIndexRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from llamaindex_oprag._chunk_stores.docstore import DocstoreChunks, is_admitted
+from llamaindex_oprag._chunk_stores.docstore import (
+    DocstoreChunks,
+    is_admitted,
+    only_searched,
+)
 from llamaindex_oprag._convert import neighbour_of
 from llamaindex_oprag._wrapping import search_filter, searched_with
 from llamaindex_oprag.stores import chunk_store
@@ -134,7 +138,8 @@ def nodes_by_id(index: Any, ids: Sequence[str]) -> list[BaseNode]:
     if store.stores_text:
         nodes: list[BaseNode] = store.get_nodes(node_ids=[*ids])
         return nodes
-    return [*index.docstore.get_nodes([*ids], raise_error=False)]
+    found = index.docstore.get_nodes([*ids], raise_error=False)
+    return [*only_searched(found, store)]
 
 
 def _indexes(retriever: Any) -> Iterator[Any]:

@@ -53,9 +53,9 @@ class Words:
             found: Best first.
             asked: How many nodes were asked for; 0 where that is not known.
         """
-        ids = [each.node.node_id for each in found]
+        known = [(each.node.node_id, each.node.get_content()) for each in found]
         fused = self._bm25.fused(
-            question, ids, max(asked, len(found)), self._as_seen_by(retriever)
+            question, known, max(asked, len(found)), self._as_seen_by(retriever)
         )
         new = [chunk.id for chunk in fused if not isinstance(chunk, int)]
         nodes = {

@@ -37,7 +37,8 @@ def chunk_store(store: StoreLike) -> ChunkStore:
             `QdrantVectorStore` or `PGVectorStore`, or a subclass; or a `ChunkStore`,
             which is returned as it is. Of an index the chunks are in the vector
             store where that keeps texts, else in the docstore, as with
-            `SimpleVectorStore` and FAISS.
+            `SimpleVectorStore` and FAISS; without those that were deleted from it, as
+            far as the vector store tells.
 
     Returns:
         Its chunks by `fetch(doc_key)` and `scan()`, not verified. Nothing is read
@@ -62,13 +63,13 @@ def chunk_store(store: StoreLike) -> ChunkStore:
 def _of_index(index: BaseIndex[Any]) -> ChunkStore:
     vector_store = getattr(index, "vector_store", None)  # not of every index
     if vector_store is None or not vector_store.stores_text:
-        return DocstoreChunks(index.docstore)
+        return DocstoreChunks(index.docstore, vector_store)
     reader = _reader(vector_store)
     if reader is not None:
         return reader(vector_store)
     # With store_nodes_override any index has its nodes in the docstore.
     if index.docstore.docs:
-        return DocstoreChunks(index.docstore)
+        return DocstoreChunks(index.docstore, vector_store)
     raise _refused(vector_store)
 
 

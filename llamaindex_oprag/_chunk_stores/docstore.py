@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from llama_index.core.schema import BaseNode, Document
 from llama_index.core.storage.docstore.types import BaseDocumentStore
 from llama_index.core.storage.kvstore.types import MutableMappingKVStore
+from llama_index.core.vector_stores import SimpleVectorStore
 from llama_index.core.vector_stores.types import MetadataFilters
 from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
@@ -16,11 +17,20 @@ from oprag.documents import ChunkStore, StoredChunk
 
 
 class DocstoreChunks(ChunkStore):
-    """Reads the nodes of a docstore; full `Document`s beside them are no chunks."""
+    """Reads the nodes of a docstore; full `Document`s beside them are no chunks.
 
-    def __init__(self, docstore: BaseDocumentStore) -> None:
+    Args:
+        docstore: It may hold nodes of others, and some that were deleted elsewhere.
+        vector_store: What an index searches by; a node that it is known not to hold is
+            no chunk. None for all nodes.
+    """
+
+    def __init__(
+        self, docstore: BaseDocumentStore, vector_store: object = None
+    ) -> None:
         self.name = type(docstore).__name__
         self._docstore = docstore
+        self._vector_store = vector_store
 
     def scan(self) -> Iterator[StoredChunk]:
         """All chunks, in the docstore's order."""
@@ -33,14 +43,17 @@ class DocstoreChunks(ChunkStore):
         return list(self._found(nodes))
 
     def count(self) -> int | None:
-        """Nodes and documents, where they are in memory."""
+        """Nodes that are searched; else nodes and documents, where in memory."""
+        searched = searched_ids(self._vector_store)
+        if searched is not None:
+            return len(searched)
         kept = getattr(self._docstore, "_kvstore", None)
         if not isinstance(kept, MutableMappingKVStore):
             return None
         return len(kept.get_all(self._docstore._node_collection))  # type: ignore[attr-defined]  # noqa: SLF001 -- nothing public tells
 
     def _found(self, nodes: Collection[BaseNode]) -> Iterator[StoredChunk]:
-        for node in nodes:
+        for node in only_searched(nodes, self._vector_store):
             if not isinstance(node, Document) and is_admitted(node, self.filters):
                 yield chunk_of_node(node)
 
@@ -54,6 +67,26 @@ class DocstoreChunks(ChunkStore):
         return isinstance(where, MetadataFilters) and not any(
             isinstance(inner, MetadataFilters) for inner in where.filters
         )
+
+
+def searched_ids(vector_store: object) -> Collection[str] | None:
+    """Return the ids of the nodes that a vector store finds; None where it is silent.
+
+    `VectorStoreIndex.delete_nodes` and `delete_ref_doc` leave nodes in the docstore
+    unless they are told otherwise, and the first leaves them in the index's own list.
+    """
+    if isinstance(vector_store, SimpleVectorStore):
+        return vector_store.data.embedding_dict
+    # That of FAISS from which nodes can be deleted; nothing public tells.
+    return getattr(vector_store, "_node_id_to_faiss_id_map", None)
+
+
+def only_searched(
+    nodes: Iterable[BaseNode], vector_store: object
+) -> Iterator[BaseNode]:
+    """Leave out the nodes of a docstore that were deleted from the vector store."""
+    ids = searched_ids(vector_store)
+    return (node for node in nodes if ids is None or node.node_id in ids)
 
 
 def is_admitted(node: BaseNode, filters: Collection[MetadataFilters]) -> bool:

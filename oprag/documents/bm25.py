@@ -29,8 +29,8 @@ class Bm25:
     """Ranks a store's chunks by the words of a question, and fuses that with a search.
 
     The chunks are read once, at the first question, and again when the store says that
-    it holds another number of them, or when a chunk comes up that is new, gone or
-    changed. Threads share one index.
+    it holds another number of them, or when a chunk comes up, by its words or by the
+    search, that is new, gone or changed. Threads share one index.
 
     Args:
         store: All chunks of the store; what a search may see of them is read through
@@ -51,14 +51,18 @@ class Bm25:
         return Bm25, (self._store,)
 
     def fused(
-        self, question: str, found: Sequence[str], k: int, chunks: SearchedChunks
+        self,
+        question: str,
+        found: Sequence[tuple[str, str]],
+        k: int,
+        chunks: SearchedChunks,
     ) -> list[int | StoredChunk]:
         """Fuse what a search found with what the question's words find.
 
         Args:
             question: Its words are looked for.
-            found: Ids of the chunks that a search found, best first; an empty one
-                where it is not known.
+            found: Id and text of each chunk that a search found, best first; the id is
+                empty where it is not known.
             k: Chunks to find by their words, at most.
             chunks: The same store, as whoever searched may read it.
 
@@ -70,12 +74,15 @@ class Bm25:
         Raises:
             InvalidOptionError: The store does not tell the ids of its chunks.
         """
-        index = self._current(found)
-        listed, fresh, changed = index.best(question, set(found), k, chunks)
+        ids = [chunk_id for chunk_id, _ in found]
+        index = self._current(ids)
+        if index.is_outdated(found, chunks):
+            index = self._read_anew(index, ids)
+        listed, fresh, changed = index.best(question, set(ids), k, chunks)
         if changed:
-            index = self._read_anew(index, found)
-            listed, fresh, _ = index.best(question, set(found), k, chunks)
-        return _by_reciprocal_rank(found, listed, fresh)
+            index = self._read_anew(index, ids)
+            listed, fresh, _ = index.best(question, set(ids), k, chunks)
+        return _by_reciprocal_rank(ids, listed, fresh)
 
     def _current(self, found: Collection[str]) -> _Index:
         index = self._index
@@ -105,6 +112,7 @@ class _Index:
             raise _without_ids(store)
         self._texts = {chunk_id: hash(text) for *_, text, chunk_id in kept}
         self._known = {*self._texts, *found}
+        self._shown: dict[str, int] = {}
         numbers: dict[str, int] = {}
         worded = [
             [
@@ -121,6 +129,23 @@ class _Index:
     def holds(self, count: int | None, found: Collection[str]) -> bool:
         """Say whether a store of so many chunks, and these among them, is this one."""
         return count == self._count and self._known.issuperset(filter(None, found))
+
+    def is_outdated(
+        self, found: Sequence[tuple[str, str]], chunks: SearchedChunks
+    ) -> bool:
+        """Say whether the store has another text by now of what a search found."""
+        texts = {each: hash(text) for each, text in found if each in self._texts}
+        unlike = {
+            each: text
+            for each, text in texts.items()
+            if text not in (self._texts[each], self._shown.get(each))
+        }
+        # A retriever may show a text otherwise than the store has it, each time.
+        self._shown.update(unlike)
+        return any(
+            hash(chunk.text) != self._texts.get(chunk.id)
+            for chunk in chunks.read_ids(unlike)
+        )
 
     def best(
         self, question: str, found: set[str], k: int, chunks: SearchedChunks

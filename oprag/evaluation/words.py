@@ -34,9 +34,9 @@ class WordSearch:
         Returns:
             Places, best first; see `oprag.documents.Bm25.fused`.
         """
-        ids = [str(place) for place in found]
+        known = [(str(place), self._chunks.text(place)) for place in found]
         searched = SearchedChunks(self._chunks, SearchFilter(), "bm25")
-        fused = self._bm25.fused(question, ids, k, searched)
+        fused = self._bm25.fused(question, known, k, searched)
         return [
             found[each] if isinstance(each, int) else int(each.id) for each in fused
         ]
@@ -50,6 +50,9 @@ class _Chunks(ChunkStore):
             StoredChunk(hit.text, hit.metadata, str(place))
             for place, hit in enumerate(hits)
         ]
+
+    def text(self, place: int) -> str:
+        return self._all[place].text
 
     def scan(self) -> Iterator[StoredChunk]:
         return iter(self._all)

@@ -371,9 +371,12 @@ class _Run:
 
     def _foreign(self) -> dict[str, int]:
         """How many other chunks are left, by document."""
+        lost: dict[str, int] = {}
+        if self._options.remove_missing:  # nobody can say that they were not given
+            lost = self._before.nameless(self._given)
         if self._options.replace == "all":
-            return {}
-        counts = {name: len(ids) for name, ids in self._before.foreign.items()}
+            return lost
+        counts = lost | {name: len(ids) for name, ids in self._before.foreign.items()}
         for name, others in self._before.renamed(self._given.values()).items():
             sizes = sum(map(self._before.sizes.__getitem__, others))
             counts[name] = counts.get(name, 0) + sizes

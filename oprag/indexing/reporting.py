@@ -93,7 +93,8 @@ class IndexingReport:
     of them is still there; beside the new chunks where only deleting failed."""
     foreign: tuple[str, ...] = ()
     """Documents of which the store also holds chunks that something else wrote, or
-    that were indexed by another name of the same file. They are left."""
+    that were indexed by another name of the same file. They are left. With
+    `remove_missing` also, by their `doc_key`, those that no longer tell their name."""
     chunks_foreign: int = 0
     """How many chunks these are."""
     chunks_added: int = 0
@@ -245,5 +246,7 @@ def foreign_message(report: IndexingReport) -> str:
         f"The store also holds {report.chunks_foreign:,} chunks of these documents "
         f"({_listed(report.foreign)}) that something else wrote, or that were indexed "
         'by another name of the same file. Searches find both. Pass replace="all" to '
-        "delete those."
+        "delete those. Where a doc_key is listed, the chunks no longer tell their "
+        "document's name, and nothing removes them: write it back as doc_uri, or "
+        "delete them by that doc_key."
     )

@@ -44,6 +44,7 @@ class StoredBefore:
         self.foreign: dict[str, list[str]] = {}
         """Ids of chunks that something else wrote, by the documents they are of."""
         self._renamed: dict[str, set[str]] = {}
+        self._nameless: dict[str, int] = {}
         seen: list[StoredChunk] = []
         if whole:
             self._read(store.scan(), seen)
@@ -65,12 +66,14 @@ class StoredBefore:
                 seen.append(chunk)
                 continue
             key, name = chunk.metadata[DOC_KEY], own_name(chunk.metadata)
-            # Another application may use these names for something else.
-            if name is None or document_key(name) != key:
-                continue
             scope = chunk.metadata.get(DOC_SCOPE)
             if isinstance(scope, str):
                 self._scopes[key] = scope
+            if name is None or document_key(name) != key:
+                # Another application may use these names for something else.
+                if DOC_VERSION in chunk.metadata and N_CHUNKS in chunk.metadata:
+                    self._nameless[key] = self._nameless.get(key, 0) + 1
+                continue
             if key not in self._names:
                 self._names[key] = name
                 self.sizes[name] = as_number(chunk.metadata.get(N_CHUNKS)) or 1
@@ -98,6 +101,19 @@ class StoredBefore:
         return {
             key: name
             for key, name in self._names.items()
+            if self._scopes.get(key, "") == self._scope
+        }
+
+    def nameless(self, given: Container[str]) -> dict[str, int]:
+        """Chunks of the scope's documents that no longer tell their name, by `doc_key`.
+
+        Args:
+            given: Keys of documents that a run gives: it replaces all that has them.
+        """
+        return {
+            key: count
+            for key, count in sorted(self._nameless.items())
+            if key not in given and key not in self._names
             if self._scopes.get(key, "") == self._scope
         }
 

@@ -63,10 +63,13 @@ def fused(
     k: int = 10,
     where: Any = None,
     bm25: Bm25 | None = None,
+    shown: dict[str, str] | None = None,
 ) -> list[str]:
     found = [*found]
+    texts = store.texts if shown is None and isinstance(store, Texts) else shown or {}
     chunks = SearchedChunks(store, SearchFilter(where), "bm25")
-    best = (bm25 or Bm25(store)).fused(question, found, k, chunks)
+    given = [(each, texts.get(each, "")) for each in found]
+    best = (bm25 or Bm25(store)).fused(question, given, k, chunks)
     return [found[each] if isinstance(each, int) else each.id for each in best]
 
 
@@ -178,6 +181,30 @@ def test_a_chunk_that_was_changed_is_ranked_by_its_new_text(counts):
     store.texts["c"] = "nothing of the kind"
 
     assert fused(store, "rent", bm25=bm25) == ["b"]
+
+
+@pytest.mark.parametrize("counts", [True, False])
+def test_so_is_one_that_the_search_brings_with_its_new_text(counts):
+    store = Texts(dict(TEXTS), counts=counts)
+    bm25 = Bm25(store)
+    fused(store, "zebra", ["a"], bm25=bm25)
+
+    store.texts |= {"d": "a zebra", "e": "another zebra, of ours"}
+
+    assert fused(store, "zebra", ["a"], bm25=bm25) == ["a"]
+    assert fused(store, "zebra", ["e"], bm25=bm25) == ["e", "d"]
+    assert fused(store, "zebra", ["a"], bm25=bm25) == ["a", "d", "e"]
+
+
+def test_a_text_that_the_search_shows_otherwise_is_no_change():
+    store = Texts(TEXTS)
+    bm25 = Bm25(store)
+    for _ in range(3):
+        shown = {"a": "an excerpt", "b": TEXTS["b"]}
+        assert fused(store, "deposit", "ab", bm25=bm25, shown=shown) == ["a", "d", "b"]
+
+    assert store.scans == 1
+    assert store.asked.count({"a": hash("an excerpt")}) == 1
 
 
 def test_a_new_chunk_is_found_where_the_store_can_count():

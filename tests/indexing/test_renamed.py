@@ -12,7 +12,7 @@ from oprag.errors import OpragWarning, UnreadableFileError, UnsupportedMetadataE
 from oprag.indexing import aupdate_index, update_index
 from oprag.indexing.deciding import Readable
 from oprag.indexing.reporting import FailedDocument, SkippedFile
-from oprag.metadata import own_name
+from oprag.metadata import document_key, own_name
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_emptied import empty, full, holding
 from tests.indexing.test_faults import Particular, filled, scoped
@@ -160,3 +160,24 @@ def test_what_another_scope_holds_is_new_here():
 
     assert report.kept == ("a",)
     assert names(store) == {*"abcz"}
+
+
+@pytest.mark.parametrize("replace", ["document", "all"])
+@pytest.mark.parametrize("name", [None, "elsewhere/a"])
+def test_chunks_that_lost_their_name_are_told_where_what_is_missing_goes(name, replace):
+    store = holding("abc")
+    lost = document_key("a")
+    store.rows = [
+        row._replace(metadata={**row.metadata, "doc_uri": name})
+        if own_name(row.metadata) == "a"
+        else row
+        for row in store.rows
+    ]
+
+    with pytest.warns(OpragWarning, match=f"'{lost}'.*no longer tell their document"):
+        report = index(full("b"), store, remove_missing="all", replace=replace)
+
+    assert report.removed == ("c",)
+    assert (report.foreign, report.chunks_foreign) == ((lost,), 2)
+    assert index(full("ab"), store, remove_missing="all").foreign == ()
+    assert names(store) == {*"ab"}

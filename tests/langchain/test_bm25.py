@@ -223,3 +223,14 @@ def test_what_is_stored_is_not_written_to(store):
     )
 
     assert store.get_by_ids([each.id for each in chunks()]) == before
+
+
+def test_a_text_replaced_under_its_id_is_found_once_the_search_brings_it(store):
+    retriever = OrderPreservingRetriever(vectorstore=store, k=2, bm25=True)
+    retriever.invoke("warm up")
+    (other,) = store.similarity_search("garden zebra", k=1)
+    changed = Document("A garden zebra.", id=other.id, metadata=other.metadata)
+    store.add_documents([changed], ids=[other.id])
+
+    assert "zebra" in texts(retriever.invoke("A garden zebra."))  # by its vector
+    assert "zebra" in texts(retriever.invoke("zebra"))
