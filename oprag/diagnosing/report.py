@@ -192,6 +192,10 @@ MESSAGES = {
     "documents need exact=False.",
     "unproved_text": "Another splitter dropped more than white space, or a text was "
     "altered: the order is right, and full documents are refused.",
+    "lost_name": "These chunks do not tell their document's name: doc_key is that of "
+    "neither doc_uri nor file_path or source beside it. Citations and full texts need "
+    "it, and remove_missing passes them over. Write the name as doc_uri, or index "
+    "again.",
     "no_source": "No source is known by a name that these chunks carry.",
     "wrong_position": "The recorded position is not where the source has the text.",
     "unrecorded_position": "The source proves a position that is not recorded.",
@@ -205,7 +209,10 @@ MESSAGES = {
 """What each kind of problem means, in the order in which they are reported."""
 
 
-_NOT_SERIOUS = ("length_mismatch", "unproved_position", "unstamped", "inexact")
+_NOT_SERIOUS = (
+    *("length_mismatch", "unproved_position", "unstamped", "inexact"),
+    "lost_name",
+)
 DAMAGE = frozenset({"cut_text", "altered_text", "gap", "incomplete"})
 """What makes an index damaged, where it keeps a document from being read whole."""
 

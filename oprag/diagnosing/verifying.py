@@ -23,9 +23,11 @@ from oprag.errors import (
     DocumentNotFoundError,
     InvalidOptionError,
     OpragError,
+    OpragWarning,
     PositionError,
     UnfitIndexError,
 )
+from oprag.warning import warn_user
 
 _POSITIONS = frozenset(
     {
@@ -314,6 +316,9 @@ class Verification(NamedTuple):
             will = "will fail" if diagnosis.chunks else "will find nothing"
             message = f"{self.component}: questions on {names} {will}. {told}."
             raise UnfitIndexError(message, diagnosis=diagnosis)
+        for lost in (each for each in diagnosis.problems if each.kind == "lost_name"):
+            message = f"{self.component}: {lost.chunks:,} chunks of {names}. "
+            warn_user(message + lost.message, OpragWarning)
         if beside:
             message = f"{self.component}: nothing beside what is found in {names} "
             message += f"will be read. {beside}"

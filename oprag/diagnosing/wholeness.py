@@ -14,11 +14,13 @@ from oprag.documents import (
     are_all_there,
     by_version,
     is_own,
+    is_own_name_lost,
     read_versions,
 )
 from oprag.errors import AmbiguousPositionError, IncompleteDocumentError, OpragError
 from oprag.metadata import (
     DOC_KEY,
+    DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
     NONSPACE_HASH,
@@ -56,6 +58,7 @@ def check_documents(
     """
     groups = own_documents(chunk.stored for chunk in chunks)
     _check_copies(chunks, groups, findings)
+    _check_names(chunks, findings)
     told = findings.numbers(DAMAGE)
     readable: set[int] = set()
     for name, members in groups.items():
@@ -91,6 +94,15 @@ def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]
             if key not in names and name is not None:
                 names |= {key: name} if document_key(name) == key else {}
     return {name: keys[key] for key, name in names.items()}
+
+
+def _check_names(chunks: Sequence[Examined], findings: Findings) -> None:
+    """Note chunks of oprag's that tell no name, or one of another key."""
+    for i, chunk in enumerate(chunks):
+        if is_own_name_lost(chunk.stored):
+            key, uri = chunk.stored[DOC_KEY], chunk.stored.get(DOC_URI)
+            detail = f"doc_uri {uri!r}" if uri else f"doc_key {key}"
+            findings.add("lost_name", i, key, detail)
 
 
 def _check_copies(

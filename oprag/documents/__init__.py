@@ -7,7 +7,7 @@ from oprag.documents.annotating import (
     replaced,
 )
 from oprag.documents.bm25 import Bm25, no_words
-from oprag.documents.copies import Copies, StoredCopies, is_own
+from oprag.documents.copies import Copies, StoredCopies, is_own, is_own_name_lost
 from oprag.documents.entries import (
     as_texts_by_name,
     check_entries,
@@ -90,6 +90,7 @@ __all__ = [
     "given_documents",
     "inner_retrievers",
     "is_own",
+    "is_own_name_lost",
     "is_unchanged",
     "no_store",
     "no_words",

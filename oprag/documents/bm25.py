@@ -8,7 +8,8 @@ nothing that was deleted, changed or forbidden since comes back.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from oprag.documents.searched_chunks import SearchedChunks
@@ -68,7 +69,8 @@ class Bm25:
 
         Returns:
             What either found, best first by the sum of 1 / (60 + rank): the number in
-            `found` of a chunk that the search found, or another chunk. Of equals, those
+            `found` of a chunk that the search found, or another chunk. Chunks that the
+            words make equal share the last of their ranks. Of equals in the sum, those
             of the search come first.
 
         Raises:
@@ -78,11 +80,11 @@ class Bm25:
         index = self._current(ids)
         if index.is_outdated(found, chunks):
             index = self._read_anew(index, ids)
-        listed, fresh, changed = index.best(question, set(ids), k, chunks)
+        ranks, fresh, changed = index.best(question, set(ids), k, chunks)
         if changed:
             index = self._read_anew(index, ids)
-            listed, fresh, _ = index.best(question, set(ids), k, chunks)
-        return _by_reciprocal_rank(ids, listed, fresh)
+            ranks, fresh, _ = index.best(question, set(ids), k, chunks)
+        return _by_reciprocal_rank(ids, ranks, fresh)
 
     def _current(self, found: Collection[str]) -> _Index:
         index = self._index
@@ -108,6 +110,7 @@ class _Index:
         # Stores give their chunks in any order: equals are ranked as they are read.
         kept = sorted({_placed(chunk) for chunk in store.scan()})
         self._ids = [chunk_id for *_, chunk_id in kept]
+        self._places = {chunk_id: place for place, chunk_id in enumerate(self._ids)}
         if "" in self._ids:
             raise _without_ids(store)
         self._texts = {chunk_id: hash(text) for *_, text, chunk_id in kept}
@@ -149,12 +152,13 @@ class _Index:
 
     def best(
         self, question: str, found: set[str], k: int, chunks: SearchedChunks
-    ) -> tuple[list[str], dict[str, StoredChunk], bool]:
-        """Return ids of the best chunks, those that were read, and if any changed."""
+    ) -> tuple[dict[str, int], dict[str, StoredChunk], bool]:
+        """Return the ranks of the best, those that were read, and if any changed."""
         listed: list[str] = []
         fresh: dict[str, StoredChunk] = {}
         changed = False
-        for page in self._ranked(question, k):
+        scores = self._scores(question)
+        for page in self._ranked(scores, k):
             unread = [each for each in page if each not in found]
             read = {chunk.id: chunk for chunk in chunks.read_ids(unread)}
             gone = not chunks.filtered and len(read) < len(set(unread))
@@ -170,19 +174,33 @@ class _Index:
             # Of what few may see, reading all costs less than looking for it by rank.
             if chunks.filtered and len(self._ids) * len(seen) ** 2 < k * len(page) ** 2:
                 fresh = {chunk.id: chunk for chunk in chunks.read_all()}
-                every = next(self._ranked(question, len(self._ids)))
+                every = next(self._ranked(scores, len(self._ids)))
                 listed = [each for each in every if each in found or each in fresh]
                 break
-        return listed[:k], fresh, changed
+        return self._shared(listed[:k], scores), fresh, changed
 
-    def _ranked(self, question: str, k: int) -> Iterator[list[str]]:
-        """Ids of what has one of the words, best first, by `k` and then more."""
+    def _shared(self, listed: Sequence[str], scores: Any) -> dict[str, int]:
+        """Ranks from 1 of the best; those of the same score share the last of theirs.
+
+        Else what stands first in its document would be preferred among equals.
+        """
+        ranks: dict[str, int] = {}
+        for _, equals in groupby(listed, lambda each: scores[self._places[each]]):
+            those = [*equals]
+            ranks |= dict.fromkeys(those, len(ranks) + len(those))
+        return ranks
+
+    def _scores(self, question: str) -> Any:
+        """What each chunk is worth by the words; nothing if none is known."""
         asked = [
             word for word in words_of(question, self._stopwords) if word in self._words
         ]
-        if not asked:
+        return self._bm25.get_scores(asked) if asked else ()
+
+    def _ranked(self, scores: Any, k: int) -> Iterator[list[str]]:
+        """Ids of what has one of the words, best first, by `k` and then more."""
+        if not len(scores):
             return
-        scores = self._bm25.get_scores(asked)
         order = (-scores).argsort(kind="stable")
         order = order[: int((scores > 0).sum())]
         start, size = 0, k
@@ -192,7 +210,7 @@ class _Index:
 
 
 def _by_reciprocal_rank(
-    found: Sequence[str], listed: Sequence[str], fresh: dict[str, StoredChunk]
+    found: Sequence[str], ranks: Mapping[str, int], fresh: dict[str, StoredChunk]
 ) -> list[int | StoredChunk]:
     first: dict[str, int] = {}
     for number, each in enumerate(found):
@@ -200,9 +218,9 @@ def _by_reciprocal_rank(
     worth: dict[int | str, float] = {
         number: 1 / (_RRF + number + 1) for number in range(len(found))
     }
-    for rank, each in enumerate(listed):
+    for each, rank in ranks.items():
         key = first.get(each, each)
-        worth[key] = worth.get(key, 0.0) + 1 / (_RRF + rank + 1)
+        worth[key] = worth.get(key, 0.0) + 1 / (_RRF + rank)
     best = sorted(worth, key=lambda key: -worth[key])
     return [key if isinstance(key, int) else fresh[key] for key in best]
 

@@ -19,7 +19,9 @@ from oprag.metadata import (
     DOC_KEY,
     DOC_URI,
     DOC_VERSION,
+    N_CHUNKS,
     PART_INDEX,
+    document_key,
     own_name,
     version_text,
 )
@@ -117,6 +119,17 @@ class StoredCopies:
 def is_own(metadata: Mapping[str, Any]) -> bool:
     """Whether a chunk has oprag's key of its document."""
     return isinstance(key := metadata.get(DOC_KEY), str) and bool(key)
+
+
+def is_own_name_lost(metadata: Mapping[str, Any]) -> bool:
+    """Whether a chunk that oprag indexed tells no name whose key it has.
+
+    Another application may use these names for something else.
+    """
+    if not is_own(metadata) or not {DOC_VERSION, N_CHUNKS} <= metadata.keys():
+        return False
+    name = own_name(metadata)
+    return name is None or document_key(name) != metadata[DOC_KEY]
 
 
 def _own_names(hit: Hit) -> list[str]:

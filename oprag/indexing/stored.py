@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from oprag.documents import ChunkStore, StoredChunk, StoredCopies, is_own, stored_hit
+from oprag.documents import (
+    ChunkStore,
+    StoredChunk,
+    StoredCopies,
+    is_own,
+    is_own_name_lost,
+    stored_hit,
+)
 from oprag.indexing.plan import WantedDocument
 from oprag.metadata import (
     DOC_KEY,
@@ -70,8 +77,7 @@ class StoredBefore:
             if isinstance(scope, str):
                 self._scopes[key] = scope
             if name is None or document_key(name) != key:
-                # Another application may use these names for something else.
-                if DOC_VERSION in chunk.metadata and N_CHUNKS in chunk.metadata:
+                if is_own_name_lost(chunk.metadata):
                     self._nameless[key] = self._nameless.get(key, 0) + 1
                 continue
             if key not in self._names:

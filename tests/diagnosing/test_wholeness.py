@@ -508,3 +508,20 @@ def test_keys_are_judged_as_the_store_keeps_them():
     repaired = applied(chunks, plan_repair(chunks, {NAME: TEXT}))
     assert read_by(NAME, repaired) == "whole"
     assert diagnose(repaired).healthy
+
+
+@pytest.mark.parametrize("edit", [{"source": "/mnt/lease.txt"}, {"doc_uri": "zzz"}])
+def test_chunks_that_lost_their_name_are_told_by_the_doctor_and_by_verify(edit):
+    store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
+    index_documents([Document(TEXT, metadata={"source": NAME})], store)
+    retriever = langchain_oprag.OrderPreservingRetriever(vectorstore=store)
+    assert retriever.verify().problems == ()
+
+    for row in store.store.values():
+        row["metadata"].update(edit)
+    with pytest.warns(OpragWarning, match="do not tell their document's name.*doc_uri"):
+        diagnosis = retriever.verify()
+
+    assert kinds(diagnosis) == {"lost_name": len(store.store)}
+    assert diagnosis.healthy
+    assert kinds(langchain_oprag.diagnose(store)) == kinds(diagnosis)

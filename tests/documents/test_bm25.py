@@ -111,6 +111,14 @@ def test_equals_are_ranked_alike_whatever_order_the_store_has():
     assert fused(Texts(dict(shuffled)), "same words", k=5) == [*texts][:5]
 
 
+def test_chunks_that_the_words_make_equal_are_ordered_by_the_search_alone():
+    texts = {f"{n:02}": "the same words" for n in range(30)} | {"named": "words apart"}
+    found = ["29", "07", "00"]
+
+    assert fused(Texts(texts), "words", found, k=40)[:3] == found
+    assert fused(Texts(texts), "words apart", found, k=40)[:4] == [*found, "named"]
+
+
 def test_no_more_are_found_by_words_than_are_asked_for():
     texts = {f"{n:03}": "rent " * (n + 1) for n in range(9)}
 
