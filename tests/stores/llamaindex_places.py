@@ -142,7 +142,9 @@ LLAMAINDEX_STORES = (
     Place(
         "llamaindex-simple",
         "`SimpleVectorStore`",
-        "Holds no texts: persist the docstore with it. Filling the docstore takes "
+        "Holds no texts: persist the docstore with it. Nodes deleted from the index "
+        "stay in the docstore unless `delete_from_docstore=True`; given the index, "
+        "they are not read. Filling the docstore takes "
         "time by the square of a document's chunks: minutes for some thousands.",
         simple,
         documents="the index, or its docstore",
