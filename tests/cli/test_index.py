@@ -71,7 +71,7 @@ def test_the_second_time_nothing_is_embedded(tmp_path):
     second = open_index("a", texts(), model, folder=tmp_path)
 
     assert (first.reused, second.reused) == (False, True)
-    assert model._model.embedded == 0
+    assert model.model.embedded == 0
     assert held(first) == held(second) == expected(texts())
 
 
@@ -109,7 +109,7 @@ def test_progress_rises_to_the_number_of_chunks(tmp_path):
         "a", texts(b="B."), model, folder=tmp_path, told=lambda *at: told.append(at)
     )
 
-    assert told[-1] == (2, 2, index.chunks) == (2, 2, model._model.embedded)
+    assert told[-1] == (2, 2, index.chunks) == (2, 2, model.model.embedded)
     assert len({chunks for _, _, chunks in told}) > 2
 
 
@@ -119,7 +119,7 @@ def test_only_what_changed_is_indexed_anew(tmp_path):
 
     index = open_index("a", texts(b="New."), model, folder=tmp_path)
 
-    assert model._model.embedded == 1
+    assert model.model.embedded == 1
     assert held(index) == expected(texts(b="New."))
     assert (index.report.updated, index.report.removed) == (("b",), ("c",))
     assert len(list(tmp_path.glob("*.chroma"))) == 1
@@ -213,7 +213,7 @@ def test_the_next_run_goes_on_where_one_was_interrupted(tmp_path):
     index = open_index("a", texts(), model, folder=tmp_path)
 
     assert held(index) == expected(texts())
-    assert 0 < model._model.embedded < index.chunks
+    assert 0 < model.model.embedded < index.chunks
     assert len(list(tmp_path.glob("*.chroma"))) == 1
 
 
