@@ -103,18 +103,19 @@ class Librarian:
         """
         if self._failed or (self._library is not None and self._library.is_outdated()):
             self.start()
-        last, reports = None, 0
-        while self._opening is not None and self._opening.is_alive():
-            if self._told != last:
+        last, reports, waits = None, 0, True
+        while waits and self._opening is not None:
+            waits = self._opening.is_alive()
+            if self._told != last and (waits or reports):
                 last = done, total, chunks = self._told
                 said = f"Indexed {done} of {total} documents, {chunks:,} chunks"
-                # Each number has to be above the one before; how many of how many
-                # documents, and then of their chunks, is not.
+                # Each number has to be above the one before.
                 reports += 1
                 await context.report_progress(
                     reports, None, "Opening" if total is None else said
                 )
-            await anyio.sleep(_PAUSE)
+            if waits:
+                await anyio.sleep(_PAUSE)
         if self._library is None:
             raise ToolError(self._failed)
         return self._library
