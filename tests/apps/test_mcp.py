@@ -15,40 +15,20 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from fpdf import FPDF
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from llama_index.tools.mcp import BasicMCPClient, McpToolSpec
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from oprag.evaluation.files import read_files
-
-_PLACE = re.compile(
-    r"^\[\d+\] (.+?)(?:, page (\w+))?, characters (\d+)-(\d+)$", re.MULTILINE
-)
-_QUOTED = re.compile(r"\A<quoted (\w+)>\n(.*)\n</quoted \1>\Z", re.DOTALL)
+from tests.cli.test_mcp_server import PLACE, asked, inside, texts_of, write_notes
 
 
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory) -> Path:
     """A folder of two texts of one name, a PDF, and a link that leads out of it."""
     folder = tmp_path_factory.mktemp("library") / "notes"
-    (folder / "old").mkdir(parents=True)
-    for path, word in ((folder / "plan.md", "new"), (folder / "old/plan.md", "old")):
-        lines = [f"# The {word} plan", ""]
-        for i in range(200):
-            lines += [f"## Part {i}", ""] if i % 40 == 0 else []
-            lines.append(
-                f"The {word} house {i} has a rent of {i * 7} — paid late 🏠.\n"
-            )
-        path.write_text("\n".join(lines), encoding="utf-8", newline="\r\n")
-    pdf = FPDF()
-    for page in range(3):
-        pdf.add_page()
-        pdf.set_font("Helvetica", size=12)
-        pdf.multi_cell(0, 8, " ".join(f"Row {page}.{i} is dry." for i in range(60)))
-    pdf.output(str(folder / "report.pdf"))
+    write_notes(folder, 200)
     secret = folder.parent / "secret.txt"
     secret.write_text("The password is swordfish.")
     (folder / "link.txt").symlink_to(secret)
@@ -114,25 +94,6 @@ async def started(arguments: list[str], log: Path):
             yield session
 
 
-async def asked(session: ClientSession, tool: str, **given) -> str:
-    answer = await session.call_tool(tool, given)
-    assert not answer.isError, answer.content
-    return answer.content[0].text
-
-
-def inside(text: str) -> str:
-    found = _QUOTED.match(text)
-    assert found, text[:200]
-    return found[2]
-
-
-def texts_of(notes: Path) -> dict[tuple[str, str | None], str]:
-    return {
-        (each.source, each.page_label or None): each.text
-        for each in read_files([notes]).texts
-    }
-
-
 async def test_it_answers_at_once_and_tells_how_far_indexing_is(
     notes, tiny_model, tmp_path
 ):
@@ -149,6 +110,8 @@ async def test_it_answers_at_once_and_tells_how_far_indexing_is(
         first = await session.call_tool(
             "search", {"question": "house 13"}, progress_callback=tell
         )
+        assert "link.txt" not in await asked(session, "documents")
+        assert "swordfish" not in await asked(session, "search", question="password")
     assert [tool.name for tool in tools] == ["search", "read", "outline", "documents"]
     assert all(tool.annotations.readOnlyHint for tool in tools)
     assert not first.isError
@@ -191,7 +154,7 @@ async def test_clients_of_both_frameworks_read_it(address):
     question = {"question": "old house 9", "token_budget": 500}
     answer = await ours["search"].ainvoke(question)
     text = answer if isinstance(answer, str) else answer[0]["text"]
-    assert _PLACE.search(inside(text))
+    assert PLACE.search(inside(text))
 
     spec = McpToolSpec(client=BasicMCPClient(address))
     theirs = {tool.metadata.name: tool for tool in await spec.to_tool_list_async()}
@@ -215,7 +178,7 @@ async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
     sources = texts_of(notes)
     async with started(["-m", "oprag", "mcp", *chroma], tmp_path / "log") as session:
         found = inside(await asked(session, "search", question="row 2, house 9"))
-        places = _PLACE.findall(found)
+        places = PLACE.findall(found)
         assert places
         for name, page, start, end in places:
             where = {"document": name, "start": int(start), "end": int(end)}
