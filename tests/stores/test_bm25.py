@@ -2,46 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
-
-import pytest
-from llama_index.core import StorageContext, VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
-from tests.stores.langchain_places import PLACES, add, filters_of
-from tests.stores.llamaindex_fakes import ChecksumEmbedding
-from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
-from tests.support.tenants import Tenants
+from tests.stores.test_widening import TENANTS, langchain_place, llamaindex_place
 
-TENANTS = Tenants("ababaabbaaabab", open=8)
+__all__ = ["langchain_place", "llamaindex_place"]  # fixtures, which pytest finds here
+
 HITS = 3
-
-
-@pytest.fixture(scope="module", params=PLACES, ids=lambda place: place.id)
-def langchain_place(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """A store of LangChain and its filters."""
-    folder: Path = tmp_path_factory.mktemp("store")
-    with request.param.make(folder, request.getfixturevalue) as store:
-        add(store, TENANTS.documents())
-        yield store, filters_of(request.param.id)
-
-
-@pytest.fixture(scope="module", params=LLAMAINDEX_STORES, ids=lambda place: place.id)
-def llamaindex_place(request: pytest.FixtureRequest) -> tuple[Any, tuple[Any, ...]]:
-    """An index of LlamaIndex and the filters that its store has."""
-    index = VectorStoreIndex(
-        TENANTS.nodes(),
-        storage_context=StorageContext.from_defaults(
-            vector_store=request.param.make(request)
-        ),
-        embed_model=ChecksumEmbedding(),
-    )
-    return index, () if "faiss" in request.param.id else metadata_filters()
 
 
 def assert_read_by_id(store: Any, filters: tuple[Any, ...]) -> None:
