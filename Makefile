@@ -18,6 +18,9 @@ LOCK    := requirements-dev.lock
 PYTHONS := 3.10 3.11 3.12 3.13 3.14
 WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
+# Tests that need no more than the group `test`; the apps' have a group of their own.
+ORDINARY := tests --ignore tests/apps
+
 # As tests/evaluation/reports/browsers.py looks for them.
 BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome
 
@@ -62,12 +65,12 @@ demo: $(DEMO_MARKER) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
 test: $(TEST_MARKER) ## Run all tests but those of test-stores, test-browser and test-apps
-	$(BIN)/python -m pytest --numprocesses auto -m "not stores and not browser and not apps" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) -m "not stores and not browser" $(PYTEST_ARGS)
 
 # Without what is marked slow, and with fewer generated cases for each law.
 test-fast: $(TEST_MARKER) ## Run the fast tests of every room (under a minute)
-	$(BIN)/python -m pytest --numprocesses auto --hypothesis-profile fast \
-		-m "not slow and not stores and not browser and not apps" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) --hypothesis-profile fast \
+		-m "not slow and not stores and not browser" $(PYTEST_ARGS)
 
 check: $(CHECK_MARKER) ## Lint, and check the format, the imports and the types
 	$(BIN)/ruff check .
@@ -76,7 +79,7 @@ check: $(CHECK_MARKER) ## Lint, and check the format, the imports and the types
 	$(BIN)/mypy
 
 coverage: $(TEST_MARKER) ## Run the tests of `test`, and measure which lines they reach
-	$(BIN)/python -m pytest --numprocesses auto -m "not stores and not browser and not apps" \
+	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) -m "not stores and not browser" \
 		--cov --cov-report term:skip-covered --cov-report html $(PYTEST_ARGS)
 
 # Each process starts servers of its own, so not one process per core.
@@ -89,7 +92,7 @@ test-browser: $(BROWSER_MARKER) ## Open the page of a run in a real browser
 		$(PYTEST_ARGS)
 
 test-apps: $(APPS_MARKER) ## Start what serves other applications, and ask it as they do
-	$(BIN)/python -m pytest -m apps tests/apps $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/apps $(PYTEST_ARGS)
 
 test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework versions
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
