@@ -6,6 +6,7 @@ apostrophes and Markdown marks ("doesnt").
 
 from __future__ import annotations
 
+import bisect
 import functools
 import itertools
 import re
@@ -269,7 +270,7 @@ class Grammar(NamedTuple):
     begun: re.Pattern[str]
     """Matches what is a beginning or, up to its end, the first words of one."""
     words: tuple[str, ...]
-    """All that occur in beginnings."""
+    """All that occur in beginnings, sorted."""
     sentinel: re.Pattern[str]
 
     def begins(self, text: str) -> bool:
@@ -283,8 +284,11 @@ class Grammar(NamedTuple):
             if start and text[start - 1].isalnum():
                 continue
             rest = text[start:].replace("\n", " ")
-            for word in self.words if rest else ("",):
-                if word.startswith(rest) and self.begun.match(text[:start] + word):
+            first = bisect.bisect_left(self.words, rest)
+            for word in itertools.islice(self.words, first, None) if rest else ("",):
+                if not word.startswith(rest):
+                    break
+                if self.begun.match(text[:start] + word):
                     return True
         return False
 

@@ -183,11 +183,12 @@ def reference() -> str:
     return language_reference()
 
 
-@pytest.mark.parametrize("topic", sorted(topics))
-def test_no_topic_is_missing(reference, topic):
-    _, _, body = topics[topic].partition("\n\n")  # the heading's underline may differ
+def test_no_topic_is_missing(reference):
+    there = words(reference)
+    for topic, text in topics.items():
+        _, _, body = text.partition("\n\n")  # the heading's underline may differ
 
-    assert words(body) in words(reference)
+        assert words(body) in there, topic
 
 
 def test_no_text_is_there_twice(reference):

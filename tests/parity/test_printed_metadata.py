@@ -20,7 +20,7 @@ from tests.stores.llamaindex_fakes import ChecksumEmbedding
 
 PATH = "contracts/2024/commercial/north/lease-agreement-final-v2.txt"
 NAMES = ["heaps.txt", PATH]
-TEXT = " ".join(f"This is sentence {i}, not like others." for i in range(1_000))
+TEXT = " ".join(f"This is sentence {i}, not like others." for i in range(300))
 
 LC_SPLITTERS = {
     "tokens": langchain_oprag.OffsetTokenSplitter(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 import re
@@ -67,22 +68,19 @@ def test_there_are_enough_of_each():
     assert len(LENIENT_REFUSALS) == 34
 
 
-@pytest.mark.parametrize("text", REFUSALS)
-def test_refusals_are_recognised(text):
-    assert is_refusal(text)
-    assert is_refusal(text, LENIENT)
+def test_refusals_are_recognised():
+    assert [text for text in REFUSALS if not is_refusal(text)] == []
+    assert [text for text in REFUSALS if not is_refusal(text, LENIENT)] == []
 
 
-@pytest.mark.parametrize("text", ANSWERS)
-def test_answers_are_answers_whatever_words_they_hold(text):
-    assert not is_refusal(text)
-    assert not is_refusal(text, LENIENT)
+def test_answers_are_answers_whatever_words_they_hold():
+    assert [text for text in ANSWERS if is_refusal(text)] == []
+    assert [text for text in ANSWERS if is_refusal(text, LENIENT)] == []
 
 
-@pytest.mark.parametrize("text", LENIENT_REFUSALS)
-def test_that_nothing_was_found_is_an_answer_unless_the_rules_are_lenient(text):
-    assert not is_refusal(text)
-    assert is_refusal(text, LENIENT)
+def test_that_nothing_was_found_is_an_answer_unless_the_rules_are_lenient():
+    assert [text for text in LENIENT_REFUSALS if is_refusal(text)] == []
+    assert [text for text in LENIENT_REFUSALS if not is_refusal(text, LENIENT)] == []
 
 
 def test_the_page_says_what_a_refusal_is():
@@ -319,12 +317,15 @@ def test_text_is_held_back_only_while_both_verdicts_are_possible():
     rules = DeclineRules(reasoning_tags=())
     vocabulary = grammar_of(rules.folded_sentinels).words
 
+    @functools.cache
+    def continued(begun: str) -> list[str]:
+        return [word for word in vocabulary if word.startswith(begun)]
+
     def rests(part: str) -> Iterator[str]:
         yield ""
         begun = re.split(r"[\W_]", unicodedata.normalize("NFKC", part))[-1].casefold()
-        for word in vocabulary if begun else ():
-            if word.startswith(begun):
-                yield word[len(begun) :]
+        for word in continued(begun) if begun else ():
+            yield word[len(begun) :]
 
     for text in ALL[::4]:
         parts = (text[:end] for end in range(1, min(len(text), 200)))
@@ -512,14 +513,14 @@ def seconds(text: str) -> float:
     return time.process_time() - start
 
 
-@pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("begun", ["The ", "It is", "Sorry, it is unanswerable", ""])
-def test_work_grows_with_the_length_of_a_stream_and_no_faster(begun, run):
+def test_work_grows_with_the_length_of_a_stream_and_no_faster(begun):
     # A run of 16,000 dashes, one by one, once took seconds. Now it may take as long as
     # an answer of that length, and what the first 300 characters take.
     plain = seconds("Paris " + "x" * 16_000)
 
-    assert seconds(begun + (run * 16_000)[:16_000]) < 4 * plain + 1
+    for run in RUNS:
+        assert seconds(begun + (run * 16_000)[:16_000]) < 4 * plain + 1, run
 
 
 @pytest.mark.parametrize("run", RUNS)
