@@ -13,8 +13,19 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["EnvironmentUnavailableError", "environment", "install_ours", "variables"]
+import llama_index.core
 
+__all__ = [
+    "ENCODINGS",
+    "ROOT",
+    "EnvironmentUnavailableError",
+    "environment",
+    "install_ours",
+    "variables",
+]
+
+ENCODINGS = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
+"""The files of tiktoken, so that an application fetches none."""
 ROOT = Path(__file__).parents[2]
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
 
