@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import socket
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
+    Collection,
     Directory,
     EmbeddingModel,
+    FolderOrIndex,
     TokenBudget,
     Widened,
 )
@@ -19,20 +20,11 @@ from oprag.cli.telling import told
 
 
 def mcp(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER|CHROMA_DIRECTORY",
-            help="Text, Markdown, HTML and PDF files, or an index that is there.",
-            show_default=False,
-        ),
-    ],
+    path: FolderOrIndex,
     *,
     token_budget: TokenBudget = 4_000,
     widen: Widened = None,
-    collection: Annotated[
-        str, typer.Option(help="The collection of a Chroma directory.")
-    ] = "",
+    collection: Collection = "",
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     http: Annotated[
