@@ -91,8 +91,8 @@ test-browser: $(BROWSER_MARKER) ## Open the page of a run in a real browser
 	OPRAG_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m browser tests/evaluation/reports \
 		$(PYTEST_ARGS)
 
-test-apps: $(APPS_MARKER) ## Start what serves other applications, and ask it as they do
-	$(BIN)/python -m pytest tests/apps $(PYTEST_ARGS)
+test-apps: $(APPS_MARKER) ## Ask what serves other applications, and real applications with oprag
+	OPRAG_REQUIRE_APPS=1 $(BIN)/python -m pytest tests/apps $(PYTEST_ARGS)
 
 test-lowest: $(LOWEST_MARKER) ## Run the adapters' tests on the lowest framework versions
 	$(LOWEST)/bin/python -m pytest --numprocesses auto tests/langchain tests/llamaindex \
@@ -145,7 +145,7 @@ bench-recall: $(TEST_MARKER) ## Measure how much of the evidence a budget holds
 	$(BIN)/python -m benchmarks.recall $(BENCH_ARGS)
 
 clean: ## Remove the environments, caches and build output
-	rm -rf $(VENV) $(LOWEST) $(NEWEST) build dist htmlcov .coverage* .hypothesis \
+	rm -rf $(VENV) $(VENV)-* build dist htmlcov .coverage* .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

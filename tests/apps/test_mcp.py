@@ -6,10 +6,8 @@ import asyncio
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +20,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.cli.test_mcp_server import PLACE, asked, inside, texts_of, write_notes
+from tests.support.serving import HOST, listens, serving
 
 
 @pytest.fixture(scope="module")
@@ -49,25 +48,15 @@ def command(notes, kept, tiny_model) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def address(command):
+def address(command, tmp_path_factory):
     """Of a server that listens on this machine."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, *command, "--http", str(port)], stderr=subprocess.DEVNULL
-    )
-    try:
-        for _ in range(600):
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/mcp"
-    finally:
-        process.kill()
-        process.wait()
+
+    def at(port: int) -> list[str]:
+        return [sys.executable, *command, "--http", str(port)]
+
+    folder = tmp_path_factory.mktemp("mcp")
+    with serving(at, folder, listens) as port:
+        yield f"http://{HOST}:{port}/mcp"
 
 
 @asynccontextmanager

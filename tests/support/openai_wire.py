@@ -1,4 +1,4 @@
-"""The JSON bodies of OpenAI's chat completions, made from scripted replies."""
+"""The JSON bodies of OpenAI's API: chat from scripted replies, embeddings by words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests.support.scripted_replies import Failure, Reply, Request, Usage, count_words
+from tests.support.word_vectors import word_vector
 
-__all__ = ["completion", "error_body", "events"]
+__all__ = ["completion", "embeddings", "error_body", "events", "models"]
 
 
 def _usage(request: Request, reply: Reply) -> dict[str, Any] | None:
@@ -98,6 +99,36 @@ def events(request: Request, reply: Reply) -> Iterator[str | float | threading.E
         body = _envelope("chat.completion.chunk", request, [])
         yield json.dumps({**body, "usage": usage})
     yield "[DONE]"
+
+
+def embeddings(request: Request) -> dict[str, Any]:
+    """Give the body of an embedding: words in common make texts alike.
+
+    A text may come as the numbers of its tokens, as OpenAI's own clients send it.
+    """
+    given = request.body["input"]
+    single = isinstance(given, str) or (given and isinstance(given[0], int))
+    texts = [
+        text if isinstance(text, str) else " ".join(map(str, text))
+        for text in ([given] if single else given)
+    ]
+    data = [
+        {"object": "embedding", "index": index, "embedding": word_vector(text)}
+        for index, text in enumerate(texts)
+    ]
+    used = sum(map(count_words, texts))
+    return {
+        "object": "list",
+        "model": request.body.get("model"),
+        "data": data,
+        "usage": {"prompt_tokens": used, "total_tokens": used},
+    }
+
+
+def models() -> dict[str, Any]:
+    """Give the list of models: one."""
+    model = {"id": "scripted", "object": "model", "created": 0, "owned_by": "tests"}
+    return {"object": "list", "data": [model]}
 
 
 def _words(text: str) -> list[str]:

@@ -284,3 +284,21 @@ async def test_llamaindex_achat() -> None:
         response = await openai_like(server).achat([ChatMessage(content="q")])
 
     assert response.message.content == "async reply"
+
+
+def test_texts_with_words_in_common_are_embedded_alike_and_need_no_script() -> None:
+    with ScriptedServer([]) as server:
+        client = openai.OpenAI(base_url=server.base_url, api_key="none")
+        texts: list[str] = ["the rent is late", "rent that is late", "a red roof"]
+        made = client.embeddings.create(model="m", input=texts, encoding_format="float")
+        alone = client.embeddings.create(model="m", input=[1, 2, 3])
+        listed = client.models.list()
+        client.close()
+
+    late, rent, roof = (one.embedding for one in made.data)
+    likeness = [sum(map(operator.mul, late, other)) for other in (rent, roof)]
+    assert likeness[0] > 0.5
+    assert likeness[1] < 0.1
+    assert len(alone.data) == 1
+    assert [model.id for model in listed.data] == ["scripted"]
+    assert server.requests == []
