@@ -48,11 +48,11 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535)] = 8322,
 ) -> None:
-    """Give Dify, and what else asks an External Knowledge API, your files.
+    """Let Dify search your files, as external knowledge.
 
-    Answers POST /retrieval with passages in document order. It only reads. The files
-    are indexed while it already listens; the index is used again until one of them
-    changes. Needs no chat model.
+    Answers POST /retrieval, the contract of its External Knowledge API, with passages
+    in document order. It only reads. The files are indexed while it already listens;
+    the index is used again until one of them changes. Needs no chat model.
 
     \b
       export OPRAG_API_KEY=$(openssl rand -hex 16)
