@@ -13,9 +13,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["EnvironmentUnavailableError", "environment", "install_ours", "variables"]
+import llama_index.core
+
+__all__ = [
+    "ENCODINGS",
+    "ROOT",
+    "EnvironmentUnavailableError",
+    "environment",
+    "install_ours",
+    "variables",
+]
 
 ROOT = Path(__file__).parents[2]
+ENCODINGS = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
+"""With the file of cl100k, so that nothing is fetched."""
+
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
 
 
