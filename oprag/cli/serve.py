@@ -46,7 +46,9 @@ def serve(
             help="The address to listen at; this machine alone reaches the default."
         ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8322,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="The port to listen at.")
+    ] = 8322,
 ) -> None:
     """Let Dify search your files, as external knowledge.
 
