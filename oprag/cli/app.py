@@ -22,6 +22,7 @@ from oprag.cli.evaluate import evaluate
 from oprag.cli.index_command import index
 from oprag.cli.mcp import mcp
 from oprag.cli.reproduce import reproduce
+from oprag.cli.serve import serve
 from oprag.cli.sweep import sweep
 from oprag.cli.telling import note, told
 from oprag.errors import BudgetTooSmallError, OpragError, OpragWarning
@@ -56,7 +57,7 @@ _PYDANTIC = "Value error, "
 
 _OF_RUNS = ("evaluate", "reproduce", "sweep")
 """Commands that need the extra `eval` as well."""
-_OWN_EXTRA = {"mcp": "mcp"}
+_OWN_EXTRA = {"mcp": "mcp", "serve": "serve"}
 
 
 def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
@@ -145,7 +146,10 @@ app = typer.Typer(
     # Plain text: readable in every terminal, file and screen reader.
     rich_markup_mode=None,
 )
-for _command in (demo, index, context, ask, doctor, evaluate, reproduce, sweep, mcp):
+for _command in (
+    *(demo, index, context, ask, doctor, evaluate, reproduce, sweep),
+    *(mcp, serve),
+):
     app.command()(_command)
 
 

@@ -29,6 +29,12 @@ _DATABASE = "chroma.sqlite3"
 _TABLES = frozenset({"collections", "segments", "embeddings"})
 """What every version of Chroma that has this file keeps in it, among others."""
 
+_WRITTEN = (
+    "SELECT id, seq_id FROM segments JOIN max_seq_id ON segment_id = id "
+    "WHERE scope = 'METADATA' AND collection = ?"
+)
+"""The number of the last write to a collection."""
+
 _SHOWN = 3
 """Names of what a folder holds that a message tells."""
 
@@ -52,6 +58,29 @@ class ChromaDirectory:
         self.others = tuple(others)
         self.name = str(collection.name)
         self._collection = collection
+        self._seen: object = None
+
+    @property
+    def space(self) -> str:
+        """How it measures distance: `cosine`, `l2` or `ip`."""
+        kinds = self._collection.configuration_json
+        return str((kinds.get("hnsw") or kinds.get("spann") or {}).get("space"))
+
+    def sign(self) -> object:
+        """Return something that every write to it changes, and no reader.
+
+        Chroma numbers what is written. The time of its file also changes when another
+        process opens the directory.
+        """
+        path = (self.directory / _DATABASE).resolve()
+        try:
+            opened = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0)
+            with closing(opened) as database:
+                asked = database.execute(_WRITTEN, [str(self._collection.id)])
+                self._seen = sorted(asked.fetchall())
+        except sqlite3.Error:
+            pass  # somebody is writing: what is written is seen the next time
+        return self._seen
 
     def count(self) -> int:
         """How many chunks it holds."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -52,21 +52,23 @@ class Library(NamedTuple):
     """Their chunks."""
     texts: Texts
     """What was split, character for character."""
-    written: Path | None = None
-    """The file that whoever changes the index writes."""
-    at: int = 0
-    """When that was written, as the library was opened; nanoseconds."""
+    space: str = "cosine"
+    """How the index measures distance, as Chroma calls it."""
+    sign: Callable[[], object] = str
+    """Returns something else when somebody has written to the index."""
+    opened_at: object = ""
+    """What it returned when the library was opened."""
 
     def is_outdated(self) -> bool:
         """Whether somebody has written to the index since."""
-        return self.written is not None and self.at != _written(self.written)
+        return self.sign() != self.opened_at
 
 
-def _written(path: Path) -> int:
+def _manifest_sign(path: Path) -> object:
     try:
         return path.stat().st_mtime_ns
     except FileNotFoundError:
-        return 0
+        return None
 
 
 class FileTexts:
@@ -163,34 +165,19 @@ def open_library(
         from langchain_oprag import chunk_store
         from oprag.cli.chroma_directory import open_directory
 
-        name = open_directory(path, collection or None).name
+        opened = open_directory(path, collection or None)
+        sign = opened.sign
+        written = sign()
         store = open_chroma(
-            path, embeddings, name, create_collection_if_not_exists=False
+            path, embeddings, opened.name, create_collection_if_not_exists=False
         )
         texts = StoredTexts(chunk_store(store))
-        return Library(store, texts, path / DATABASE, _written(path / DATABASE))
-    read = _inside(path, read_told([path], console).texts)
+        return Library(store, texts, opened.space, sign, written)
+    read = read_told([path], console, links_out=False).texts
     label = index_label([path], embeddings.name)
     index = open_index(label, as_documents(read), embeddings, folder=folder, told=told)
     for failed in index.report.failed:
         note(f"Not indexed: {failed_line(failed)}")
     console.print(f"Index: {index.chunks:,} chunks", soft_wrap=True)
-    manifest = folder / f"{label}.json"
-    return Library(index.vectorstore, FileTexts(read), manifest, _written(manifest))
-
-
-def _inside(path: Path, texts: Iterable[FileText]) -> list[FileText]:
-    """The texts of files that lie in a folder themselves; of others it is told."""
-    if not path.is_dir():
-        return [*texts]
-    root = os.path.realpath(path)
-    kept, left = [], {}
-    for each in texts:
-        real = os.path.realpath(each.source)
-        if os.path.commonpath([root, real]) == root:
-            kept.append(each)
-        else:
-            left[each.source] = real
-    for name in left:
-        note(f"Skipped: {name!r} is a link that leads out of the folder.")
-    return kept
+    sign = partial(_manifest_sign, folder / f"{label}.json")
+    return Library(index.vectorstore, FileTexts(read), "cosine", sign, sign())

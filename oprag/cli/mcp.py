@@ -2,43 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import socket
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from oprag.cli.options import (
     DEFAULT_EMBEDDING_MODEL,
+    Collection,
     Directory,
     EmbeddingModel,
+    FolderOrIndex,
     TokenBudget,
     Widened,
-    cache_folder,
 )
 from oprag.cli.telling import told
 
-if TYPE_CHECKING:
-    from oprag.cli.embedding_models import SentenceTransformerEmbeddings
-    from oprag.cli.library import Library, Told
-
 
 def mcp(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FOLDER|CHROMA_DIRECTORY",
-            help="Text, Markdown, HTML and PDF files, or an index that is there.",
-            show_default=False,
-        ),
-    ],
+    path: FolderOrIndex,
     *,
     token_budget: TokenBudget = 4_000,
     widen: Widened = None,
-    collection: Annotated[
-        str, typer.Option(help="The collection of a Chroma directory.")
-    ] = "",
+    collection: Collection = "",
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
     directory: Directory = None,
     http: Annotated[
@@ -66,43 +52,25 @@ def mcp(
       oprag mcp chroma/ --collection notes --widen fill
       oprag mcp notes/ --http 8321
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    if not path.exists():
-        raise told(f"{str(path)!r} is not there.", 2)
+    from oprag.cli.librarian import librarian_of
 
-    from oprag.cli.library import DATABASE
-
-    if collection and not (path / DATABASE).is_file():
-        message = (
-            f"--collection names a collection of a Chroma directory, and {path} is "
-            "none. Leave it out: files are indexed as they are."
-        )
-        raise told(message, 2)
-
-    from oprag.cli.display import make_console
-    from oprag.cli.mcp_server import Librarian, make_server
-
-    @functools.cache
-    def model() -> SentenceTransformerEmbeddings:
-        from oprag.cli.embedding_models import load_model
-
-        return load_model(embedding_model, make_console(stderr=True))
-
-    def open_it(tell: Told) -> Library:
-        from oprag.cli.library import open_library
-
-        return open_library(
-            path,
-            model(),
-            collection=collection,
-            folder=directory or cache_folder(),
-            told=tell,
-            console=make_console(stderr=True),
-        )
-
+    librarian = librarian_of(
+        path,
+        collection=collection,
+        embedding_model=embedding_model,
+        directory=directory,
+    )
     if http is not None and _is_taken(http):
         raise told(f"Port {http} is in use. Give --http another.", 2)
-    librarian = Librarian(open_it, token_budget=token_budget, widen=widen)  # type: ignore[arg-type]  # checked by the option's callback
-    server = make_server(librarian, port=http)
+
+    from oprag.cli.mcp_server import make_server
+
+    server = make_server(
+        librarian,
+        token_budget=token_budget,
+        widen=widen,  # type: ignore[arg-type]  # checked by the option's callback
+        port=http,
+    )
     librarian.start()
     server.run("stdio" if http is None else "streamable-http")
 

@@ -6,25 +6,21 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import anyio
-import typer
 from mcp.server.fastmcp import Context, FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import Field, ValidationError
 
-from oprag.cli.telling import note
 from oprag.context import GAP_MARK, NOTHING_FOUND, Widen
 from oprag.errors import BudgetTooSmallError, OpragError
 
 if TYPE_CHECKING:
-    from oprag.cli.library import Library, Parts, Told
-
-_T = TypeVar("_T")
+    from oprag.cli.librarian import Librarian
+    from oprag.cli.library import Library, Parts
 
 _INSTRUCTIONS = (
     "Searches and reads documents. Search first; read more around a passage by the "
@@ -36,9 +32,6 @@ _MOST_READ = 100_000
 """Characters that one call reads at most: some 25,000 tokens."""
 _MOST_LISTED = 200
 """Lines of a list."""
-_PAUSE = 0.25
-"""Seconds between two looks at how far indexing is."""
-
 _DIGITS = 12
 """Of the hash in a mark."""
 
@@ -47,85 +40,12 @@ _PARAGRAPH = re.compile(r"(?:\A|\n[ \t]*\n)\s*(\S[^\n]*)")
 _WIDTH = 80
 
 
-class Librarian:
-    """Opens a library in a thread of its own, and answers when it is open.
+@dataclass(frozen=True)
+class _Searcher:
+    """Searches as the command line says, where a client says nothing."""
 
-    Args:
-        open_it: Opens it; is given the function to tell with how far it is.
-        token_budget: Tokens of what a search returns, marks and places included.
-        widen: See `OrderPreservingRetriever`.
-    """
-
-    def __init__(
-        self,
-        open_it: Callable[[Told], Library],
-        *,
-        token_budget: int,
-        widen: Widen | None,
-    ) -> None:
-        self._token_budget = token_budget
-        self._widen = widen
-        self._library: Library | None = None
-        self._failed = ""
-        self._told: tuple[int, int | None, int] = (0, None, 0)
-        self._open_it = open_it
-        self._opening: Thread | None = None
-        # Models and stores are used by one call at a time: not all bear more.
-        self._turn = anyio.CapacityLimiter(1)
-
-    def start(self) -> None:
-        """Begin to open the library, or to open it anew."""
-        self._library, self._failed, self._told = None, "", (0, None, 0)
-        self._opening = Thread(target=self._open, daemon=True)
-        self._opening.start()
-
-    def _open(self) -> None:
-        try:
-            self._library = self._open_it(self._tell)
-        except typer.Exit:
-            self._failed = "The documents cannot be opened; the server's log says why."
-            return
-        except (OpragError, OSError) as error:
-            self._failed = f"The documents cannot be opened: {error}"
-        except Exception as error:  # noqa: BLE001 -- else each call would wait for ever
-            self._failed = f"The documents cannot be opened: {error!r}"
-        if self._failed:
-            note(self._failed)  # for the log; each call of a client is told, too
-
-    def _tell(self, documents: int, total: int | None, chunks: int) -> None:
-        self._told = documents, total, chunks
-
-    async def library(self, context: Context[Any, Any, Any]) -> Library:
-        """Return the library; until it is open, tell the client how far it is.
-
-        It is opened anew if that failed, or if another process wrote to the index: this
-        one would find a part of it.
-        """
-        if self._failed or (self._library is not None and self._library.is_outdated()):
-            self.start()
-        last, reports, waits = None, 0, True
-        while waits and self._opening is not None:
-            waits = self._opening.is_alive()
-            if self._told != last and (waits or reports):
-                last = done, total, chunks = self._told
-                said = f"Indexed {done} of {total} documents, {chunks:,} chunks"
-                # Each number has to be above the one before.
-                reports += 1
-                await context.report_progress(
-                    reports, None, "Opening" if total is None else said
-                )
-            if waits:
-                await anyio.sleep(_PAUSE)
-        if self._library is None:
-            raise ToolError(self._failed)
-        return self._library
-
-    async def ask(self, work: Callable[[], _T]) -> _T:
-        """Do work with the library in a thread, and turn its errors into refusals."""
-        try:
-            return await anyio.to_thread.run_sync(work, limiter=self._turn)
-        except OpragError as error:
-            raise ToolError(error.message) from error
+    token_budget: int
+    widen: Widen | None
 
     def found(
         self, library: Library, question: str, token_budget: int | None, widen: Any
@@ -136,7 +56,7 @@ class Librarian:
 
         if not question.strip():
             raise ToolError("The question is empty.")
-        budget = self._token_budget if token_budget is None else token_budget
+        budget = self.token_budget if token_budget is None else token_budget
         # Its marks hold digits, which take at most a token each.
         around = resolve_token_counter()(quoted("")) + 2 * _DIGITS
         if budget <= around:
@@ -144,7 +64,7 @@ class Librarian:
         retriever = OrderPreservingRetriever(
             vectorstore=library.vectorstore,
             token_budget=budget - around,
-            widen=self._widen if widen is None else widen,
+            widen=self.widen if widen is None else widen,
             merge=True,
             citations=True,
             gap_mark=GAP_MARK,
@@ -255,14 +175,71 @@ Paged = Annotated[
 ]
 
 
-def make_server(librarian: Librarian, *, port: int | None = None) -> FastMCP:
+_JSON_TYPES = {"string": "a text", "integer": "a whole number", "null": "null"}
+
+
+def _wanted(schema: dict[str, Any]) -> str:
+    """What an argument takes, in words."""
+    kinds = schema.get("anyOf", [schema])
+    words = [
+        _JSON_TYPES[each["type"]] if "const" not in each else f'"{each["const"]}"'
+        for each in kinds
+    ]
+    return " or ".join(words)
+
+
+class _Server(FastMCP):
+    """Says what is wrong with a call in our words, and nothing before them."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Call a tool.
+
+        Raises:
+            ToolError: It refuses; or an argument is missing or of another kind.
+        """
+        try:
+            return await super().call_tool(name, arguments)
+        except ToolError as error:
+            cause = error.__cause__
+            if isinstance(cause, ValidationError):
+                raise ToolError(await self._mistakes(name, arguments, cause)) from error
+            if isinstance(cause, (ToolError, OpragError)):
+                raise ToolError(str(cause)) from error
+            raise
+
+    async def _mistakes(
+        self, name: str, arguments: dict[str, Any], error: ValidationError
+    ) -> str:
+        tools = await self.list_tools()
+        schema = next(tool.inputSchema for tool in tools if tool.name == name)
+        said = []
+        for wrong in dict.fromkeys(str(each["loc"][0]) for each in error.errors()):
+            wanted = _wanted(schema["properties"][wrong])
+            given = arguments.get(wrong)
+            what = (
+                f"{given!r:.100} is not possible" if wrong in arguments else "missing"
+            )
+            said.append(f"{wrong}: {what}. It takes {wanted}.")
+        return " ".join(said)
+
+
+def make_server(
+    librarian: Librarian,
+    *,
+    token_budget: int,
+    widen: Widen | None = None,
+    port: int | None = None,
+) -> FastMCP:
     """Make the server: four tools that only read.
 
     Args:
         librarian: Answers them.
+        token_budget: Tokens of what a search returns, marks and places included.
+        widen: See `OrderPreservingRetriever`.
         port: Of a listener on this machine; None for none.
     """
-    server = FastMCP(
+    searcher = _Searcher(token_budget, widen)
+    server = _Server(
         "oprag",
         instructions=_INSTRUCTIONS,
         log_level="WARNING",
@@ -270,6 +247,12 @@ def make_server(librarian: Librarian, *, port: int | None = None) -> FastMCP:
         port=port or 0,
     )
     reads = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
+
+    async def opened(context: Context[Any, Any, Any]) -> Library:
+        async def report(number: int, said: str) -> None:
+            await context.report_progress(number, None, said)
+
+        return await librarian.library(report)
 
     def tool(answer: Callable[..., Any]) -> None:
         told = inspect.getdoc(answer)
@@ -289,8 +272,8 @@ def make_server(librarian: Librarian, *, port: int | None = None) -> FastMCP:
         Returns passages in the order of their documents, each behind its number,
         document and place; […] stands where text was left out.
         """
-        library = await librarian.library(context)
-        work = partial(librarian.found, library, question, token_budget, widen)
+        library = await opened(context)
+        work = partial(searcher.found, library, question, token_budget, widen)
         return await librarian.ask(work)
 
     @tool
@@ -304,14 +287,14 @@ def make_server(librarian: Librarian, *, port: int | None = None) -> FastMCP:
         page: Paged = None,
     ) -> str:
         """Read characters of a document exactly, by the place that a citation names."""
-        library = await librarian.library(context)
+        library = await opened(context)
         parts = await librarian.ask(lambda: library.texts.parts(document))
         return quoted(slice_of(part_of(document, parts, page), start, end))
 
     @tool
     async def outline(document: Named, context: Context[Any, Any, Any]) -> str:
         """List a document's headings, or how its paragraphs begin, with places."""
-        library = await librarian.library(context)
+        library = await opened(context)
         return outlined(await librarian.ask(lambda: library.texts.parts(document)))
 
     @tool
@@ -320,7 +303,7 @@ def make_server(librarian: Librarian, *, port: int | None = None) -> FastMCP:
         containing: Annotated[str, Field(description="Part of the name.")] = "",
     ) -> str:
         """List the documents and how long they are."""
-        library = await librarian.library(context)
+        library = await opened(context)
         return await librarian.ask(lambda: listed(library, containing))
 
     return server

@@ -70,6 +70,15 @@ AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON instead, for other programs.")
 ]
 
+FolderOrIndex = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FOLDER|CHROMA_DIRECTORY",
+        help="Text, Markdown, HTML and PDF files, or an index that is there.",
+        show_default=False,
+    ),
+]
+Collection = Annotated[str, typer.Option(help="The collection of a Chroma directory.")]
 Files = Annotated[
     list[Path],
     typer.Argument(

@@ -94,15 +94,11 @@ def search(
 
 
 def read_told(
-    paths: Sequence[Path],
-    notes: Console,
-    if_missing: str = "",
-    *,
-    may_be_empty: bool = False,
+    paths: Sequence[Path], notes: Console, if_missing: str = "", **how: bool
 ) -> FilesRead:
     """Read files (`read_files`) and tell how many they are, and what was skipped."""
     with notes.status("Reading the files …"):
-        files = read_files(paths, if_missing=if_missing, may_be_empty=may_be_empty)
+        files = read_files(paths, if_missing=if_missing, **how)
     for error in files.skipped:
         note(f"Skipped: {error}")
     count = len(files.names)

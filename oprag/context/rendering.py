@@ -19,14 +19,21 @@ _QUOTED = 60
 
 
 def marked_texts(
-    passages: Sequence[Passage], *, gap_mark: str | None = None, separator: str = "\n\n"
+    passages: Sequence[Passage],
+    *,
+    gap_mark: str | None = None,
+    separator: str = "\n\n",
+    citations: bool = False,
 ) -> list[str]:
     """Text of each passage, behind the gap mark where something was left out.
 
     The mark goes before a passage that follows another of the same document and
-    does not touch it. Joined by `separator` the texts are the context.
+    does not touch it; with `citations` number and place go between the two. Joined by
+    `separator` the texts are the context.
     """
     texts = [passage.text for passage in passages]
+    if citations:
+        texts = [cited_text(*numbered) for numbered in enumerate(passages, start=1)]
     return _with_marks(passages, texts, gap_mark, separator)
 
 
@@ -124,14 +131,22 @@ def render(
     check_option("gap_mark", gap_mark)
     check_option("citations", citations)
     check_option("token_budget", token_budget)
+
+    def written(passages: Sequence[Passage]) -> str:
+        return separator.join(
+            marked_texts(
+                passages, gap_mark=gap_mark, separator=separator, citations=citations
+            )
+        )
+
     if token_budget is None:
-        return _written(passages, separator, gap_mark, citations=citations)
+        return written(passages)
     counter = resolve_token_counter(token_counter)
     ranked = sorted(range(len(passages)), key=lambda place: passages[place].rank)
 
     def of_best(count: int) -> str:
         kept = [passages[place] for place in sorted(ranked[:count])]
-        return _written(kept, separator, gap_mark, citations=citations)
+        return written(kept)
 
     text = of_best(len(passages))
     if (needed := counter(text)) <= token_budget:
@@ -157,19 +172,6 @@ def _as_passages(value: object) -> str:
     if hasattr(value, "node") or hasattr(value, "node_id"):
         return " Write llamaindex_oprag.format_nodes(nodes)."
     return " Write render(order_context(texts, metadatas))."
-
-
-def _written(
-    passages: Sequence[Passage],
-    separator: str,
-    gap_mark: str | None,
-    *,
-    citations: bool,
-) -> str:
-    texts = [passage.text for passage in passages]
-    if citations:
-        texts = [cited_text(*numbered) for numbered in enumerate(passages, start=1)]
-    return separator.join(_with_marks(passages, texts, gap_mark, separator))
 
 
 def gap_between(before: Passage, after: Passage) -> bool:

@@ -12,11 +12,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import llama_index.core
 import pytest
 
 from oprag.tokens import resolve_token_counter
-from tests.apps.environments import ROOT, variables
+from tests.apps.environments import ENCODINGS, ROOT, variables
 from tests.apps.open_webui import PACKAGES, PYTHONS, OpenWebUI, settings
 from tests.evaluation.files.mixed_files import pdf
 from tests.support.marked_text import inversions_by_text, marked_sections, marks
@@ -30,8 +29,6 @@ QUESTION = "Who pays for the garden, the roof and the heating?"
 SEARCH = "Search the knowledge yourself: who pays for the garden?"
 KEPT = "The chunks stay in Open WebUI's own order"
 _SOURCE = re.compile(r'<source id="(\d+)".*?>(.*?)</source>', re.DOTALL)
-ENCODINGS = Path(llama_index.core.__file__).parent / "_static" / "tiktoken_cache"
-"""With the file of cl100k, so that nothing is fetched."""
 
 
 def answer(request: Request) -> Reply:

@@ -77,7 +77,11 @@ def joined(pages: Sequence[FileText]) -> str:
 
 
 def read_files(
-    paths: Sequence[Path], *, if_missing: str = "", may_be_empty: bool = False
+    paths: Sequence[Path],
+    *,
+    if_missing: str = "",
+    may_be_empty: bool = False,
+    links_out: bool = True,
 ) -> FilesRead:
     """Read text, Markdown, HTML and PDF files, and folders of them.
 
@@ -88,6 +92,7 @@ def read_files(
         paths: Files and folders. Not empty.
         if_missing: What to do about a path that is not there, for the error.
         may_be_empty: Whether a folder may hold no file that can be read.
+        links_out: See `files_in`.
 
     Raises:
         UnreadableFileError: A file that was named is missing, unreadable, empty or
@@ -98,7 +103,8 @@ def read_files(
     seen: set[str] = set()
     for path in paths:
         before = len(texts)
-        for found in files_in(path, skipped) if path.is_dir() else [path]:
+        inside = files_in(path, skipped, links_out=links_out)
+        for found in inside if path.is_dir() else [path]:
             if (real := os.path.realpath(found)) in seen:
                 before = -1  # it was read already: the folder is not without text
                 continue
@@ -117,13 +123,18 @@ def read_files(
     return FilesRead(tuple(texts), tuple(skipped))
 
 
-def files_in(folder: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]:
+def files_in(
+    folder: Path, skipped: list[UnreadableFileError], *, links_out: bool = True
+) -> Iterator[Path]:
     """Go through a folder and the folders in it, sorted by name, without hidden files.
 
     Args:
         folder: The folder.
-        skipped: Gets an error for each folder inside that cannot be opened.
+        skipped: Gets an error for each folder inside that cannot be opened, and for
+            each link that is left out.
+        links_out: Whether links to files that lie outside of the folder count.
     """
+    root = os.path.realpath(folder)
 
     def closed(error: OSError) -> None:
         skipped.append(unreadable(Path(error.filename), _said(error)))
@@ -132,8 +143,13 @@ def files_in(folder: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(parent, name)
-            if not name.startswith(".") and path.is_file():
+            if name.startswith(".") or not path.is_file():
+                continue
+            if links_out or Path(os.path.realpath(path)).is_relative_to(root):
                 yield path
+            else:
+                reason = "is a link that leads out of the folder"
+                skipped.append(unreadable(path, reason))
 
 
 def read_file(path: Path) -> list[FileText]:

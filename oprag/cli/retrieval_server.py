@@ -1,0 +1,236 @@
+"""The server of `oprag serve`: the contract of Dify's External Knowledge API.
+
+`POST /retrieval` with a bearer key, a question and how many results are wanted; back
+come records with contents, scores, titles and metadata, or a number and a message.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any, NamedTuple
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from langchain_oprag import OrderPreservingRetriever, as_passages
+from oprag.calls import said_by
+from oprag.cli.librarian import ClosedError, Librarian
+from oprag.cli.library import Library
+from oprag.cli.telling import note
+from oprag.context import GAP_MARK, Widen, marked_texts
+from oprag.errors import BudgetTooSmallError, OpragError
+
+_PATIENCE = 3.0
+"""Seconds to wait for documents that are being opened; Dify waits 5 for an answer."""
+
+_LARGEST = 1_000_000
+"""Bytes of a request at most."""
+
+_SHOWN = ("source", "page_label", "char_start", "char_end", "citation", "rank")
+"""Which metadata of a passage a record carries, where it has them."""
+
+_BAD_HEADER, _WRONG_KEY, _UNKNOWN = 1001, 1002, 2001
+"""Numbers of errors that Dify's documentation suggests; others are those of HTTP."""
+
+
+class _RefusedError(Exception):
+    def __init__(self, status: int, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.code = code or status
+
+
+class _Asked(NamedTuple):
+    """What a request asks for."""
+
+    query: str
+    top_k: int | None
+    threshold: float
+
+
+def make_app(
+    librarian: Librarian,
+    *,
+    name: str,
+    api_key: str,
+    token_budget: int,
+    widen: Widen | None = None,
+) -> Starlette:
+    """Make the application, for any server of ASGI.
+
+    Args:
+        librarian: Has the documents.
+        name: What requests call them, as `knowledge_id`.
+        api_key: What requests have to send.
+        token_budget: Tokens that the contents of an answer may take together.
+        widen: See `OrderPreservingRetriever`.
+    """
+
+    async def retrieval(request: Request) -> Response:
+        try:
+            _check_key(request.headers.get("authorization", ""), api_key)
+            asked = _read(await _body(request), name)
+            library = await librarian.library(patience=_PATIENCE)
+            found = partial(_records, library, asked, token_budget, widen)
+            return _answer(200, {"records": await librarian.ask(found)})
+        except _RefusedError as error:
+            return _error(error.status, error.code, error.message)
+        except OpragError as error:
+            status = 503 if isinstance(error, ClosedError) else 422
+            return _error(status, status, error.message)
+        except Exception as error:  # noqa: BLE001 -- a server goes on, in its own form
+            note(f"A question failed: {type(error).__name__}: {said_by(error)}")
+            return _error(500, 500, "The question failed; the server's log says why.")
+
+    route = Route("/retrieval", retrieval, methods=["POST"])
+    return Starlette(routes=[route], exception_handlers={HTTPException: _not_here})
+
+
+def _answer(status: int, content: object) -> Response:
+    # In ASCII: what is repeated of a request need not be text that can be encoded.
+    text = json.dumps(content, allow_nan=False)
+    headers = (
+        {"WWW-Authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else {}
+    )
+    return Response(text, status, headers, media_type="application/json")
+
+
+def _error(status: int, code: int, message: str) -> Response:
+    return _answer(status, {"error_code": code, "error_msg": message})
+
+
+async def _not_here(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return _error(status, status, "There is only POST /retrieval here.")
+
+
+def _check_key(header: str, api_key: str) -> None:
+    scheme, _, given = header.partition(" ")
+    if scheme.lower() != "bearer" or not given.strip():
+        message = "The header Authorization has to be: Bearer, a blank, and the key."
+        raise _RefusedError(401, message, _BAD_HEADER)
+    if not hmac.compare_digest(given.strip().encode(), api_key.encode()):
+        message = "The key is wrong. It has to be that of OPRAG_API_KEY."
+        raise _RefusedError(403, message, _WRONG_KEY)
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > _LARGEST:
+            message = f"The request has more than {_LARGEST:,} bytes."
+            raise _RefusedError(413, message)
+    return body
+
+
+def _read(body: bytes, name: str) -> _Asked:
+    """Read a request; refuse what would be passed over in silence otherwise."""
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise _RefusedError(400, "The request is no JSON.") from error
+    given = _taken("The request", given, Mapping, "an object")
+    knowledge = _taken("knowledge_id", given.get("knowledge_id"), str, "a text")
+    query = _taken("query", given.get("query"), str, "a text")
+    if not query.strip():
+        raise _RefusedError(400, "query is empty.")
+    setting = given.get("retrieval_setting")
+    setting = _taken("retrieval_setting", setting, Mapping, "an object")
+    top_k, threshold = setting.get("top_k"), setting.get("score_threshold")
+    if top_k is not None and (type(top_k) is not int or top_k < 1):
+        raise _wrong("retrieval_setting.top_k", top_k, "a whole number from 1 on")
+    is_number = type(threshold) in {int, float} and 0 <= threshold <= 1
+    if threshold is not None and not is_number:
+        wanted = "a number from 0 to 1"
+        raise _wrong("retrieval_setting.score_threshold", threshold, wanted)
+    condition = given.get("metadata_condition")
+    if isinstance(condition, Mapping):
+        condition = condition.get("conditions")
+    if condition:
+        message = "metadata_condition is not supported: all documents are searched."
+        raise _RefusedError(400, f"{message} Leave it out.")
+    if knowledge != name:
+        message = f"There is no knowledge {knowledge!r:.200}. It is called {name!r}."
+        raise _RefusedError(404, message, _UNKNOWN)
+    return _Asked(query, top_k, float(threshold or 0))
+
+
+def _taken(name: str, value: Any, kind: type[Any], wanted: str) -> Any:
+    if not isinstance(value, kind):
+        raise _wrong(name, value, wanted)
+    return value
+
+
+def _wrong(name: str, value: object, wanted: str) -> _RefusedError:
+    found = "is missing" if value is None else f"is {value!r:.100}"
+    return _RefusedError(400, f"{name} {found}. It takes {wanted}.")
+
+
+def _records(
+    library: Library, asked: _Asked, token_budget: int, widen: Widen | None
+) -> list[dict[str, Any]]:
+    """Search, and return records in document order, their scores falling.
+
+    Dify puts them in the order of their scores. So a score says where a record stands;
+    it stays above the threshold, which holds for the similarity of what was found.
+    """
+    search: dict[str, Any] = {}
+    if asked.threshold:
+        if library.space != "cosine":
+            message = (
+                f"retrieval_setting.score_threshold needs an index that measures by "
+                f"cosine, and this one has {library.space!r}: there its scores are not "
+                "between 0 and 1. Switch the score threshold off."
+            )
+            raise _RefusedError(422, message)
+        search = {
+            "search_type": "similarity_score_threshold",
+            "search_kwargs": {"score_threshold": asked.threshold},
+        }
+    if asked.top_k is not None:
+        # Every chunk has a token at least.
+        search |= {"k": min(asked.top_k, token_budget), "selection": "top_k"}
+    retriever = OrderPreservingRetriever(
+        vectorstore=library.vectorstore,
+        token_budget=token_budget,
+        widen=widen,
+        merge=True,
+        citations=True,
+        gap_mark=GAP_MARK,
+        **search,
+    )
+    try:
+        found = as_passages(retriever.invoke(asked.query))
+    except BudgetTooSmallError as error:
+        message = (
+            f"A budget of {token_budget:,} tokens holds not even one passage: the best "
+            f"takes {error.needed:,}. Start the server with a larger --token-budget."
+        )
+        raise _RefusedError(422, message) from error
+    # Neighbours on another page are passages of their own, behind all that was found.
+    best = {*sorted(passage.rank for passage in found)[: asked.top_k]}
+    passages = [passage for passage in found if passage.rank in best]
+    texts = marked_texts(passages, gap_mark=GAP_MARK, citations=True)
+    step = (1 - asked.threshold) / max(len(passages), 1)
+    return [
+        {
+            "content": text,
+            "score": 1 - place * step,
+            "title": passage.name,
+            "metadata": {
+                key: passage.chunks[0].metadata[key]
+                for key in _SHOWN
+                if key in passage.chunks[0].metadata
+            },
+        }
+        for place, (passage, text) in enumerate(zip(passages, texts, strict=True))
+    ]

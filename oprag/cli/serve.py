@@ -1,0 +1,119 @@
+"""`oprag serve`: one's own files, for applications with an External Knowledge API."""
+
+from __future__ import annotations
+
+import socket
+from typing import Annotated
+
+import typer
+
+from oprag.cli.options import (
+    DEFAULT_EMBEDDING_MODEL,
+    Collection,
+    Directory,
+    EmbeddingModel,
+    FolderOrIndex,
+    TokenBudget,
+    Widened,
+)
+from oprag.cli.telling import note, told
+
+_SHORTEST = 16
+"""Characters of a key that is not guessed."""
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def serve(
+    path: FolderOrIndex,
+    *,
+    api_key: Annotated[
+        str,
+        typer.Option(
+            envvar="OPRAG_API_KEY",
+            help="The key that the application has to send. Others on this machine see "
+            "what stands on a command line: set the variable.",
+            show_default=False,
+        ),
+    ] = "",
+    token_budget: TokenBudget = 4_000,
+    widen: Widened = None,
+    collection: Collection = "",
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
+    directory: Directory = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="The address to listen at; this machine alone reaches the default."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="The port to listen at.")
+    ] = 8322,
+) -> None:
+    """Let Dify search your files, as external knowledge.
+
+    Answers POST /retrieval, the contract of its External Knowledge API, with passages
+    in document order. It only reads. The files are indexed while it already listens;
+    the index is used again until one of them changes. Needs no chat model.
+
+    \b
+      export OPRAG_API_KEY=$(openssl rand -hex 16)
+      oprag serve notes/ --widen fill
+      oprag serve chroma/ --collection notes --host 0.0.0.0
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    _check_key(api_key)
+    from oprag.cli.librarian import librarian_of
+
+    librarian = librarian_of(
+        path,
+        collection=collection,
+        embedding_model=embedding_model,
+        directory=directory,
+    )
+    import uvicorn
+
+    from oprag.cli.retrieval_server import make_app
+
+    name = collection or path.resolve().name or "documents"
+    app = make_app(
+        librarian,
+        name=name,
+        api_key=api_key,
+        token_budget=token_budget,
+        widen=widen,  # type: ignore[arg-type]  # checked by the option's callback
+    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listener = socket.create_server((host, port), family=family)
+    except OSError as error:
+        message = (
+            f"It cannot listen at {host}, port {port}: {error.strerror or error}. Give "
+            "another --port, or another --host."
+        )
+        raise told(message, 2) from error
+    if host not in _LOOPBACK:
+        note(f"Whoever reaches {host} and knows the key can search {path}.")
+    shown = f"[{host}]" if ":" in host else host
+    typer.echo(
+        f"Listening: http://{shown}:{port}, External Knowledge ID: {name}", err=True
+    )
+    librarian.start()
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
+    )
+    server.run(sockets=[listener])
+
+
+def _check_key(key: str) -> None:
+    if not key:
+        message = (
+            "There is no key that the application has to send. Set the variable "
+            "OPRAG_API_KEY, such as to what `openssl rand -hex 16` prints."
+        )
+        raise told(message, 2)
+    if len(key) < _SHORTEST or not key.isascii() or not key.isprintable() or " " in key:
+        message = (
+            f"The key in OPRAG_API_KEY or --api-key is not possible. It takes at least "
+            f"{_SHORTEST} letters, digits and signs, without blanks."
+        )
+        raise told(message, 2)

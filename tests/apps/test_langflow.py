@@ -1,0 +1,77 @@
+"""The component for Langflow, in flows that Langflow's own engine runs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from oprag.tokens import resolve_token_counter
+from tests.apps.environments import ENCODINGS, ROOT, variables
+from tests.support.marked_text import inversions_by_text, marked_sections, marks
+
+RECIPE = ROOT / "recipes" / "langflow" / "document_order.py"
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory) -> list[str]:
+    """Two files of one name."""
+    folder = tmp_path_factory.mktemp("langflow")
+    for number, name in enumerate(("old", "new")):
+        (folder / name).mkdir()
+        sections = marked_sections(100 * number, 12)
+        (folder / name / "lease.md").write_text("\n\n".join(sections))
+    return [str(folder / name / "lease.md") for name in ("old", "new")]
+
+
+@pytest.fixture(scope="module")
+def flow(installed, texts):
+    """Runs the flow; gives what it told."""
+    programs = installed("langflow", ["lfx==1.13.0", "tiktoken>=0.8"])
+
+    def run(ours: Path | None, *, connected: str = "yes") -> dict[str, object]:
+        script = Path(__file__).with_name("langflow_flow.py")
+        command = [programs / "python", script, RECIPE, connected, *texts]
+        given = {
+            "LANGFLOW_RESTRICT_LOCAL_FILE_ACCESS": "false",
+            "TIKTOKEN_CACHE_DIR": str(ENCODINGS),
+        }
+        done = subprocess.run(
+            command,
+            env=variables(given, ours),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
+
+
+def test_what_was_found_is_read_in_document_order_within_the_budget(flow, ours):
+    told = flow(ours)
+
+    found = "\n\n".join(told["found"])
+    assert sum(inversions_by_text(found).values()) > 0
+    assert inversions_by_text(told["shown"]) == {0: 0, 1: 0}
+    assert {*marks(told["shown"])} <= {*marks(found)}
+    assert resolve_token_counter()(told["shown"]) <= 800
+    assert "lease.md, characters " in told["shown"]
+
+
+@pytest.mark.parametrize("missing", ["the package", "the files"])
+def test_where_something_is_missing_the_order_stays_and_is_logged(flow, ours, missing):
+    if missing == "the package":
+        told, said = flow(None), "pip install oprag"
+    else:
+        told, said = (
+            flow(ours, connected="no"),
+            "kept the order as retrieved (missing_position)",
+        )
+
+    found = "\n\n".join(told["found"])
+    assert marks(told["shown"]) == marks(found)[: len(marks(told["shown"]))]
+    assert said in told["logs"]

@@ -1,0 +1,364 @@
+"""The server of `oprag serve`, asked as Dify's documentation says it asks."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from pathlib import Path
+from threading import Event
+
+import httpx
+import pytest
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from typer.testing import CliRunner
+
+from langchain_oprag import OffsetSentenceSplitter, index_documents
+from oprag.cli.app import app
+from oprag.cli.index import as_documents, open_chroma
+from oprag.cli.librarian import Librarian
+from oprag.cli.library import FileTexts, Library
+from oprag.cli.retrieval_server import make_app
+from oprag.errors import OpragError
+from oprag.evaluation.files import read_files
+from oprag.tokens import resolve_token_counter
+from tests.cli.test_mcp_server import texts_of, write_notes
+
+KEY = "a-key-of-32-characters-and-more-"
+BEARER = {"Authorization": f"Bearer {KEY}"}
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("served") / "notes"
+    write_notes(folder, 150)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def library(notes) -> Library:
+    store = open_chroma(notes.parent / "chroma", DeterministicFakeEmbedding(size=32))
+    texts = read_files([notes]).texts
+    index_documents(as_documents(texts), store, splitter=OffsetSentenceSplitter())
+    return Library(store, FileTexts(texts))
+
+
+@asynccontextmanager
+async def serving(opened, **how):
+    librarian = Librarian(opened)
+    librarian.start()
+    how = {"name": "notes", "api_key": KEY, "token_budget": 4_000, **how}
+    transport = httpx.ASGITransport(make_app(librarian, **how))
+    address = "http://127.0.0.1"
+    async with httpx.AsyncClient(transport=transport, base_url=address) as client:
+        yield client
+
+
+def body(query: str = "house 9", **changed) -> dict[str, object]:
+    setting = {"top_k": 6, "score_threshold": 0.0, **changed.pop("setting", {})}
+    asked = {"knowledge_id": "notes", "query": query, "retrieval_setting": setting}
+    return {**asked, **changed}
+
+
+async def records(client, *given, **changed) -> list[dict]:
+    answer = await client.post(
+        "/retrieval", json=body(*given, **changed), headers=BEARER
+    )
+    assert answer.status_code == 200, answer.text
+    assert [*answer.json()] == ["records"]
+    return answer.json()["records"]
+
+
+def in_documents(found: list[dict]) -> dict[tuple[str, str | None], list[int]]:
+    starts: dict[tuple[str, str | None], list[int]] = {}
+    for each in found:
+        meta = each["metadata"]
+        where = meta["source"], meta.get("page_label")
+        starts.setdefault(where, []).append(meta["char_start"])
+    return starts
+
+
+@pytest.mark.parametrize("widen", [None, 2, "fill"])
+async def test_records_sorted_by_score_are_in_document_order(library, notes, widen):
+    sources, count = texts_of(notes), resolve_token_counter()
+    inverted = 0
+    async with serving(lambda _: library, token_budget=1_500, widen=widen) as client:
+        for number in range(12):
+            found = await records(client, f"house {number}, row {number}")
+            assert 1 <= len(found) <= 6
+            scores = [each["score"] for each in found]
+            assert all(1 >= a > b > 0 for a, b in pairwise([*scores, 0.0][:-1]))
+            for starts in in_documents(found).values():
+                assert starts == sorted(starts)
+            by_rank = sorted(found, key=lambda each: each["metadata"]["rank"])
+            inverted += sum(
+                starts != sorted(starts) for starts in in_documents(by_rank).values()
+            )
+            contents = [each["content"] for each in found]
+            assert count("\n\n".join(contents)) <= 1_500
+            for place, each in enumerate(found, start=1):
+                meta = each["metadata"]
+                source = sources[meta["source"], meta.get("page_label")]
+                text = source[meta["char_start"] : meta["char_end"]]
+                head = f"[{place}] {meta['citation']}\n{text}"
+                assert each["content"] in {head, f"[…]\n\n{head}"}
+                assert each["title"] == meta["source"]
+    assert inverted
+
+
+async def test_widening_drops_nothing_that_was_found_and_gives_no_more_records(library):
+    query = "row 5"
+    async with serving(lambda _: library) as client:
+        plain = await records(client, query, setting={"top_k": 3})
+    async with serving(lambda _: library, widen="fill") as client:
+        wide = await records(client, query, setting={"top_k": 3})
+    assert len(wide) <= 3
+    kept = [each["metadata"] for each in wide]
+    for each in plain:
+        meta = each["metadata"]
+        assert any(
+            (meta["source"], meta.get("page_label"))
+            == (near["source"], near.get("page_label"))
+            and near["char_start"] <= meta["char_start"]
+            and near["char_end"] >= meta["char_end"]
+            for near in kept
+        )
+
+
+@pytest.mark.filterwarnings("ignore:Relevance scores must be between")
+async def test_a_threshold_holds_for_similarity_and_scores_stay_above_it(library):
+    similar = library.vectorstore.similarity_search_with_relevance_scores("house 9", 50)
+    threshold = round(similar[4][1], 4) - 0.0001
+    async with serving(lambda _: library) as client:
+        setting = {"top_k": 50, "score_threshold": threshold}
+        found = await records(client, "house 9", setting=setting)
+        contents = "\n".join(each["content"] for each in found)
+        for document, score in similar:
+            assert (document.page_content in contents) == (score >= threshold)
+        assert all(threshold < each["score"] <= 1 for each in found)
+        setting = {"top_k": 50, "score_threshold": 1}
+        assert await records(client, "house 9", setting=setting) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "status", "code"),
+    [
+        (None, 401, 1001),
+        ("", 401, 1001),
+        (KEY, 401, 1001),
+        ("Bearer", 401, 1001),
+        ("Bearer  ", 401, 1001),
+        (f"Basic {KEY}", 401, 1001),
+        ("Bearer wrong", 403, 1002),
+        (f"Bearer {KEY}x", 403, 1002),
+        (f"Bearer {KEY[:-1]}", 403, 1002),
+        ("Bearer schlüssel".encode(), 403, 1002),
+    ],
+)
+async def test_without_the_key_nothing_is_told(library, header, status, code):
+    async with serving(lambda _: library) as client:
+        headers = {} if header is None else {"Authorization": header}
+        for content in (json.dumps(body()), b"", b"x" * 2_000_000):
+            answer = await client.post("/retrieval", content=content, headers=headers)
+            assert answer.status_code == status
+            assert answer.json()["error_code"] == code
+            assert [*answer.json()] == ["error_code", "error_msg"]
+            assert KEY not in answer.text
+            assert ("www-authenticate" in answer.headers) == (status == 401)
+
+
+async def test_the_check_of_dify_passes_with_the_key_alone(library):
+    async with serving(lambda _: library) as client:
+        answer = await client.post("/retrieval", headers=BEARER)
+        assert answer.status_code not in {403, 404, 502}
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "said"),
+    [
+        (b"", 400, "The request is no JSON."),
+        (b"{", 400, "The request is no JSON."),
+        (b"\xff\xfe\xfd", 400, "The request is no JSON."),
+        (b"[" * 100_000, 400, "The request is no JSON."),
+        (b"[1" + b"1" * 10_000 + b"]", 400, "The request is no JSON."),
+        (b"[]", 400, "The request is []. It takes an object."),
+        (body(knowledge_id=None), 400, "knowledge_id is missing. It takes a text."),
+        (body(knowledge_id=5), 400, "knowledge_id is 5. It takes a text."),
+        (body(query=["a"]), 400, "query is ['a']. It takes a text."),
+        (body(query=" \n"), 400, "query is empty."),
+        (
+            body(retrieval_setting=[]),
+            400,
+            "retrieval_setting is []. It takes an object.",
+        ),
+        (body(setting={"top_k": 0}), 400, "top_k is 0. It takes a whole number from 1"),
+        (body(setting={"top_k": True}), 400, "top_k is True."),
+        (body(setting={"top_k": 2.5}), 400, "top_k is 2.5."),
+        (body(setting={"top_k": "4"}), 400, "top_k is '4'."),
+        (
+            body(setting={"score_threshold": 1.5}),
+            400,
+            "score_threshold is 1.5. It takes a number from 0 to 1.",
+        ),
+        (json.dumps(body(setting={"score_threshold": float("nan")})), 400, "is nan."),
+        (body(setting={"score_threshold": "0.5"}), 400, "score_threshold is '0.5'."),
+        (
+            body(
+                metadata_condition={
+                    "logical_operator": "and",
+                    "conditions": [
+                        {"name": "a", "comparison_operator": "is", "value": "b"}
+                    ],
+                }
+            ),
+            400,
+            "metadata_condition is not supported",
+        ),
+        (body(knowledge_id="other"), 404, "There is no knowledge 'other'."),
+        (body(knowledge_id="../notes"), 404, "There is no knowledge '../notes'."),
+        (body(knowledge_id="notes/../notes"), 404, "There is no knowledge"),
+        (body(knowledge_id="notes\0"), 404, "There is no knowledge 'notes\\x00'."),
+        (body(knowledge_id="/etc"), 404, "There is no knowledge '/etc'."),
+        (body(knowledge_id="\ud800"), 404, "There is no knowledge '\\ud800'."),
+        (body("x" * 1_000_000), 413, "more than 1,000,000 bytes"),
+    ],
+)
+async def test_what_cannot_be_answered_is_told(library, sent, status, said):
+    content = sent if isinstance(sent, (bytes, str)) else json.dumps(sent)
+    async with serving(lambda _: library) as client:
+        answer = await client.post("/retrieval", content=content, headers=BEARER)
+        assert answer.status_code == status
+        assert answer.json()["error_code"] == (2001 if status == 404 else status)
+        assert said in answer.json()["error_msg"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"metadata_condition": None},
+        {"metadata_condition": {}},
+        {"metadata_condition": {"logical_operator": "and", "conditions": []}},
+        {"retrieval_setting": {}},
+        {"retrieval_setting": {"top_k": None, "score_threshold": None}},
+        {"retrieval_setting": {"top_k": 10**9, "score_threshold": 0}},
+        {"unheard": "of"},
+    ],
+)
+async def test_what_says_nothing_is_passed_over(library, changed):
+    async with serving(lambda _: library, token_budget=500) as client:
+        content = json.dumps(body() | changed)
+        answer = await client.post("/retrieval", content=content, headers=BEARER)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["records"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/retrieval", 405), ("POST", "/", 404), ("GET", "/docs", 404)],
+)
+async def test_there_is_nothing_else(library, method, path, status):
+    async with serving(lambda _: library) as client:
+        answer = await client.request(method, path, headers=BEARER)
+        assert answer.status_code == status
+        assert answer.json() == {
+            "error_code": status,
+            "error_msg": "There is only POST /retrieval here.",
+        }
+
+
+async def test_documents_that_are_not_open_yet_are_told_in_time(library, monkeypatch):
+    may_go_on = Event()
+
+    def slow(tell) -> Library:
+        tell(3, 10, 500)
+        may_go_on.wait()
+        return library
+
+    monkeypatch.setattr("oprag.cli.retrieval_server._PATIENCE", 0.3)
+    async with serving(slow) as client:
+        answer = await client.post("/retrieval", json=body(), headers=BEARER)
+        assert answer.status_code == 503
+        said = "Indexed 3 of 10 documents, 500 chunks. Ask again in a moment."
+        assert answer.json() == {"error_code": 503, "error_msg": said}
+        may_go_on.set()
+        while answer.status_code == 503:
+            answer = await client.post("/retrieval", json=body(), headers=BEARER)
+        assert answer.json()["records"]
+
+
+async def test_documents_that_cannot_be_opened_are_told(capsys):
+    def failing(_) -> Library:
+        message = "The folder holds no file that can be read."
+        raise OpragError(message)
+
+    async with serving(failing) as client:
+        answer = await client.post("/retrieval", json=body(), headers=BEARER)
+    assert answer.status_code == 503
+    assert "holds no file that can be read" in answer.json()["error_msg"]
+    assert "holds no file that can be read" in capsys.readouterr().err
+
+
+async def test_what_an_index_or_a_budget_cannot_do_is_told(library):
+    async with serving(lambda _: library._replace(space="l2")) as client:
+        asked = body(setting={"score_threshold": 0.2})
+        answer = await client.post("/retrieval", json=asked, headers=BEARER)
+        assert answer.status_code == 422
+        assert "and this one has 'l2'" in answer.json()["error_msg"]
+        assert await records(client)
+    async with serving(lambda _: library, token_budget=5) as client:
+        answer = await client.post("/retrieval", json=body(), headers=BEARER)
+        assert answer.status_code == 422
+        said = answer.json()["error_msg"]
+        assert re.search("5 tokens holds not even one passage: the best takes ", said)
+
+
+class Failing(DeterministicFakeEmbedding):
+    def embed_query(self, text):
+        raise RuntimeError(f"the key is {KEY}")
+
+
+async def test_what_nobody_thought_of_is_logged_and_not_told(notes, library, capsys):
+    store = open_chroma(notes.parent / "chroma", Failing(size=32))
+    async with serving(lambda _: library._replace(vectorstore=store)) as client:
+        answer = await client.post("/retrieval", json=body(), headers=BEARER)
+        assert answer.status_code == 500
+        assert answer.json()["error_msg"].endswith("the server's log says why.")
+    assert "A question failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "key", "said"),
+    [
+        (["."], "", "There is no key that the application has to send."),
+        (["."], "short", "It takes at least 16 letters"),
+        (["."], "a key with blanks in it", "without blanks"),
+        (["nowhere"], KEY, "Error: 'nowhere' is not there."),
+        ([".", "--collection", "notes"], KEY, "of a Chroma directory, and . is none."),
+        ([".", "--widen", "all"], KEY, "from 1 on, or fill."),
+        ([".", "--port", "0"], KEY, "Invalid value for '--port'"),
+        ([".", "--host", "192.0.2.1"], KEY, "It cannot listen at 192.0.2.1, port"),
+    ],
+)
+def test_a_mistake_of_the_command_line_is_told(given, key, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPRAG_API_KEY", key)
+
+    result = CliRunner().invoke(app, ["serve", *given])
+
+    assert result.exit_code == 2
+    assert said in " ".join(result.stderr.split())
+    assert not key or key not in result.output
+
+
+def test_a_port_in_use_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPRAG_API_KEY", KEY)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+
+        result = CliRunner().invoke(app, ["serve", ".", "--port", port])
+
+    assert result.exit_code == 2
+    assert "Give another --port" in result.stderr
