@@ -11,7 +11,9 @@ each is either covered by a candidate or not at all ::
 
 from __future__ import annotations
 
+import math
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -85,10 +87,16 @@ class Line:
     """The pieces of one document or part, in reading order."""
 
     pieces: list[Piece]
-    touching: list[bool]
-    """For each piece, whether it follows the piece before without a gap."""
     candidates: list[tuple[Chunk, int, int]]
     """Each candidate, best first, with the pieces it covers: first, last + 1."""
+    max_gap: int = 0
+    """Characters between two pieces that still touch."""
+
+    def touching(self) -> list[bool]:
+        """For each piece, whether it follows the piece before without a gap."""
+        reached = [-math.inf, *(piece.end + self.max_gap for piece in self.pieces)]
+        starts = [piece.start for piece in self.pieces]
+        return [start <= end for start, end in zip(starts, reached, strict=False)]
 
 
 def cut_into_lines(
@@ -119,9 +127,9 @@ def cut_into_lines(
         InvalidSpanError: A candidate's text does not stand in the full text where
             its span says.
     """
-    groups: dict[tuple[object, ...], list[Chunk]] = {}
+    groups: defaultdict[tuple[object, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
-        groups.setdefault(_scope(chunk), []).append(chunk)
+        groups[_scope(chunk)].append(chunk)
     return [
         _line_of_spans(members, max_gap, source_text, room)
         if _sliceable(members[0])
@@ -151,12 +159,9 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
     pieces = [
         Piece(place(c), place(c) + 1, c, c) for c in map(chunks.__getitem__, order)
     ]
-    touching = [False] + [
-        after.start <= before.end for before, after in pairwise(pieces)
-    ]
     where = {number: at for at, number in enumerate(order)}
     candidates = [(c, where[n], where[n] + 1) for n, c in enumerate(chunks)]
-    return Line(pieces, touching, candidates)
+    return Line(pieces, candidates)
 
 
 def _line_of_spans(
@@ -170,12 +175,11 @@ def _line_of_spans(
     reached = [(numbers[start], numbers[end]) for start, end in spans]
     best: list[Chunk | None] = [None] * len(cuts)
     whole: dict[int, Chunk] = {}
-    for chunk, (first, last) in zip(chunks, reached, strict=True):
-        if last == first + 1:
-            whole.setdefault(first, chunk)
-        for number in range(first, last):
-            if best[number] is None:
-                best[number] = chunk
+    for chunk, (first, last) in zip(reversed(chunks), reversed(reached), strict=True):
+        if last == first + 1:  # the best comes last, over all others
+            whole[first] = best[first] = chunk
+        else:
+            best[first:last] = [chunk] * (last - first)
     longest = max(end - start for start, end in spans)
     pieces: list[Piece] = []
     at: list[int] = []
@@ -188,14 +192,11 @@ def _line_of_spans(
             sides = best[number - 1], best[number + 1]
             pieces += _around(source, Span(start, end), sides, longest, room)
     at.append(len(pieces))
-    touching = [False] + [
-        after.start <= before.end + max_gap for before, after in pairwise(pieces)
-    ]
     candidates = [
         (chunk, at[first], at[last])
         for chunk, (first, last) in zip(chunks, reached, strict=True)
     ]
-    return Line(pieces, touching, candidates)
+    return Line(pieces, candidates, max_gap)
 
 
 def _around(
