@@ -90,8 +90,9 @@ def test_what_stands_around_candidates_is_read_from_the_full_text():
         (start, start + 10) for start in range(120, 190, 10)
     ]
     assert {c.span.start: c.rank for c in kept}[30] == 0
-    # 30-40 is lent two fifths of 1/5 and 1/6, more than 1/7 of 150-160.
-    assert _spans(kept)[:4] == [(20, 30), (40, 50), (30, 40), (150, 160)]
+    # 30-40 is lent half of 1/3 and 1/4; 10-20 beside one of them is lent less, but
+    # more than 1/5 of 150-160.
+    assert _spans(kept)[:4] == [(20, 30), (40, 50), (30, 40), (10, 20)]
     assert all(c.text == TEXT[slice(*c.span)] for c in kept)
 
 
@@ -167,11 +168,11 @@ def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
         for c in chunks:
             start, end = c.span
             if start <= piece.start and piece.end <= end:
-                own += 1 / (5 + c.rank)
+                own += 1 / (3 + c.rank)
                 continue
             distance = max(start - middle, middle - end) / (end - start)
             if distance <= 8:
-                lent.append(0.4 * 2 ** ((0.5 - distance) / 4) / (5 + c.rank))
+                lent.append(0.5 * 2 ** ((0.5 - distance) / 4) / (3 + c.rank))
         return own + sum(sorted(lent)[-4:])
 
     (line,) = cut_into_lines(chunks, max_gap=0)
