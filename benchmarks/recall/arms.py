@@ -189,10 +189,14 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Pas
     """What each budget keeps: by the same steps as `oprag.context.arrange`."""
     filler = BudgetFiller(options)
     chunks = prepared_chunks(hits, options)
-    listed = filler.listed(chunks, BUDGETS[0])
+    longest = max((len(chunk.text) for chunk in chunks), default=0)
+    anew = options.selection == "segments" or options.documents is not None
+    listed = filler.listed(chunks, BUDGETS[-1])
     for budget in BUDGETS:
-        if options.selection == "segments" or options.documents is not None:
+        if anew or longest > budget:
             listed = filler.listed(chunks, budget)
+        elif longest > BUDGETS[0]:  # no longer cut
+            listed = filler.listed(chunks, BUDGETS[-1])
         yield filler.finished(filler.taken(listed, budget)).passages()
 
 

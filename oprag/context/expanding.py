@@ -49,6 +49,7 @@ def expanded_order(
     source_text: SourceText | None = None,
     room: float = 0,
     hits: float = math.inf,
+    long: float = math.inf,
 ) -> Sequence[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 
@@ -62,6 +63,7 @@ def expanded_order(
             comes behind all others, the nearest first.
         hits: Chunks from this rank on were not retrieved but stand beside hits: they
             are worth what these lend them.
+        long: Candidates of more characters are judged by their sentences.
 
     Returns:
         Chunks that do not overlap, best first. They are the candidates themselves
@@ -81,7 +83,7 @@ def expanded_order(
     pieces: list[Piece] = []
     worths: list[float] = []
     for line in cut_into_lines(
-        chunks, max_gap=max_gap, source_text=source_text, room=room
+        chunks, max_gap=max_gap, source_text=source_text, room=room, long=long
     ):
         pieces += line.pieces
         worths += _worths(line, hits)

@@ -23,6 +23,8 @@ from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
 from oprag.metadata import OF_ONE_TEXT
 
+_PARTS = 3
+"""A long candidate falls into more pieces than this."""
 _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
@@ -105,6 +107,7 @@ def cut_into_lines(
     max_gap: int,
     source_text: SourceText | None = None,
     room: float = 0,
+    long: float = math.inf,
 ) -> list[Line]:
     """Cut candidates into pieces.
 
@@ -119,6 +122,8 @@ def cut_into_lines(
             has the rank of the nearer candidate.
         room: With full texts, so many characters on each side of candidates are cut
             into pieces of their length, too.
+        long: A candidate of more characters is cut at its sentences, into pieces of
+            a third of this at least.
 
     Returns:
         One line per document and part, in the order of their best candidates.
@@ -131,7 +136,7 @@ def cut_into_lines(
     for chunk in chunks:
         groups[_scope(chunk)].append(chunk)
     return [
-        _line_of_spans(members, max_gap, source_text, room)
+        _line_of_spans(members, max_gap, source_text, room, long)
         if _sliceable(members[0])
         else _line_of_ordinals(members)
         for members in groups.values()
@@ -165,11 +170,18 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
 
 
 def _line_of_spans(
-    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None, room: float
+    chunks: Sequence[Chunk],
+    max_gap: int,
+    source_text: SourceText | None,
+    room: float,
+    long: float,
 ) -> Line:
     spans = [chunk.span or Span(0, 0) for chunk in chunks]
     source = None if source_text is None else proved_source(chunks, source_text)
     ends = {place for span in spans for place in span}
+    for chunk in chunks:
+        if len(chunk.text) > long:
+            ends.update(_within(chunk, long / _PARTS))
     cuts = sorted(ends if source is None else ends | {0, len(source)})
     numbers = {place: number for number, place in enumerate(cuts)}
     reached = [(numbers[start], numbers[end]) for start, end in spans]
@@ -197,6 +209,15 @@ def _line_of_spans(
         for chunk, (first, last) in zip(chunks, reached, strict=True)
     ]
     return Line(pieces, candidates, max_gap)
+
+
+def _within(chunk: Chunk, least: float) -> Iterator[int]:
+    """Where sentences of a chunk end, each so far behind the one before at least."""
+    at, last = 0, len(chunk.text)
+    for match in _SENTENCE_END.finditer(chunk.text):
+        if match.end() - at >= least and last - match.end() >= least:
+            at = match.end()
+            yield (chunk.span or Span(0, 0)).start + at
 
 
 def _around(

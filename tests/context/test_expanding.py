@@ -332,3 +332,28 @@ def test_top_k_and_budget_keep_rank_order():
         assert [p.text for p in passages] == [TEXT[:10], TEXT[30:40]]
     passages = _context(chunks, 21, selection="expand")
     assert [p.text for p in passages] == [TEXT[:10], TEXT[10:20]]
+
+
+def test_a_chunk_longer_than_a_small_budget_is_judged_by_its_sentences():
+    def sentences(start, n):
+        return "".join(f"Sentence {start + i:02} is here. " for i in range(n))
+
+    text = sentences(0, 60)
+    step = len(text) // 60
+    # The best is a long chunk, and a short one stands in its end.
+    spans = [(0, 40 * step), (38 * step, 42 * step), (50 * step, 52 * step)]
+    chunks = [
+        Chunk(text[a:b], "d", rank, (0, a, b), Span(a, b))
+        for rank, (a, b) in enumerate(spans)
+    ]
+    kept = expanded_order(chunks, long=12 * step)
+    assert "".join(c.text for c in sorted(kept, key=lambda c: c.span)) == (
+        text[: 42 * step] + text[50 * step : 52 * step]
+    )
+    assert all(c.span.start % step == 0 for c in kept)
+    assert max(len(c.text) for c in kept) <= 12 * step
+    # What is beside the second best comes before what is far from it.
+    ends = [c.span.end for c in kept if c.span.end <= 38 * step]
+    assert ends[0] == 38 * step
+    # With a larger budget it is one piece.
+    assert (0, 38 * step) in _spans(expanded_order(chunks))
