@@ -16,8 +16,6 @@ from benchmarks.recall.table import Difference, Row, as_markdown, differences
 from oprag.tokens import resolve_token_counter
 
 _HERE = Path(__file__).resolve().parents[1]
-_NOT_EVERYWHERE = {"qmsum": {"uniform-128"}, "fairytaleqa": {"uniform-128"}}
-"""Splittings that are left out, so that the vectors are made in time."""
 
 
 def main() -> None:

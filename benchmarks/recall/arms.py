@@ -15,7 +15,7 @@ from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, Widening, arrange, candidates_for
 from oprag.context.assembly import prepared_chunks
 from oprag.context.budgeting import BudgetFiller, ContextCounter
-from oprag.documents import StoredChunk
+from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
 BUDGETS = (1_500, 5_000, 10_000, 20_000, 30_000, 40_000)
@@ -24,7 +24,8 @@ _TEXTS = 50_000
 _RECALL = {"selection": "recall"}
 _RECURSIVE = ("recursive-1000",)
 _ONE = ("sentences-128",)
-_TWO = ("sentences-64", "sentences-128")
+_TWO = ("sentences-64", "sentences-256")
+_LLAMA_INDEX = ("llama_index-1024",)
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,12 @@ class Arm:
 
 
 DEFAULT = "default: recursive chunks, dense, by rank"
+_LLAMA_INDEX_DEFAULT = "default: LlamaIndex's 1,024 tokens, dense, by rank"
 _FUSED = "whole sentences, fused, by rank"
 _RIVALS = (_FUSED, DEFAULT)
 ARMS = (
     Arm(DEFAULT, _RECURSIVE, retrievers="dense"),
+    Arm(_LLAMA_INDEX_DEFAULT, _LLAMA_INDEX, retrievers="dense"),
     Arm(_FUSED, _ONE),
     Arm("whole sentences, dense, by rank", _ONE, retrievers="dense"),
     Arm("whole sentences, BM25, by rank", _ONE, retrievers="bm25"),
@@ -83,6 +86,19 @@ ARMS = (
         _RECURSIVE,
         _RECALL,
         against=(*_RIVALS, "recursive chunks, fused, by rank"),
+    ),
+    Arm(
+        "LlamaIndex's 1,024 tokens, dense, recall",
+        _LLAMA_INDEX,
+        _RECALL,
+        retrievers="dense",
+        against=(_LLAMA_INDEX_DEFAULT,),
+    ),
+    Arm(
+        "LlamaIndex's 1,024 tokens, fused, recall",
+        _LLAMA_INDEX,
+        _RECALL,
+        against=(_LLAMA_INDEX_DEFAULT,),
     ),
     Arm(
         "whole sentences, fused, 40 found, widened, recall",
@@ -122,7 +138,7 @@ def _counter() -> NamedTokenCounter:
     return remembering(resolve_token_counter("cl100k_base"))
 
 
-@lru_cache(3)
+@lru_cache(8)
 def _ranked(book: Book, splitting: tuple[str, ...], cache: Path) -> Ranked:
     return rank_chunks(book, splitting, _counter(), cache)
 
@@ -147,17 +163,16 @@ def measure(
     if depth is not None and not arm.found:  # two sizes hold the same text twice
         depth *= max(1, len(arm.splitting))
     hits = _hits(book, ranked, counter)
-    columns = {"dense": (ranked.dense,), "bm25": (ranked.sparse,)}
+    keys = [chunk_key(hit.metadata) for hit in hits]
+    chunks = [StoredChunk(hit.text, hit.metadata) for hit in hits]
+    stored = {k: chunk for k, chunk in zip(keys, chunks, strict=True) if k}
     count = ContextCounter(counter, separator=options.separator).count
     rows = []
     for number, question in enumerate(book.questions):
-        scores = [
-            column[number]
-            for column in columns.get(arm.retrievers, (ranked.dense, ranked.sparse))
-        ]
-        found = [hits[n] for n in fused(scores, ranked, depth)][: arm.found]
+        order = fused(ranked, number, arm.retrievers, depth)[: arm.found]
+        found = [hits[n] for n in order]
         read = (
-            [_widened(found, hits, options, budget) for budget in BUDGETS]
+            [_widened(found, stored, options, budget) for budget in BUDGETS]
             if arm.widened
             else _read(found, options)
         )
@@ -174,26 +189,28 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Pas
     """What each budget keeps: by the same steps as `oprag.context.arrange`."""
     filler = BudgetFiller(options)
     chunks = prepared_chunks(hits, options)
-    listed = filler.listed(chunks, BUDGETS[0])
+    longest = max((len(chunk.text) for chunk in chunks), default=0)
+    anew = options.selection == "segments" or options.documents is not None
+    listed = filler.listed(chunks, BUDGETS[-1])
     for budget in BUDGETS:
-        if options.selection == "segments" or options.documents is not None:
+        if anew or longest > budget:
             listed = filler.listed(chunks, budget)
+        elif longest > BUDGETS[0]:  # no longer cut
+            listed = filler.listed(chunks, BUDGETS[-1])
         yield filler.finished(filler.taken(listed, budget)).passages()
 
 
 def _widened(
-    best: Sequence[Hit], hits: Sequence[Hit], options: ContextOptions, budget: int
+    best: Sequence[Hit],
+    stored: Mapping[ChunkKey, StoredChunk],
+    options: ContextOptions,
+    budget: int,
 ) -> Sequence[Passage]:
     """What is kept of hits and their neighbours, which are read as from a store."""
     options = replace(options, token_budget=budget)
     widening = Widening(best, "fill", options, fills=False)
-    stored = [
-        StoredChunk(hit.text, hit.metadata)
-        for index in sorted({index for _, _, index in widening.requests()})
-        for hit in hits
-        if hit.metadata["chunk_index"] == index
-    ]
-    near = widening.neighbours(stored)
+    asked = widening.requests()
+    near = widening.neighbours([stored[key] for key in asked if key in stored])
     arranged = arrange(
         [*best, *(Hit(each.chunk.text, each.chunk.metadata) for each in near)],
         options,

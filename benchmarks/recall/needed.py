@@ -17,12 +17,11 @@ import tiktoken
 from numpy.typing import NDArray
 
 from benchmarks.recall.books import Book
-from benchmarks.recall.rankings import Ranked
+from benchmarks.recall.rankings import Ranked, fused
 
 Numbers = NDArray[Any]
 _FURTHEST = 8
 """Lengths of a chunk within which it may lend worth."""
-_RRF = 61
 _MAX_GAP = 8
 
 
@@ -104,20 +103,14 @@ class Pieces:
         )
 
     def fused(self, question: int, retrievers: str, depth: int | None) -> Numbers:
-        """Chunks best first, as `rankings.fused` orders them.
+        """Numbers of places best first, as `rankings.fused` orders chunks.
 
         Args:
             question: Its number.
             retrievers: `"hybrid"`, `"dense"` or `"bm25"`.
             depth: Chunks of each retriever; None for all.
         """
-        dense, sparse = self._ranked.dense, self._ranked.sparse
-        columns = {"hybrid": (dense, sparse), "dense": (dense,), "bm25": (sparse,)}
-        sums = np.zeros(len(self._spans))
-        for scores in columns[retrievers]:
-            order = np.argsort(-scores[question], kind="stable")[:depth]
-            np.add.at(sums, self._place[order], 1 / (_RRF + np.arange(len(order))))
-        return np.argsort(-sums, kind="stable")[: np.count_nonzero(sums)]
+        return self._place[fused(self._ranked, question, retrievers, depth)]
 
     def by_rank(self, question: int, order: Numbers) -> float:
         """Tokens when whole chunks are read in rank order, each with a separator."""

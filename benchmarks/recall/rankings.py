@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ _RRF = 61
 """Added to a rank from 0: reciprocal-rank fusion as both frameworks do it."""
 
 Scores = NDArray[np.float32]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,17 @@ class Ranked:
     """Cosine, questions by chunks."""
     sparse: Scores
     """BM25, questions by chunks."""
+
+    @cached_property
+    def first(self) -> Places:
+        """For each chunk the number of the first at its place."""
+        first: dict[tuple[int, int], int] = {}
+        return np.array(
+            [
+                first.setdefault((chunk.start, chunk.end), number)
+                for number, chunk in enumerate(self.chunks)
+            ]
+        )
 
 
 def rank_chunks(
@@ -93,27 +105,34 @@ def _split(text: str, splitting: str, counter: NamedTokenCounter) -> list[TextCh
     ]
 
 
-def fused(scores: Sequence[Scores], ranked: Ranked, depth: int | None) -> list[int]:
-    """Fuse rankings by reciprocal rank, as `EnsembleRetriever` does.
+def fused(ranked: Ranked, question: int, retrievers: str, depth: int | None) -> Places:
+    """What is found for a question, as `bm25=True` fuses it.
 
     Args:
-        scores: Of all chunks, one array per retriever.
-        ranked: Chunks of the same place are one, as for a retriever that compares
-            texts.
+        ranked: Chunks of the same place are one, with the ranks of all.
+        question: Its number.
+        retrievers: `"hybrid"`, or `"dense"` or `"bm25"` alone.
         depth: How many chunks each retriever gives; None for all.
 
     Returns:
-        Numbers of chunks, best first; ties by position.
+        Numbers of chunks, best first; ties by rank of the first retriever.
     """
-    sums: dict[tuple[int, int], float] = {}
-    first: dict[tuple[int, int], int] = {}
-    for column in scores:
-        for rank, number in enumerate(np.argsort(-column, kind="stable")[:depth]):
-            chunk = ranked.chunks[number]
-            place = (chunk.start, chunk.end)
-            first.setdefault(place, int(number))
-            sums[place] = sums.get(place, 0.0) + 1 / (_RRF + rank)
-    return [first[place] for place in sorted(sums, key=lambda p: (-sums[p], first[p]))]
+    dense, sparse = ranked.dense[question], ranked.sparse[question]
+    if retrievers != "hybrid":
+        scores = {"dense": dense, "bm25": sparse}[retrievers]
+        order = ranked.first[np.argsort(-scores, kind="stable")[:depth]]
+        return order[np.sort(np.unique(order, return_index=True)[1])]
+    sums = np.zeros(len(dense))
+    place = np.full(len(dense), np.inf)
+    order = np.argsort(-dense, kind="stable")[:depth]
+    np.add.at(sums, ranked.first[order], 1 / (_RRF + np.arange(len(order))))
+    np.minimum.at(place, ranked.first[order], np.arange(len(order)))
+    order = np.argsort(-sparse, kind="stable")[: np.count_nonzero(sparse > 0)][:depth]
+    # Those that the words make equal share the last of their ranks.
+    last = np.searchsorted(-sparse[order], -sparse[order], side="right") - 1
+    np.add.at(sums, ranked.first[order], 1 / (_RRF + last))
+    best = np.lexsort((place, -sums))
+    return best[: np.count_nonzero(sums)]
 
 
 def _bm25(texts: Sequence[str], questions: Sequence[str]) -> Scores:
@@ -145,4 +164,4 @@ def _embedded(texts: Sequence[str], cache: Path) -> Scores:
 
 @lru_cache(1)
 def _model() -> Any:
-    return load_embedding_model(packaged=packaged_weights())._model  # noqa: SLF001 -- batches of its own size
+    return load_embedding_model(packaged=packaged_weights()).model

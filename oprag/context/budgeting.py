@@ -145,8 +145,9 @@ class BudgetFiller:
 
         Args:
             chunks: Best first, checked, without duplicates.
-            budget: Tokens to fill. Only `"segments"` lists other text for another,
-                and with full texts `"expand"` lists more for more.
+            budget: Tokens to fill. Only `"segments"` lists other text for another;
+                with full texts `"expand"` lists more for more, and it cuts chunks
+                that are longer than this in characters.
             hits: Chunks from this rank on stand beside hits: `"expand"` judges them
                 by these, else they come behind them.
 
@@ -162,7 +163,10 @@ class BudgetFiller:
 
             texts = self._options.source_text()
             room = LONG_TOKEN * budget
-            return expanded_order(chunks, source_text=texts, room=room, hits=hits)
+            # As many characters as tokens: a fourth of the budget or more.
+            return expanded_order(
+                chunks, source_text=texts, room=room, hits=hits, long=budget
+            )
         if self._options.selection == "segments":
             from oprag.context.segments import segment_order
 

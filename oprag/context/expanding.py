@@ -4,9 +4,9 @@ A chunk between two good ones is likely to be needed although no retriever ranke
 high: what it says is only understood with its neighbours, and so is the question's
 evidence. So each piece of text is worth
 
-    the sum of 1 / (5 + rank) over the candidates it is in
+    the sum of 1 / (3 + rank) over the candidates it is in
     + the sum of the four best shares that others of its document lend it: of
-      1 / (5 + rank) some 0.4, less with the distance
+      1 / (3 + rank) a half, less with the distance
 
 and the pieces are taken in the order of their worth. Only ranks and positions are
 used: scores differ in meaning from store to store, ranks do not.
@@ -26,11 +26,11 @@ from oprag.context.pieces import Line, Piece, PieceChunks, cut_into_lines
 # Chosen on five public question sets by leaving out one at a time (misses at six
 # budgets, mean of the sets): 10.8 %, where the best lender alone, as far as three
 # lengths, had 12.9 with chunks of one size and 14.7 with two, and fused ranks 22.7.
-_HEAD = 5
-"""Added to the rank: how fast worth falls at the top of the list. Rank 5 is worth
+_HEAD = 3
+"""Added to the rank: how fast worth falls at the top of the list. Rank 3 is worth
 half of rank 0. (Fusion takes 60, because it trusts the top of no single list;
 here the list is fused already.)"""
-_LENT = 0.4
+_LENT = 0.5
 """Share of a candidate's worth that is lent to the next chunk of the same length."""
 _HALF = 4
 """Lengths of the candidate after which it lends half as much."""
@@ -49,6 +49,7 @@ def expanded_order(
     source_text: SourceText | None = None,
     room: float = 0,
     hits: float = math.inf,
+    long: float = math.inf,
 ) -> Sequence[Chunk]:
     """Order retrieved text by its own rank and that of its neighbours.
 
@@ -62,6 +63,7 @@ def expanded_order(
             comes behind all others, the nearest first.
         hits: Chunks from this rank on were not retrieved but stand beside hits: they
             are worth what these lend them.
+        long: Candidates of more characters are judged by their sentences.
 
     Returns:
         Chunks that do not overlap, best first. They are the candidates themselves
@@ -78,14 +80,20 @@ def expanded_order(
     """
     if any(after.rank <= before.rank for before, after in pairwise(chunks)):
         chunks = sorted(chunks, key=_in_one_order)
-    judged: list[tuple[float, int, float, int, Piece]] = []
+    pieces: list[Piece] = []
+    worths: list[float] = []
     for line in cut_into_lines(
-        chunks, max_gap=max_gap, source_text=source_text, room=room
+        chunks, max_gap=max_gap, source_text=source_text, room=room, long=long
     ):
-        for worth, piece in zip(_worths(line, hits), line.pieces, strict=True):
-            judged.append((-worth, piece.rank, piece.start, len(judged), piece))
-    judged.sort()  # by the first four: no number comes twice
-    return PieceChunks([piece for *_, piece in judged])
+        pieces += line.pieces
+        worths += _worths(line, hits)
+    ranks = [piece.rank for piece in pieces]
+    starts = [piece.start for piece in pieces]
+    # One number at a time, and the first last: sooner than all in one.
+    order = sorted(range(len(pieces)), key=starts.__getitem__)
+    order.sort(key=ranks.__getitem__)
+    order.sort(key=worths.__getitem__, reverse=True)
+    return PieceChunks([pieces[number] for number in order])
 
 
 def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
@@ -142,7 +150,7 @@ def lent_worth(rank: int, distance: float) -> float:
     """Return what a candidate lends to text beside it.
 
     The next chunk of the same length (its middle is half a length away) is lent
-    two fifths of the candidate's worth, the fourth after it a fifth.
+    half of the candidate's worth, the fourth after it a quarter.
 
     Args:
         rank: The candidate's.

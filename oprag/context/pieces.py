@@ -11,7 +11,9 @@ each is either covered by a candidate or not at all ::
 
 from __future__ import annotations
 
+import math
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +23,8 @@ from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
 from oprag.metadata import OF_ONE_TEXT
 
+_PARTS = 3
+"""A long candidate falls into more pieces than this."""
 _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
@@ -85,10 +89,16 @@ class Line:
     """The pieces of one document or part, in reading order."""
 
     pieces: list[Piece]
-    touching: list[bool]
-    """For each piece, whether it follows the piece before without a gap."""
     candidates: list[tuple[Chunk, int, int]]
     """Each candidate, best first, with the pieces it covers: first, last + 1."""
+    max_gap: int = 0
+    """Characters between two pieces that still touch."""
+
+    def touching(self) -> list[bool]:
+        """For each piece, whether it follows the piece before without a gap."""
+        reached = [-math.inf, *(piece.end + self.max_gap for piece in self.pieces)]
+        starts = [piece.start for piece in self.pieces]
+        return [start <= end for start, end in zip(starts, reached, strict=False)]
 
 
 def cut_into_lines(
@@ -97,6 +107,7 @@ def cut_into_lines(
     max_gap: int,
     source_text: SourceText | None = None,
     room: float = 0,
+    long: float = math.inf,
 ) -> list[Line]:
     """Cut candidates into pieces.
 
@@ -111,6 +122,8 @@ def cut_into_lines(
             has the rank of the nearer candidate.
         room: With full texts, so many characters on each side of candidates are cut
             into pieces of their length, too.
+        long: A candidate of more characters is cut at its sentences, into pieces of
+            a third of this at least.
 
     Returns:
         One line per document and part, in the order of their best candidates.
@@ -119,11 +132,11 @@ def cut_into_lines(
         InvalidSpanError: A candidate's text does not stand in the full text where
             its span says.
     """
-    groups: dict[tuple[object, ...], list[Chunk]] = {}
+    groups: defaultdict[tuple[object, ...], list[Chunk]] = defaultdict(list)
     for chunk in chunks:
-        groups.setdefault(_scope(chunk), []).append(chunk)
+        groups[_scope(chunk)].append(chunk)
     return [
-        _line_of_spans(members, max_gap, source_text, room)
+        _line_of_spans(members, max_gap, source_text, room, long)
         if _sliceable(members[0])
         else _line_of_ordinals(members)
         for members in groups.values()
@@ -151,31 +164,34 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
     pieces = [
         Piece(place(c), place(c) + 1, c, c) for c in map(chunks.__getitem__, order)
     ]
-    touching = [False] + [
-        after.start <= before.end for before, after in pairwise(pieces)
-    ]
     where = {number: at for at, number in enumerate(order)}
     candidates = [(c, where[n], where[n] + 1) for n, c in enumerate(chunks)]
-    return Line(pieces, touching, candidates)
+    return Line(pieces, candidates)
 
 
 def _line_of_spans(
-    chunks: Sequence[Chunk], max_gap: int, source_text: SourceText | None, room: float
+    chunks: Sequence[Chunk],
+    max_gap: int,
+    source_text: SourceText | None,
+    room: float,
+    long: float,
 ) -> Line:
     spans = [chunk.span or Span(0, 0) for chunk in chunks]
     source = None if source_text is None else proved_source(chunks, source_text)
     ends = {place for span in spans for place in span}
+    for chunk in chunks:
+        if len(chunk.text) > long:
+            ends.update(_within(chunk, long / _PARTS))
     cuts = sorted(ends if source is None else ends | {0, len(source)})
     numbers = {place: number for number, place in enumerate(cuts)}
     reached = [(numbers[start], numbers[end]) for start, end in spans]
     best: list[Chunk | None] = [None] * len(cuts)
     whole: dict[int, Chunk] = {}
-    for chunk, (first, last) in zip(chunks, reached, strict=True):
-        if last == first + 1:
-            whole.setdefault(first, chunk)
-        for number in range(first, last):
-            if best[number] is None:
-                best[number] = chunk
+    for chunk, (first, last) in zip(reversed(chunks), reversed(reached), strict=True):
+        if last == first + 1:  # the best comes last, over all others
+            whole[first] = best[first] = chunk
+        else:
+            best[first:last] = [chunk] * (last - first)
     longest = max(end - start for start, end in spans)
     pieces: list[Piece] = []
     at: list[int] = []
@@ -188,14 +204,20 @@ def _line_of_spans(
             sides = best[number - 1], best[number + 1]
             pieces += _around(source, Span(start, end), sides, longest, room)
     at.append(len(pieces))
-    touching = [False] + [
-        after.start <= before.end + max_gap for before, after in pairwise(pieces)
-    ]
     candidates = [
         (chunk, at[first], at[last])
         for chunk, (first, last) in zip(chunks, reached, strict=True)
     ]
-    return Line(pieces, touching, candidates)
+    return Line(pieces, candidates, max_gap)
+
+
+def _within(chunk: Chunk, least: float) -> Iterator[int]:
+    """Where sentences of a chunk end, each so far behind the one before at least."""
+    at, last = 0, len(chunk.text)
+    for match in _SENTENCE_END.finditer(chunk.text):
+        if match.end() - at >= least and last - match.end() >= least:
+            at = match.end()
+            yield (chunk.span or Span(0, 0)).start + at
 
 
 def _around(

@@ -153,7 +153,7 @@ def segment_order(
     lines = cut_into_lines(chunks, max_gap=max_gap, source_text=source_text)
     pieces: list[list[Piece]] = []
     for line in lines:
-        for piece, touches in zip(line.pieces, line.touching, strict=True):
+        for piece, touches in zip(line.pieces, line.touching(), strict=True):
             if touches:
                 pieces[-1].append(piece)
             else:

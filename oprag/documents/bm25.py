@@ -10,13 +10,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeAlias
 
 from oprag.documents.searched_chunks import SearchedChunks
 from oprag.documents.stored_chunks import ChunkStore, StoredChunk
 from oprag.documents.words import words_of
 from oprag.errors import InvalidOptionError, named
-from oprag.metadata import CHUNK_INDEX, DOC_KEY
+from oprag.metadata import CHAR_START, CHUNK_INDEX, DOC_KEY, PART_INDEX
 from oprag.optional import require
 from oprag.positions import as_number
 
@@ -70,8 +70,9 @@ class Bm25:
         Returns:
             What either found, best first by the sum of 1 / (60 + rank): the number in
             `found` of a chunk that the search found, or another chunk. Chunks that the
-            words make equal share the last of their ranks. Of equals in the sum, those
-            of the search come first.
+            words make equal share the last of their ranks. Of one text at one place,
+            indexed in several sizes, the first is there, with the ranks of all. Of
+            equals in the sum, those of the search come first.
 
         Raises:
             InvalidOptionError: The store does not tell the ids of its chunks.
@@ -84,7 +85,7 @@ class Bm25:
         if changed:
             index = self._read_anew(index, ids)
             ranks, fresh, _ = index.best(question, set(ids), k, chunks)
-        return _by_reciprocal_rank(ids, ranks, fresh)
+        return _by_reciprocal_rank(ids, ranks, fresh, index.same)
 
     def _current(self, found: Collection[str]) -> _Index:
         index = self._index
@@ -110,6 +111,8 @@ class _Index:
         # Stores give their chunks in any order: equals are ranked as they are read.
         kept = sorted({_placed(chunk) for chunk in store.scan()})
         self._ids = [chunk_id for *_, chunk_id in kept]
+        self.same = _first_of_each(kept)
+        """Of chunks of one text at one place, the id of the first by those of all."""
         self._places = {chunk_id: place for place, chunk_id in enumerate(self._ids)}
         if "" in self._ids:
             raise _without_ids(store)
@@ -210,26 +213,45 @@ class _Index:
 
 
 def _by_reciprocal_rank(
-    found: Sequence[str], ranks: Mapping[str, int], fresh: dict[str, StoredChunk]
+    found: Sequence[str],
+    ranks: Mapping[str, int],
+    fresh: dict[str, StoredChunk],
+    same: Mapping[str, str],
 ) -> list[int | StoredChunk]:
-    first: dict[str, int] = {}
+    first: dict[str, int | str] = {}
+    worth: dict[int | str, float] = {}
     for number, each in enumerate(found):
-        first.setdefault(each, number)
-    worth: dict[int | str, float] = {
-        number: 1 / (_RRF + number + 1) for number in range(len(found))
-    }
+        key = first.setdefault(same.get(each, each), number) if each else number
+        worth[key] = worth.get(key, 0.0) + 1 / (_RRF + number + 1)
     for each, rank in ranks.items():
-        key = first.get(each, each)
+        key = first.setdefault(same.get(each, each), each)
         worth[key] = worth.get(key, 0.0) + 1 / (_RRF + rank)
     best = sorted(worth, key=lambda key: -worth[key])
     return [key if isinstance(key, int) else fresh[key] for key in best]
 
 
-def _placed(chunk: StoredChunk) -> tuple[str, int, str, str]:
-    """Document, number, text and id: in this order equals are ranked."""
-    number = as_number(chunk.metadata.get(CHUNK_INDEX))
+_Placed: TypeAlias = tuple[str, int, int, int, str, str]
+
+
+def _placed(chunk: StoredChunk) -> _Placed:
+    """Document, number, part, place, text and id: in this order equals are ranked."""
+    numbers = (
+        as_number(chunk.metadata.get(key))
+        for key in (CHUNK_INDEX, PART_INDEX, CHAR_START)
+    )
+    number, part, start = (-1 if each is None else each for each in numbers)
     document = str(chunk.metadata.get(DOC_KEY, ""))
-    return document, -1 if number is None else int(number), chunk.text, chunk.id
+    return document, number, part, start, chunk.text, chunk.id
+
+
+def _first_of_each(chunks: Sequence[_Placed]) -> dict[str, str]:
+    first: dict[tuple[object, ...], str] = {}
+    same: dict[str, str] = {}
+    for document, _, part, start, text, each in chunks:
+        if document and start >= 0:
+            place = document, part, start, text
+            same[each] = first.setdefault(place, each)
+    return {each: one for each, one in same.items() if each != one}
 
 
 def no_words(searched: object) -> InvalidOptionError:

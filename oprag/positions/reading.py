@@ -184,18 +184,21 @@ def _read_scheme(
         refuse_sections(hits, parts, document)
     if not scheme.start:
         refuse_frames(hits, starts, parts, document)
+    if not scheme.characters:
+        return [
+            None if start is None else ((part or 0, start), None, part)
+            for start, part in zip(starts, parts, strict=True)
+        ]
     return [
-        None if start is None else _place(hit, scheme, start, part, document)
-        for hit, start, part in zip(hits, starts, parts, strict=True)
+        None if start is None else _place(hit, start, end, part, document)
+        for hit, start, end, part in zip(
+            hits, starts, _ends(hits, scheme), parts, strict=True
+        )
     ]
 
 
-def _place(
-    hit: Hit, scheme: Scheme, start: int, part: int | None, document: str
-) -> _Place:
-    if not scheme.characters:
-        return (part or 0, start), None, part
-    end = _end(hit, scheme, start, document)
+def _place(hit: Hit, start: int, end: Any, part: int | None, document: str) -> _Place:
+    end = _end_at(end, start, hit, document)
     return (part or 0, start, end), Span(start, end), part
 
 
@@ -211,12 +214,12 @@ def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
     return values
 
 
-def _end(hit: Hit, scheme: Scheme, start: int, document: str) -> int:
-    if scheme.start:
-        value = None if scheme.end is None else hit.metadata.get(scheme.end)
-    else:
-        value = None if hit.offsets is None else hit.offsets[1]
-    return _end_at(value, start, hit, document)
+def _ends(hits: Sequence[Hit], scheme: Scheme) -> list[Any]:
+    if not scheme.start:
+        return [None if hit.offsets is None else hit.offsets[1] for hit in hits]
+    if scheme.end is None:
+        return [None] * len(hits)
+    return [hit.metadata.get(scheme.end) for hit in hits]
 
 
 def _end_at(value: Any, start: int, hit: Hit, document: str) -> int:

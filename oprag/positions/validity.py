@@ -223,7 +223,8 @@ def check_positions(
 
 def _contradiction(document: str, chunks: Sequence[Chunk]) -> PositionError | None:
     placed = [chunk for chunk in chunks if chunk.position is not None]
-    placed.sort(key=attrgetter("position", "rank"))
+    placed.sort(key=attrgetter("rank"))
+    placed.sort(key=attrgetter("position"))
     if _apart(placed):
         return None
     reach: Chunk | None = None
@@ -268,7 +269,7 @@ def _disagree(left: Chunk, right: Chunk) -> bool:
     if shared <= 0:
         return False
     offset = right.span[0] - left.span[0]
-    return left.text[offset : offset + shared] != right.text[:shared]
+    return not left.text.startswith(right.text[:shared], offset)
 
 
 def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:

@@ -55,8 +55,8 @@ def test_fusing_is_what_the_ensemble_retriever_does():
         retrievers=[ListRetriever(documents=each) for each in lists], weights=[1, 1]
     )
     found = [int(document.page_content) for document in ensemble.invoke("?")]
-    ranked = Ranked(chunks, np.zeros(0), np.zeros(0))
-    ours = fused(scores, ranked, 20)
+    ranked = Ranked(chunks, scores[0][None], scores[1][None])
+    ours = fused(ranked, 0, "hybrid", 20)
     assert set(ours) == set(found)
 
     def worth(number):

@@ -90,8 +90,9 @@ def test_what_stands_around_candidates_is_read_from_the_full_text():
         (start, start + 10) for start in range(120, 190, 10)
     ]
     assert {c.span.start: c.rank for c in kept}[30] == 0
-    # 30-40 is lent two fifths of 1/5 and 1/6, more than 1/7 of 150-160.
-    assert _spans(kept)[:4] == [(20, 30), (40, 50), (30, 40), (150, 160)]
+    # 30-40 is lent half of 1/3 and 1/4; 10-20 beside one of them is lent less, but
+    # more than 1/5 of 150-160.
+    assert _spans(kept)[:4] == [(20, 30), (40, 50), (30, 40), (10, 20)]
     assert all(c.text == TEXT[slice(*c.span)] for c in kept)
 
 
@@ -167,11 +168,11 @@ def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
         for c in chunks:
             start, end = c.span
             if start <= piece.start and piece.end <= end:
-                own += 1 / (5 + c.rank)
+                own += 1 / (3 + c.rank)
                 continue
             distance = max(start - middle, middle - end) / (end - start)
             if distance <= 8:
-                lent.append(0.4 * 2 ** ((0.5 - distance) / 4) / (5 + c.rank))
+                lent.append(0.5 * 2 ** ((0.5 - distance) / 4) / (3 + c.rank))
         return own + sum(sorted(lent)[-4:])
 
     (line,) = cut_into_lines(chunks, max_gap=0)
@@ -331,3 +332,28 @@ def test_top_k_and_budget_keep_rank_order():
         assert [p.text for p in passages] == [TEXT[:10], TEXT[30:40]]
     passages = _context(chunks, 21, selection="expand")
     assert [p.text for p in passages] == [TEXT[:10], TEXT[10:20]]
+
+
+def test_a_chunk_longer_than_a_small_budget_is_judged_by_its_sentences():
+    def sentences(start, n):
+        return "".join(f"Sentence {start + i:02} is here. " for i in range(n))
+
+    text = sentences(0, 60)
+    step = len(text) // 60
+    # The best is a long chunk, and a short one stands in its end.
+    spans = [(0, 40 * step), (38 * step, 42 * step), (50 * step, 52 * step)]
+    chunks = [
+        Chunk(text[a:b], "d", rank, (0, a, b), Span(a, b))
+        for rank, (a, b) in enumerate(spans)
+    ]
+    kept = expanded_order(chunks, long=12 * step)
+    assert "".join(c.text for c in sorted(kept, key=lambda c: c.span)) == (
+        text[: 42 * step] + text[50 * step : 52 * step]
+    )
+    assert all(c.span.start % step == 0 for c in kept)
+    assert max(len(c.text) for c in kept) <= 12 * step
+    # What is beside the second best comes before what is far from it.
+    ends = [c.span.end for c in kept if c.span.end <= 38 * step]
+    assert ends[0] == 38 * step
+    # With a larger budget it is one piece.
+    assert (0, 38 * step) in _spans(expanded_order(chunks))

@@ -111,6 +111,26 @@ def test_equals_are_ranked_alike_whatever_order_the_store_has():
     assert fused(Texts(dict(shuffled)), "same words", k=5) == [*texts][:5]
 
 
+class Placed(Texts):
+    """Each text at a place of one document: the number before the colon of its id."""
+
+    def _chunks(self) -> Iterator[StoredChunk]:
+        for chunk in super()._chunks():
+            start = int(chunk.id.partition(":")[0])
+            yield chunk._replace(metadata={"doc_key": "k", "char_start": start})
+
+
+def test_one_text_in_two_sizes_comes_once_and_with_the_ranks_of_both():
+    texts = {"0:64": "rent", "0:128": "rent", "9:64": "rent rent", "20:64": "keys rent"}
+
+    # Both ranks of the text at 0 count, and of the search the first.
+    best = fused(Placed(texts), "rent", ["20:64", "0:128", "0:64"])
+    assert best == ["0:128", "20:64", "9:64"]
+    # Found by words alone it comes once, too; the same text elsewhere by itself.
+    texts["30:64"] = "rent"
+    assert sorted(fused(Placed(texts), "rent")) == ["0:128", "20:64", "30:64", "9:64"]
+
+
 def test_chunks_that_the_words_make_equal_are_ordered_by_the_search_alone():
     texts = {f"{n:02}": "the same words" for n in range(30)} | {"named": "words apart"}
     found = ["29", "07", "00"]

@@ -105,7 +105,7 @@ def recall(
 
 
 def recommended(
-    *, name: str = "recommended", sizes: tuple[Count, ...] = (128, 64)
+    *, name: str = "recommended", sizes: tuple[Count, ...] = (256, 64)
 ) -> Placed:
     """What this project recommends: two sizes in one index, BM25, and `recall`.
 

@@ -109,7 +109,7 @@ def test_a_question_finds_by_its_words_what_vectors_miss():
 def test_what_is_recommended_reads_what_the_printed_retriever_reads(budget):
     apart = DeterministicFakeEmbedding(size=16)  # no two texts are equally near
     store = InMemoryVectorStore(apart)
-    for size in (128, 64):
+    for size in (256, 64):
         splitter = OffsetSentenceSplitter(chunk_size=size)
         document = Document(BELLS, metadata={"source": "d"})
         store.add_documents(splitter.split_documents([document]))
