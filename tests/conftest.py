@@ -12,6 +12,7 @@ os.environ.update(
     ANONYMIZED_TELEMETRY="False",
     HF_HUB_OFFLINE="1",
     LANGSMITH_TRACING="false",
+    NUMBA_OPT="0",  # compiling what UMAP runs takes longer than running it
     TOKENIZERS_PARALLELISM="false",
     TRANSFORMERS_OFFLINE="1",
 )

@@ -228,7 +228,6 @@ def _run(table: _Table, name: str) -> RunEstimate | None:
     """Ask one set, as `oprag evaluate` does."""
     from oprag.cli.evaluation_data import load_data, restrict
     from oprag.cli.evaluation_run import perform
-    from oprag.evaluation.published import published_for
 
     typer.echo(f"\n{name}\n" if table.several else "")
     dataset = load_data(f"{name}={table.paths[name]}", "")
@@ -239,7 +238,7 @@ def _run(table: _Table, name: str) -> RunEstimate | None:
         table.recipe.budgets,
         table.options,
         None if table.options.dry_run else table.own(name),
-        published=published_for(dataset.name),
+        published=table.recipe.figures(table.reader, dataset.name),
         measure=table.options.measure,
         spent_in=table.folder / "spending.jsonl",
     )

@@ -72,6 +72,21 @@ class Recipe:
     """Our measure that is the authors', where it is not the one that is published."""
     notes: tuple[str, ...] = ()
 
+    def figures(self, reader: str, dataset: str) -> tuple[Published, ...]:
+        """Find the figures that arms have on a set, of all that the paper has.
+
+        Args:
+            reader: Whose figures, where an arm names no other.
+            dataset: One of `sets`, or `dataset`.
+        """
+        named = [figure for arm in self.arms for figure in arm.figures]
+        wanted = {(each.get("model", reader), each["method"]) for each in named}
+        return tuple(
+            figure
+            for figure in published_for(dataset)
+            if figure.source == self.source and (figure.model, figure.method) in wanted
+        )
+
     @property
     def dataset(self) -> str:
         """What the figures stand under."""
@@ -206,11 +221,7 @@ def compare(
     Returns:
         Arm by arm; an arm without a figure has one row, of the table's first measure.
     """
-    figures = [
-        figure
-        for figure in published_for(recipe.dataset)
-        if figure.source == recipe.source
-    ]
+    figures = recipe.figures(reader, recipe.dataset)
     rows: list[tuple[str, int | None, Published | None]] = []
     for arm in recipe.arms:
         for budget in recipe.budgets if arm.system.budgeted else [None]:
