@@ -126,9 +126,8 @@ def searched(message: dict) -> list[tuple]:
 
 def replace(message: dict, before: str, after: str) -> None:
     content = message.get("content")
-    parts, key = (
-        (content, "text") if isinstance(content, list) else ([message], "content")
-    )
-    for part in parts:
-        if isinstance(part.get(key), str):
-            part[key] = part[key].replace(before, after)
+    if isinstance(content, str):
+        message["content"] = content.replace(before, after)
+    for part in content if isinstance(content, list) else []:
+        if part.get("type") == "text":
+            part["text"] = part["text"].replace(before, after)
