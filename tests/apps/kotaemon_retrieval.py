@@ -5,6 +5,7 @@ collections of files make; they add to it as is done here.
 """
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 from kotaemon.base import Document, DocumentWithEmbedding
