@@ -78,7 +78,8 @@ class Filter:
         files = await Files.get_files_by_ids(list(ids))
         texts = {file.id: (file.data or {}).get("content") for file in files}
         texts = {name: text for name, text in texts.items() if text}
-        budget, count = self.valves.token_budget or None, resolve_token_counter()
+        budget = self.valves.token_budget or None
+        count = await asyncio.to_thread(resolve_token_counter)
         longest = ", characters 9999999-9999999"
         around = max((write(hit, "", longest) for hit in chunks), key=count)
         passages = await asyncio.to_thread(
@@ -125,9 +126,8 @@ def searched(message: dict) -> list[tuple]:
 
 def replace(message: dict, before: str, after: str) -> None:
     content = message.get("content")
-    parts, key = (
-        (content, "text") if isinstance(content, list) else ([message], "content")
-    )
-    for part in parts:
-        if isinstance(part.get(key), str):
-            part[key] = part[key].replace(before, after)
+    if isinstance(content, str):
+        message["content"] = content.replace(before, after)
+    for part in content if isinstance(content, list) else []:
+        if part.get("type") == "text":
+            part["text"] = part["text"].replace(before, after)

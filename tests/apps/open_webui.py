@@ -96,44 +96,34 @@ class OpenWebUI:
         self._post(f"/v1/functions/id/{FUNCTION}/toggle")
         self._post(f"/v1/functions/id/{FUNCTION}/toggle/global")
 
-    def remove_function(self) -> None:
-        """Take it away again."""
-        path = f"/v1/functions/id/{FUNCTION}/delete"
-        assert self._client.delete(path).is_success
-
     def set_valves(self, **valves: Any) -> None:
         """Set what the function is set to."""
         self._post(f"/v1/functions/id/{FUNCTION}/valves/update", valves)
 
-    def ask(self, question: str, files: list[dict[str, str]]) -> str:
+    def ask(self, question: Any, files: list[dict[str, str]]) -> str:
         """Ask about files, and give the answer."""
-        messages = [{"role": "user", "content": question}]
-        body = {"model": "scripted", "messages": messages, "files": files}
-        answer = self._post("/chat/completions", {**body, "stream": False})
+        body = {**_asked(question), "files": files, "stream": False}
+        answer = self._post("/chat/completions", body)
         return answer["choices"][0]["message"]["content"]
-
-    def search_itself(self, question: str) -> None:
-        """Ask as its page does, where the model may use the app's own tools."""
-        message = {"id": "m1", "role": "user", "content": question}
-        body = {
-            "model": "scripted",
-            "messages": [message],
-            "session_id": "page",
-            "chat_id": "local:page",
-            "id": "m2",
-            "stream": True,
-        }
-        self._post("/chat/completions", body)
 
     def stream(self, question: str, files: list[dict[str, str]]) -> Iterator[str]:
         """Ask in the same way, and give the parts of the answer as they come."""
-        messages = [{"role": "user", "content": question}]
-        body = {"model": "scripted", "messages": messages, "files": files}
-        with self._client.stream(
-            "POST", "/chat/completions", json={**body, "stream": True}
-        ) as answer:
+        body = {**_asked(question), "files": files, "stream": True}
+        with self._client.stream("POST", "/chat/completions", json=body) as answer:
             for line in answer.iter_lines():
                 event = line.removeprefix("data: ")
                 if event.startswith("{"):
                     for choice in json.loads(event).get("choices", []):
                         yield choice["delta"].get("content") or ""
+
+    def search_itself(self, question: str) -> None:
+        """Ask as its page does, where the model may use the app's own tools."""
+        page = {"session_id": "page", "chat_id": "local:page", "id": "answer"}
+        self._post("/chat/completions", {**_asked(question), **page, "stream": True})
+
+
+def _asked(question: Any) -> dict[str, Any]:
+    return {
+        "model": "scripted",
+        "messages": [{"id": "question", "role": "user", "content": question}],
+    }

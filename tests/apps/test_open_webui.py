@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,7 @@ class Running:
     server: ScriptedServer
     folder: Path
 
-    def prompt(self, files: list[dict[str, str]], question: str = QUESTION) -> str:
+    def prompt(self, files: list[dict[str, str]], question: Any = QUESTION) -> str:
         """What the model is sent about files."""
         assert self.app.ask(question, files) == "Ann pays."
         return self.server.requests[-1].prompt
@@ -219,6 +220,22 @@ def test_what_the_model_searches_itself_is_in_order_too(before, ordered):
     places = [chunk.pop("place") for chunk in in_order]
     assert sorted(map(str, in_order)) == sorted(map(str, chunks))
     assert all(re.fullmatch(r"characters \d+-\d+", place) for place in places)
+
+
+def test_a_question_with_a_picture_and_a_memo_keeps_both(before, ordered):
+    url = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUg=="
+    question = [
+        {"type": "text", "text": QUESTION},
+        {"type": "image_url", "image_url": {"url": url}},
+    ]
+    memo = {"type": "text", "name": "memo", "content": "Ann is ill."}
+    after = ordered.prompt([*ordered.attached["a text"], memo], question)
+
+    assert url in str(ordered.server.requests[-1].body)
+    assert inversions_by_text(after) == {0: 0}
+    texts = [text for _, text in chunks(after)]
+    wanted = ["Ann is ill.", *(text for _, text in chunks(before["a text"]))]
+    assert sorted(texts) == sorted(wanted)
 
 
 def test_an_answer_is_streamed(ordered):
