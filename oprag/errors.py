@@ -41,8 +41,8 @@ Each error also is the builtin that a caller without knowledge of this package
 would catch. The facts stand on attributes, not only in the message, and errors
 survive pickling, so they cross process boundaries whole.
 
-The outer rings have branches of their own: `oprag.evaluation.errors`, and
-`EmbeddingModelError` in `oprag.cli.embedding_models`.
+The outer rings have branches of their own: `oprag.evaluation.errors`, and in
+`oprag.cli` `EmbeddingModelError` and `ClosedError`.
 """
 
 from __future__ import annotations

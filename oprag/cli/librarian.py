@@ -30,9 +30,6 @@ _PAUSE = 0.25
 class ClosedError(OpragError, RuntimeError):
     """The documents cannot be opened, or are not open yet."""
 
-    opening: bool
-    """Whether they are being opened."""
-
 
 class Librarian:
     """Opens a library in a thread of its own, and answers when it is open.
@@ -98,9 +95,8 @@ class Librarian:
         with anyio.move_on_after(patience):
             await self._opened(report)
         if self._library is None:
-            opening = not self._failed
-            message = self._failed or f"{self._progress()}. Ask again in a moment."
-            raise ClosedError(message, opening=opening)
+            later = f"{self._progress()}. Ask again in a moment."
+            raise ClosedError(self._failed or later)
         return self._library
 
     async def _opened(self, report: Report | None) -> None:

@@ -22,14 +22,11 @@ logger = logging.getLogger(__name__)
 
 class DocumentOrder(BaseReranking):
     top_n: int = Param(10, help="As many chunks as kotaemon keeps, of the best.")
-    first: dict = Param(None, help="Spec of a reranking that is asked before.")
+    first: BaseReranking | None = None  # asked before
 
     def run(self, documents: list[Document], query: str) -> list[Document]:
-        if self.first:
-            from theflow.utils.modules import deserialize
-
-            first = deserialize(dict(self.first), safe=False)
-            documents = first.run(documents, query)
+        if self.first is not None:
+            documents = self.first.run(documents, query)
         try:
             return self._ordered(documents)
         except Exception:

@@ -178,6 +178,27 @@ async def test_a_chroma_directory_is_read_as_it_is(notes, chroma, tmp_path):
         assert f"{notes / 'report.pdf'}: 3 pages" in listed
 
 
+async def test_two_servers_on_one_chroma_directory_leave_each_other_alone(
+    chroma, tmp_path
+):
+    told = []
+
+    async def tell(*progress):
+        told.append(progress)
+
+    command = ["-m", "oprag", "mcp", *chroma]
+    async with (
+        started(command, tmp_path / "one") as one,
+        started(command, tmp_path / "two") as two,
+    ):
+        both = [await asked(session, "documents") for session in (one, two)]
+        assert both[0] == both[1]
+        for session in (one, two, one, two):
+            question = {"question": "house 9"}
+            await session.call_tool("search", question, progress_callback=tell)
+    assert not told, "one was opened anew"
+
+
 async def test_what_another_command_indexed_is_found_by_a_running_server(
     tiny_model, tmp_path
 ):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
@@ -290,29 +289,3 @@ async def test_arguments_of_another_kind_are_told_in_plain_words(library, notes)
         assert said.startswith("There is no document 'nowhere'.")
         said = await refused(session, "search", question="house", widen=-1)
         assert said.startswith("widen=-1 is not possible")
-
-
-def test_a_link_that_leads_out_of_a_folder_is_not_even_read(tmp_path):
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "a.txt").write_text("The garden is closed at night.")
-    (folder / "b.txt").symlink_to("a.txt")
-    secret = tmp_path / "secret.txt"
-    secret.write_text("The password is swordfish.")
-    (folder / "link.txt").symlink_to(secret)
-    opened = []
-
-    def hook(event: str, given: tuple[object, ...]) -> None:
-        if event == "open" and isinstance(given[0], (str, Path)):
-            opened.append(str(given[0]))
-
-    sys.addaudithook(hook)
-
-    read = read_files([folder], links_out=False)
-
-    assert [each.source for each in read.texts] == [str(folder / "a.txt")]
-    assert read.skipped[0].message == (
-        f"{str(folder / 'link.txt')!r} is a link that leads out of the folder."
-    )
-    assert str(folder / "a.txt") in opened
-    assert not {str(folder / "link.txt"), str(secret)} & {*opened}

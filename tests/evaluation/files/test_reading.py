@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -233,3 +234,29 @@ def test_a_pdf_of_pictures_and_a_locked_one_are_told(tmp_path):
     writer.write(tmp_path / "locked.pdf")
     with pytest.raises(NoTextError, match="is locked by a password"):
         pdf_pages((tmp_path / "locked.pdf").read_bytes())
+
+
+def test_a_link_that_leads_out_of_a_folder_is_not_even_read(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.txt").write_text("The garden is closed at night.")
+    (folder / "b.txt").symlink_to("a.txt")
+    secret = tmp_path / "secret.txt"
+    secret.write_text("The password is swordfish.")
+    (folder / "link.txt").symlink_to(secret)
+    opened = []
+
+    def hook(event: str, given: tuple[object, ...]) -> None:
+        if event == "open" and isinstance(given[0], (str, Path)):
+            opened.append(str(given[0]))
+
+    sys.addaudithook(hook)
+
+    read = read_files([folder], links_out=False)
+
+    assert [each.source for each in read.texts] == [str(folder / "a.txt")]
+    assert read.skipped[0].message == (
+        f"{str(folder / 'link.txt')!r} is a link that leads out of the folder."
+    )
+    assert str(folder / "a.txt") in opened
+    assert not {str(folder / "link.txt"), str(secret)} & {*opened}
