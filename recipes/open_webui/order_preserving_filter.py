@@ -1,0 +1,133 @@
+"""
+title: Document order
+description: Retrieved chunks reach the model in the order of their files, with places.
+version: 0.1.0
+license: MIT
+required_open_webui_version: 0.11.2
+"""
+
+# A function of Open WebUI. It needs the package `oprag` where Open WebUI runs. Whatever
+# goes wrong here is logged, and the chunks stay as Open WebUI wrote them.
+
+import asyncio
+import json
+import logging
+from functools import partial
+from itertools import repeat, zip_longest
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+log = logging.getLogger(__name__)
+PLACE = ("file_id", "source", "page", "page_label", "start_index")
+
+
+class Filter:
+    class Valves(BaseModel):
+        priority: int = Field(0, description="Filters with a lower number run before.")
+        token_budget: int = Field(
+            0, ge=0, description="Tokens of what one search found; 0 for no limit."
+        )
+        order: Literal["document", "score"] = Field(
+            "document", description="Inside a file; score: best first."
+        )
+        widen: bool = Field(
+            default=False, description="Read on around it until the budget is full."
+        )
+
+    def __init__(self):
+        self.valves = self.Valves()
+
+    async def request(self, body: dict, __metadata__: dict | None = None) -> dict:
+        try:
+            if sources := (__metadata__ or {}).get("sources"):  # attached to the chat
+                from open_webui.utils.middleware import get_source_context as context
+
+                numbers: dict = {}  # what the model cites keeps its number
+                before = context(sources, numbers).strip()
+                lists = [
+                    zip(
+                        source["document"], source["metadata"], repeat(source["source"])
+                    )
+                    for source in sources
+                ]
+                # The best of each source, then their second bests.
+                hits = [hit for best in zip_longest(*lists) for hit in best if hit]
+                tags = await self.arranged(hits, partial(tag, context, numbers))
+                for message in body["messages"]:
+                    replace(message, before, "".join(tags).strip())
+            for message in body["messages"]:
+                if hits := searched(message):  # by the model itself
+                    found = await self.arranged(hits, as_json)
+                    message["content"] = f"[{', '.join(found)}]"
+        except Exception as error:
+            why = "The chunks stay in Open WebUI's own order: %s"
+            log.warning(why, error, exc_info=True)
+        return body
+
+    async def arranged(self, hits: list, write) -> list[str]:
+        from open_webui.models.files import Files
+
+        from oprag import order_context
+        from oprag.tokens import resolve_token_counter
+
+        chunks = [hit for hit in hits if {"file_id", "start_index"} & hit[1].keys()]
+        if not chunks:
+            return [write(hit, hit[0], "") for hit in hits]
+        ids = {about.get("file_id") for _, about, _ in chunks}
+        files = await Files.get_files_by_ids(list(ids))
+        texts = {file.id: (file.data or {}).get("content") for file in files}
+        texts = {name: text for name, text in texts.items() if text}
+        budget = self.valves.token_budget or None
+        count = await asyncio.to_thread(resolve_token_counter)
+        longest = ", characters 9999999-9999999"
+        around = max((write(hit, "", longest) for hit in chunks), key=count)
+        passages = await asyncio.to_thread(
+            order_context,
+            [text for text, _, _ in chunks],
+            [{key: hit[1][key] for key in PLACE if key in hit[1]} for hit in chunks],
+            order=self.valves.order,
+            selection="recall" if self.valves.widen else "budget",
+            token_budget=budget and max(1, budget - count(around)),
+            token_counter=count,
+            separator=around,
+            document_key=["file_id", "source"],
+            documents=texts or None,
+            missing_position="locate" if texts else "error",
+        )
+        written = [write(hit, hit[0], "") for hit in hits if hit not in chunks]
+        for passage in passages:
+            place = passage.citation.removeprefix(passage.name)
+            written.append(write(chunks[passage.rank], passage.text, place))
+        return written
+
+
+def tag(context, numbers: dict, hit: tuple, text: str, place: str) -> str:
+    _, about, source = hit
+    if place:
+        source = {**source, "name": f"{about.get('name') or about['source']}{place}"}
+    shown = {"source": source, "document": [text], "metadata": [about]}
+    return context([shown], numbers)
+
+
+def as_json(hit: tuple, text: str, place: str) -> str:
+    shown = {**hit[1], "content": text, "place": place.removeprefix(", ")}
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def searched(message: dict) -> list[tuple]:
+    try:
+        found = json.loads(message["content"]) if message.get("role") == "tool" else []
+        chunks = [(chunk["content"], chunk, None) for chunk in found]
+    except (KeyError, TypeError, ValueError):
+        return []  # another tool's result
+    return chunks if any("file_id" in chunk for _, chunk, _ in chunks) else []
+
+
+def replace(message: dict, before: str, after: str) -> None:
+    content = message.get("content")
+    if isinstance(content, str):
+        message["content"] = content.replace(before, after)
+    for part in content if isinstance(content, list) else []:
+        if part.get("type") == "text":
+            part["text"] = part["text"].replace(before, after)
