@@ -60,6 +60,7 @@ help: ## Show this list
 	@echo "  BASE          the commit that bench-compare compares with ($(BASE))"
 	@echo "  CONSTRAINTS   the versions to install ($(CONSTRAINTS)); $(LOCK) has them all"
 	@echo "  BENCH_ARGS    more arguments for the benchmarks: --text PATH, --groups …"
+	@echo "  PRIVATE_GPT   a checkout of PrivateGPT, which test-apps then starts too"
 
 demo: $(DEMO_MARKER) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
