@@ -37,29 +37,31 @@ class Recipe:
     depth: int | None = 1_200
 
 
-_ONE, _TWO = ("sentences-128",), ("sentences-64", "sentences-128")
+_NOW = Settings(3, 8, 0.5, 4, 4, around=True)
+"""As `oprag.context.expanding` has them; the defaults are what it had before."""
+_ONE, _TWO = ("sentences-128",), ("sentences-64", "sentences-256")
+_CLOSE = ("sentences-64", "sentences-128")
 _RECURSIVE, _LLAMA_INDEX = ("recursive-1000",), ("llama_index-1024",)
 FIXED = (
     Recipe("framework's default", _RECURSIVE, None, "dense", None),
     Recipe("RRF, one size", _ONE, None, depth=None),
-    Recipe("recall, one size", _ONE, Settings()),
-    Recipe("recall, two sizes", _TWO, Settings()),
-    Recipe("recall, two sizes, 2,400", _TWO, Settings(), depth=2_400),
-    Recipe("recall, recursive", _RECURSIVE, Settings()),
-    Recipe("recall, LlamaIndex 1,024", _LLAMA_INDEX, Settings()),
+    Recipe("recall as it was, one size", _ONE, Settings()),
+    Recipe("recall, one size", _ONE, _NOW),
+    Recipe("recall, two sizes", _TWO, _NOW, depth=2_400),
+    Recipe("recall, two sizes, 40", _TWO, _NOW, depth=40),
+    Recipe("recall, recursive", _RECURSIVE, _NOW),
+    Recipe("recall, LlamaIndex 1,024", _LLAMA_INDEX, _NOW),
 )
 
 
 def tried() -> Iterator[Recipe]:
     """Recipes to choose among."""
-    indexes = (("one size", _ONE), ("two sizes", _TWO), ("recursive", _RECURSIVE))
-    lending = ((0.5, 1), (0.8, 1), (0.5, 2), (0.4, 4), (0.5, 6))
-    for (index, splitting), head, (lent, lenders), depth in product(
-        indexes, (3, 5, 8), lending, (40, 1_200)
-    ):
+    indexes = (_ONE, _RECURSIVE, _CLOSE, ("sentences-64", *_RECURSIVE), _TWO)
+    lending = ((0.5, 1), (0.5, 2), (0.4, 4), (0.5, 4))
+    for splitting, head, (lent, lenders) in product(indexes, (3, 5, 8), lending):
         settings = Settings(head, 8, lent, 4, lenders, around=True)
-        name = f"{index}, head {head}, lent {lent} by {lenders}, {depth:,} candidates"
-        yield Recipe(name, splitting, settings, depth=depth)
+        name = f"{' and '.join(splitting)}, head {head}, lent {lent} by {lenders}"
+        yield Recipe(name, splitting, settings, depth=1_200 * len(splitting))
 
 
 def tokens_needed(

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import heapq
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
@@ -197,9 +199,11 @@ class Widening:
         """
         found: dict[tuple[int, str], Neighbour] = {}
         spans: dict[Any, list[tuple[int, int]]] = {}
-        for place in self.places:
+        for place in sorted(self.places, key=lambda each: each.span or (0, 0)):
             if place.span is not None:
-                spans.setdefault(_text_of(place), []).append(place.span)
+                before = spans.setdefault(_text_of(place), [])
+                start, end = place.span
+                before.append((start, max(end, before[-1][1] if before else 0)))
         for chunk in stored:
             found_at = _place(0, chunk.metadata)
             if found_at is None or found_at[1:3] not in self.wanted:
@@ -207,7 +211,8 @@ class Widening:
             order, hit = self.wanted[found_at[1:3]]
             around = spans.get(_text_of(found_at), []) if found_at.span else []
             start, end = found_at.span or (0, 0)
-            if not any(first <= start and end <= last for first, last in around):
+            begun = bisect_right(around, start, key=itemgetter(0))
+            if not begun or around[begun - 1][1] < end:  # no hit reaches so far
                 found[order, chunk.id] = Neighbour(chunk, hit)
         return [found[key] for key in sorted(found)]
 
