@@ -246,6 +246,8 @@ async def _ask(
         concurrency=1 if options.offline else options.concurrency,
         keep_read=options.keep_prompts,
         answered=answered,
+        # With a model the estimate has told it.
+        too_small=note if options.offline else lambda _: None,
     )
     if label and report.stopped is None:
         try:

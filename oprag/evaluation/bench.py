@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from oprag.chunk import Hit
 from oprag.evaluation.artifacts import Artifacts, Facts
+from oprag.evaluation.corpus import ChunkPlace, Corpus
 from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.errors import check_one_of
 from oprag.evaluation.models import Model
@@ -30,6 +32,11 @@ words. `"hybrid"`: by both, fused as `bm25=True` does it in a retriever."""
 _KEPT_DOCUMENTS = 64
 """Documents that are kept in memory, of each splitting: at least so many, and all that
 one question is asked of. A run asks in the order of the set."""
+_KEPT_OF_ALL = 1000
+"""Where a question is asked of all documents, not more than so many are kept."""
+_FOUND_OF_ALL = 1000
+"""Chunks that are found by vectors for such a question, where no number is asked for:
+as many as fill the largest budgets."""
 _KEPT_RANKINGS = 8
 """Rankings that are kept: the budgets of one question use the same."""
 
@@ -83,12 +90,15 @@ class Bench:
         self.seed = seed
         self.answer_style = answer_style
         self.wording = wording or Wording()
-        asked = (len(q.doc_ids) or len(dataset.documents) for q in dataset.questions)
+        of_all = min(len(dataset.documents), _KEPT_OF_ALL)
+        asked = (len(q.doc_ids) or of_all for q in dataset.questions)
         self._most_documents = max(_KEPT_DOCUMENTS, *asked, 0)
         self._hits: dict[Splitting, OrderedDict[Hashable, list[Hit]]] = {}
         self._matrices: dict[Splitting, OrderedDict[Hashable, Matrix]] = {}
         self._rankings: OrderedDict[Hashable, list[Hit]] = OrderedDict()
         self._other: OrderedDict[Hashable, Any] = OrderedDict()
+        self._corpora: dict[tuple[Splitting, ...], Corpus] = {}
+        self._names: list[str] = []
 
     def trial(self, model: Model) -> Bench:
         """Return the same bench with another model; nothing that it makes is kept."""
@@ -135,17 +145,22 @@ class Bench:
 
     def chunks(self, document: Document, splitting: Splitting) -> list[Hit]:
         """A document's chunks in reading order, with positions and token counts."""
+        return self._chunks(document.doc_id, splitting, lambda: document)
 
+    def _chunks(
+        self, name: str, splitting: Splitting, read: Callable[[], Document]
+    ) -> list[Hit]:
         def split() -> list[Hit]:
-            found = splitting.split(document.text, self.counter)
-            (written,) = chunk_metadata(document.doc_id, [found], self.counter.name)
+            text = read().text
+            found = splitting.split(text, self.counter)
+            (written,) = chunk_metadata(name, [found], self.counter.name)
             return [
-                Hit(document.text[chunk.start : chunk.end], metadata)
+                Hit(text[chunk.start : chunk.end], metadata)
                 for chunk, metadata in zip(found, written, strict=True)
             ]
 
         kept = self._hits.setdefault(splitting, OrderedDict())
-        return _kept(kept, document.doc_id, split, self._most_documents)
+        return _kept(kept, name, split, self._most_documents)
 
     def chunk_vectors(self, document: Document, splitting: Splitting) -> Matrix:
         """One row per chunk, in the same order."""
@@ -173,13 +188,17 @@ class Bench:
             search: How chunks are found. Of equals, those come first that stand
                 first, in the order of documents and positions.
             k: What each of the searches finds, at most; None: all chunks; by words,
-                all that have one.
+                all that have one. Of a question that is asked of all documents the
+                best 1,000 by vectors, which are then on disk; to search by words, all
+                chunks are in memory.
 
         Raises:
             MissingDependencyError: For words, the package bm25s is not there.
         """
 
         def rank() -> list[Hit]:
+            if search == "vectors" and not question.doc_ids:
+                return self._of_all(question, splittings, k or _FOUND_OF_ALL)
             hits, matrices = self._searched(question, splittings, search)
             query = self.vectors.of_query(query_text(question))
             scores = [one for rows in matrices for one in (rows @ query).tolist()]
@@ -195,6 +214,31 @@ class Bench:
 
         key = (question.question_id, splittings, search, k)
         return _kept(self._rankings, key, rank, _KEPT_RANKINGS)
+
+    def _of_all(
+        self, question: Question, splittings: tuple[Splitting, ...], k: int
+    ) -> list[Hit]:
+        """The best chunks of the whole set; only these are read again."""
+        names = self._names = self._names or list(self.dataset.documents)
+
+        def chunks() -> Iterator[tuple[ChunkPlace, str]]:
+            for number, name in enumerate(names):
+                document = self.dataset.document(name)
+                for of, splitting in enumerate(splittings):
+                    for place, hit in enumerate(self.chunks(document, splitting)):
+                        yield ChunkPlace(number, of, place), hit.text
+
+        corpus = self._corpora.get(splittings)
+        if corpus is None:
+            corpus = self._corpora[splittings] = Corpus(chunks(), self.vectors)
+        query = self.vectors.of_query(query_text(question))
+        found = []
+        for place, score in corpus.best(query, k):
+            name = names[place.document]
+            read = functools.partial(self.dataset.document, name)
+            hits = self._chunks(name, splittings[place.splitting], read)
+            found.append(hits[place.chunk]._replace(score=score))
+        return found
 
     def _searched(
         self, question: Question, splittings: tuple[Splitting, ...], search: Search

@@ -12,7 +12,8 @@
     └── MetricUnavailableError (LookupError)  a measure lacks the data it needs
 
     OpragWarning
-    └── DatasetCountWarning                   a set is not of the size the papers give
+    ├── DatasetCountWarning                   a set is not of the size the papers give
+    └── SmallBudgetWarning                    a budget of a run holds no chunk
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ class DatasetUnavailableError(OpragError, LookupError):
 
 class DatasetCountWarning(OpragWarning):
     """A data set does not hold as many questions or documents as the papers say."""
+
+
+class SmallBudgetWarning(OpragWarning):
+    """A budget of a run does not hold a single chunk for some question."""
 
 
 class ChatModelError(OpragError, RuntimeError):

@@ -46,6 +46,7 @@ class Vectors:
         query_prefix: str = "",
     ) -> None:
         self.name = name
+        self.folder = folder
         self._query_prefix = query_prefix
         self._embeddings = embeddings
         if folder is not None:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.sampling import PER_DOCUMENT, SHAPES, advised, as_markdown, covered
+from benchmarks.sampling import (
+    PER_DOCUMENT,
+    SHAPES,
+    advised,
+    as_markdown,
+    covered,
+    most_decided,
+)
 
 
 @pytest.mark.slow
@@ -24,6 +31,12 @@ def test_a_thousand_questions_on_a_hundred_documents_tell():
     assert found.too_low <= 0.1
 
 
+def test_no_rule_decides_for_equal_arms_and_is_seldom_wrong():
+    four, _, _, _, ten = most_decided(30, 20_000)
+
+    assert 0.3 < four < 0.6 < ten < 0.95
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("per_document", PER_DOCUMENT)
 def test_intervals_hold_the_truth_from_ten_documents_on(per_document):
@@ -35,7 +48,8 @@ def test_intervals_hold_the_truth_from_ten_documents_on(per_document):
 
 def test_the_table_tells_every_run_and_interval():
     outcome = advised("flat", 30, 10, 2)
-    page = as_markdown([outcome], [(10, "10 each", [0.951] * 5)], 2)
+    page = as_markdown([outcome], [0.6] * 5, [(10, "10 each", [0.951] * 5)], 2)
 
     assert "| flat: 75, 75, 75, 75, 75, 75 | 30 | 10 | 0.0% | 0.0% | – |" in page
+    assert "| decided where all are equal | 60% | 60% | 60% | 60% | 60% |" in page
     assert page.endswith("| 10 | 10 each | 95.1 | 95.1 | 95.1 | 95.1 | 95.1 |\n")

@@ -88,6 +88,7 @@ def reading(right):
 
 
 DOS = ["--runs", 1, "--index-model", "openai:gpt-4o-scripted"]
+FEW = ["--limit-questions", 5]
 
 
 def verdict(folder: Path) -> dict:
@@ -122,7 +123,8 @@ def test_a_run_made_to_match_passes_beside_the_papers_figures(ask, articles, tmp
 
 def test_a_run_made_to_miss_fails(ask, articles, tmp_path):
     out = ["--out", tmp_path / "run", "--data", f"quality={articles}"]
-    result, _ = ask(reading(lambda _: False), "dos-rag/quality", *out, *DOS)
+    reader = reading(lambda _: False)
+    result, _ = ask(reader, "dos-rag/quality", *out, *DOS, *FEW)
 
     assert result.exit_code == MISSED
     assert "dos-rag/quality: FAIL (0 of 20 figures passed;" in result.stdout
@@ -138,7 +140,7 @@ def test_answers_that_failed_leave_a_table_and_their_own_exit_code(
         return reading(lambda number: number % 5 != 0)(request)
 
     out = ["--out", tmp_path / "run", "--data", articles]
-    result, _ = ask(script, "dos-rag/quality", *out, *DOS)
+    result, _ = ask(script, "dos-rag/quality", *out, *DOS, *FEW)
 
     assert result.exit_code == FAILED
     assert "dos-rag/quality: PASS" in result.stdout

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from oprag.cli.advice import advice_lines
 from oprag.cli.app import app
-from oprag.cli.evaluation_run import CAPPED
+from oprag.cli.evaluation_run import CAPPED, FAILED
 from oprag.evaluation.reports.advising import advice_of
 from oprag.evaluation.reports.summary import (
     ArmSummary,
@@ -281,6 +281,16 @@ def test_a_budget_below_the_smallest_chunk_is_told_before_the_first_call(
 
         assert "Cannot be asked: dos-rag, 2: token_budget=2 holds" in result.stdout
         assert not server.requests
+
+
+def test_without_a_model_it_is_told_before_the_answers_too(shared, tmp_path):
+    small = ["--systems", "dos-rag", "--budgets", "2,250", "--out", tmp_path / "run"]
+    result = run(*shared, *small)
+
+    assert result.exit_code == FAILED
+    _, first, *_, last = result.stderr.splitlines()
+    assert first.startswith("Note: Cannot be asked: dos-rag, 2: token_budget=2 holds ")
+    assert last.startswith("Error: 6 answers are missing.")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a full disk")

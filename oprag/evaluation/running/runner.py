@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from oprag.calls import said_by
-from oprag.errors import InvalidOptionError, OpragError, invalid_option
+from oprag.errors import (
+    BudgetTooSmallError,
+    InvalidOptionError,
+    OpragError,
+    invalid_option,
+)
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
-from oprag.evaluation.errors import SpendingCapError
+from oprag.evaluation.errors import SmallBudgetWarning, SpendingCapError
 from oprag.evaluation.models import Recorder
+from oprag.evaluation.reading import Reader
 from oprag.evaluation.running.run_directory import AnswerKey, RunDirectory, key_of
 from oprag.evaluation.system import Attempt, System
 from oprag.evaluation.workers import map_concurrently
+from oprag.warning import warn_user
+
+_LOOKED_AT = 3
+"""Questions whose contexts are made before anything is asked."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +125,7 @@ async def run(
     concurrency: int = 4,
     keep_read: bool = True,
     answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
+    too_small: Callable[[str], None] = lambda told: warn_user(told, SmallBudgetWarning),
 ) -> RunReport:
     """Ask everything that the directory does not have.
 
@@ -127,6 +139,8 @@ async def run(
         concurrency: Questions that are asked at a time.
         keep_read: Whether what the model read and wrote is kept, packed.
         answered: Called with each answer that is there, those of before first.
+        too_small: Told, before anything is asked, which budgets hold not one chunk;
+            unless something else is given, it warns.
 
     Returns:
         How it ended. The answers that are there are in the plan's order.
@@ -158,7 +172,9 @@ async def run(
         report.asked += 1
         answered(answer)
 
-    tasks = (task for task in plan.tasks() if task[0].key(task[1]) not in known)
+    tasks = [task for task in plan.tasks() if task[0].key(task[1]) not in known]
+    for told in _too_small(tasks, bench):
+        too_small(told)
     with directory.open_answers(keep_read=keep_read) as file:
         own = bench.asking(bench.model)
         own.on_made = file.add_made
@@ -171,6 +187,26 @@ async def run(
     directory.write_errors(report.errors)
     directory.arrange(keys)
     return report
+
+
+def _too_small(tasks: Sequence[tuple[Arm, Question]], bench: Bench) -> Iterator[str]:
+    """Which budgets hold no chunk, of systems that choose before a model is asked."""
+    found: set[str] = set()
+    questions = itertools.groupby(tasks, key=lambda task: task[1].question_id)
+    for _, asked in itertools.islice(questions, _LOOKED_AT):
+        for arm, question in asked:
+            system, budget = arm.system, arm.budget
+            if budget is None or not isinstance(system, Reader):
+                continue
+            name = f"{system.name}, {budget:,}"
+            try:
+                system.context(question, budget, bench)
+            except BudgetTooSmallError as error:
+                if name not in found:
+                    yield f"Cannot be asked: {name}: {error.message}"
+                found.add(name)
+            except Exception:  # noqa: BLE001, S112 -- told where it is asked
+                continue
 
 
 def _message(error: Exception) -> str:

@@ -132,10 +132,11 @@ class LongRag(System):
         Raises:
             BudgetTooSmallError: Not even the best unit fits.
         """
-        names = question.doc_ids or tuple(bench.dataset.documents)
         if self.links == "none":  # each document is a unit: a corpus has very many
             found = self._searched(question, bench)[:_SEARCHED]
             names = tuple(dict.fromkeys(hit.metadata["doc_uri"] for hit in found))
+        else:
+            names = question.doc_ids or tuple(bench.dataset.documents)
         texts = {name: bench.dataset.document(name).text for name in names}
         units = bench.kept(
             ("long units", tuple(texts), self.max_tokens, self.links, self.compat),
@@ -174,7 +175,9 @@ class LongRag(System):
         return UnitIndex(units).find(hits[:_SEARCHED])
 
     def _searched(self, question: Question, bench: Bench) -> list[Hit]:
-        return bench.ranked(question, Splitting("tokens", self.chunk_size))
+        splitting = Splitting("tokens", self.chunk_size)
+        k = _SEARCHED if self.links == "none" else None
+        return bench.ranked(question, splitting, k=k)
 
 
 def _call(
