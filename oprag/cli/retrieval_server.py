@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -86,6 +86,8 @@ def make_app(
         except OpragError as error:
             status = 503 if isinstance(error, ClosedError) else 422
             return _error(status, status, error.message)
+        except ClientDisconnect:
+            return _error(400, 400, "The request is not complete.")  # to nobody
         except Exception as error:  # noqa: BLE001 -- a server goes on, in its own form
             note(f"A question failed: {type(error).__name__}: {said_by(error)}")
             return _error(500, 500, "The question failed; the server's log says why.")

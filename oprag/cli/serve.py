@@ -20,6 +20,8 @@ from oprag.cli.telling import note, told
 
 _SHORTEST = 16
 """Characters of a key that is not guessed."""
+_FAREWELL = 3
+"""Seconds that requests have to end in, when the server is stopped."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -62,6 +64,12 @@ def serve(
       oprag serve chroma/ --collection notes --host 0.0.0.0
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
     _check_key(api_key)
+    if not host.strip():
+        message = (
+            "--host is empty, which means all addresses. Leave it out for this machine "
+            "alone, or give 0.0.0.0."
+        )
+        raise told(message, 2)
     from oprag.cli.librarian import librarian_of
 
     librarian = librarian_of(
@@ -99,7 +107,13 @@ def serve(
     )
     librarian.start()
     server = uvicorn.Server(
-        uvicorn.Config(app, log_level="error", access_log=False, lifespan="off")
+        uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=_FAREWELL,
+        )
     )
     server.run(sockets=[listener])
 

@@ -52,7 +52,7 @@ class DocumentOrder(Component):
         """The passages as text, each behind its place."""
         found, passages = self._passages()
         if passages is None:
-            return Message(text="\n\n".join(each.get_text() for each in found))
+            return Message(text="\n\n".join(str(each.get_text()) for each in found))
         from oprag import render
 
         return Message(text=render(passages, citations=True, gap_mark="[…]"))
@@ -69,13 +69,19 @@ class DocumentOrder(Component):
         ]
 
     def _passages(self):
-        """What was found, and its passages; None for them where oprag is missing."""
+        """What was found, and its passages; None for them after an error."""
         found = _records(self.results)
         try:
-            from oprag import order_context
+            return found, self._in_order(found)
         except ImportError:
             self.log("Put in no order: pip install oprag where Langflow is installed.")
-            return found, None
+        except Exception as error:  # what was found counts for more than its order
+            self.log(f"Put in no order: {error}")
+        return found, None
+
+    def _in_order(self, found):
+        from oprag import order_context
+
         options = {}
         files = {_name(each): each.get_text() for each in _records(self.files)}
         if files:
@@ -94,7 +100,7 @@ class DocumentOrder(Component):
             )
         for each in told:
             self.log(str(each.message))
-        return found, passages
+        return passages
 
 
 def _records(given):

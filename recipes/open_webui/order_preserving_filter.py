@@ -19,6 +19,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 log = logging.getLogger(__name__)
+WHY = "The chunks stay in Open WebUI's own order: %s"
 PLACE = ("file_id", "source", "page", "page_label", "start_index")
 
 
@@ -54,15 +55,16 @@ class Filter:
                 # The best of each source, then their second bests.
                 hits = [hit for best in zip_longest(*lists) for hit in best if hit]
                 tags = await self.arranged(hits, partial(tag, context, numbers))
-                for message in body["messages"]:
-                    replace(message, before, "".join(tags).strip())
+                after = "".join(tags).strip()
+                seen = [replace(each, before, after) for each in body["messages"]]
+                if not any(seen):
+                    log.warning(WHY, "they are not in the messages as it writes them")
             for message in body["messages"]:
                 if hits := searched(message):  # by the model itself
                     found = await self.arranged(hits, as_json)
                     message["content"] = f"[{', '.join(found)}]"
         except Exception as error:
-            why = "The chunks stay in Open WebUI's own order: %s"
-            log.warning(why, error, exc_info=True)
+            log.warning(WHY, error, exc_info=True)
         return body
 
     async def arranged(self, hits: list, write) -> list[str]:
@@ -74,10 +76,12 @@ class Filter:
         chunks = [hit for hit in hits if {"file_id", "start_index"} & hit[1].keys()]
         if not chunks:
             return [write(hit, hit[0], "") for hit in hits]
-        ids = {about.get("file_id") for _, about, _ in chunks}
+        ids = {about.get("file_id") for _, about, _ in chunks} - {None}
         files = await Files.get_files_by_ids(list(ids))
         texts = {file.id: (file.data or {}).get("content") for file in files}
         texts = {name: text for name, text in texts.items() if text}
+        if lost := sorted(ids - texts.keys()):  # positions alone may be of other cuts
+            raise LookupError(f"there is no text of the files {', '.join(lost)}")
         budget = self.valves.token_budget or None
         count = await asyncio.to_thread(resolve_token_counter)
         longest = ", characters 9999999-9999999"
@@ -87,7 +91,7 @@ class Filter:
             [text for text, _, _ in chunks],
             [{key: hit[1][key] for key in PLACE if key in hit[1]} for hit in chunks],
             order=self.valves.order,
-            selection="recall" if self.valves.widen else "budget",
+            selection="recall" if self.valves.widen and budget else "budget",
             token_budget=budget and max(1, budget - count(around)),
             token_counter=count,
             separator=around,
@@ -111,7 +115,9 @@ def tag(context, numbers: dict, hit: tuple, text: str, place: str) -> str:
 
 
 def as_json(hit: tuple, text: str, place: str) -> str:
-    shown = {**hit[1], "content": text, "place": place.removeprefix(", ")}
+    shown = {**hit[1], "content": text}
+    if place:
+        shown["place"] = place.removeprefix(", ")
     return json.dumps(shown, ensure_ascii=False)
 
 
@@ -124,10 +130,15 @@ def searched(message: dict) -> list[tuple]:
     return chunks if any("file_id" in chunk for _, chunk, _ in chunks) else []
 
 
-def replace(message: dict, before: str, after: str) -> None:
+def replace(message: dict, before: str, after: str) -> bool:
+    "Whether it was there, or was replaced in an earlier turn of the model's tools."
     content = message.get("content")
-    if isinstance(content, str):
-        message["content"] = content.replace(before, after)
-    for part in content if isinstance(content, list) else []:
-        if part.get("type") == "text":
-            part["text"] = part["text"].replace(before, after)
+    parts, key = (
+        (content, "text") if isinstance(content, list) else ([message], "content")
+    )
+    found = False
+    for part in parts:
+        if isinstance(part.get(key), str):
+            found = found or before in part[key] or after in part[key]
+            part[key] = part[key].replace(before, after)
+    return found

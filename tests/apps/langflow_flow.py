@@ -1,8 +1,8 @@
 """Runs a flow in the environment of Langflow, with its own engine and components.
 
 Files, Split Text, a vector store, our component, Chat Output. Given are the component's
-file, whether the files are connected to it, and the files; told is, as JSON, what was
-found and what the output shows.
+file, whether the files are connected to it, its budget, and the files; told is, as
+JSON, what was found and what the output shows.
 """
 
 import asyncio
@@ -41,14 +41,16 @@ class Store(LCVectorStoreComponent):
         return store
 
 
-async def run(recipe: str, connected: str, *paths: str) -> dict[str, object]:
+async def run(
+    recipe: str, connected: str, budget: str, *paths: str
+) -> dict[str, object]:
     files, split, store = FileComponent(), SplitTextComponent(), Store()
     files.set(path=list(paths))
     split.set(data_inputs=files.load_files(), chunk_size=400, chunk_overlap=0)
     split.set(separator=". ")
     store.set(ingest_data=split.split_text, search_query="Who pays for the roof?")
     order = eval_custom_component_code(recipe)()
-    order.set(results=store.search_documents, token_budget=800)
+    order.set(results=store.search_documents, token_budget=int(budget))
     if connected == "yes":
         order.set(files=files.load_files())
     output = ChatOutput()

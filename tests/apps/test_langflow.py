@@ -31,9 +31,10 @@ def flow(installed, texts):
     """Runs the flow; gives what it told."""
     programs = installed("langflow", ["lfx==1.13.0", "tiktoken>=0.8"])
 
-    def run(ours: Path | None, *, connected: str = "yes") -> dict[str, object]:
+    def run(ours: Path | None, *, connected: str = "yes", budget: int = 800):
         script = Path(__file__).with_name("langflow_flow.py")
-        command = [programs / "python", script, RECIPE, connected, *texts]
+        how = [connected, str(budget)]
+        command = [programs / "python", script, RECIPE, *how, *texts]
         given = {
             "LANGFLOW_RESTRICT_LOCAL_FILE_ACCESS": "false",
             "TIKTOKEN_CACHE_DIR": str(ENCODINGS),
@@ -62,10 +63,12 @@ def test_what_was_found_is_read_in_document_order_within_the_budget(flow, ours):
     assert "lease.md, characters " in told["shown"]
 
 
-@pytest.mark.parametrize("missing", ["the package", "the files"])
+@pytest.mark.parametrize("missing", ["the package", "the files", "room"])
 def test_where_something_is_missing_the_order_stays_and_is_logged(flow, ours, missing):
     if missing == "the package":
         told, said = flow(None), "pip install oprag"
+    elif missing == "room":
+        told, said = flow(ours, budget=1), "Put in no order: token_budget=1 holds no"
     else:
         told, said = (
             flow(ours, connected="no"),

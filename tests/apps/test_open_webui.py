@@ -187,6 +187,13 @@ def test_it_reads_on_around_the_chunks_until_the_budget_is_full(before, ordered)
     assert set(marks(before[asked])) < set(marks(after))
 
 
+def test_without_a_budget_nothing_is_read_around_the_chunks(before, ordered):
+    ordered.app.set_valves(widen=True)
+    after = ordered.prompt(ordered.attached["a text"])
+    assert sorted(chunks(after)) == sorted(chunks(before["a text"]))
+    assert inversions_by_text(after) == {0: 0}
+
+
 def test_best_first_is_a_choice(before, ordered):
     ordered.app.set_valves(order="score")
     after = ordered.prompt(ordered.attached["a text"])

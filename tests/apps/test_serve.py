@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -129,7 +130,31 @@ def test_nobody_listens_beyond_this_machine(running):
     ]
 
 
+def test_ctrl_c_ends_it_though_a_client_has_not_sent_all(notes, tiny_model, tmp_path):
+    with (
+        program(notes, tiny_model, tmp_path) as (process, port),
+        socket.create_connection((HOST, port)) as client,
+    ):
+        lines = [
+            "POST /retrieval HTTP/1.1",
+            f"Authorization: {BEARER['Authorization']}",
+        ]
+        lines += ["Host: localhost", "Content-Length: 9", "", "{"]
+        client.sendall("\r\n".join(lines).encode())
+        time.sleep(0.5)  # it is being read
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+
+
 def test_the_key_on_the_command_line_stays_out_of_the_log(notes, tiny_model, tmp_path):
+    with program(notes, tiny_model, tmp_path) as (_, port):
+        assert asked(f"http://{HOST}:{port}", 3)["records"]
+    assert KEY not in (tmp_path / "log").read_text()
+
+
+@contextmanager
+def program(notes, tiny_model, tmp_path):
+    """The server with the key on its command line, and its port."""
     port = str(free_port())
     command = [sys.executable, "-m", "oprag", "serve", str(notes), "--port", port]
     how = ["--api-key", KEY, "--embedding-model", str(tiny_model)]
@@ -142,8 +167,7 @@ def test_the_key_on_the_command_line_stays_out_of_the_log(notes, tiny_model, tmp
                 if listens(int(port)):
                     break
                 time.sleep(0.1)
-            assert asked(f"http://{HOST}:{port}", 3)["records"]
+            yield process, int(port)
         finally:
             process.terminate()
             process.wait()
-    assert KEY not in (tmp_path / "log").read_text()

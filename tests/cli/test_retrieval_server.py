@@ -328,6 +328,24 @@ async def test_what_nobody_thought_of_is_logged_and_not_told(notes, library, cap
     assert "A question failed" in capsys.readouterr().err
 
 
+async def test_a_client_that_goes_away_is_no_failure(library, capsys):
+    async def gone():
+        return {"type": "http.disconnect"}
+
+    async def sent(_):
+        pass
+
+    served = make_app(
+        Librarian(lambda _: library), name="", api_key=KEY, token_budget=9
+    )
+    headers = [(b"authorization", f"Bearer {KEY}".encode())]
+    asked = {"type": "http", "method": "POST", "path": "/retrieval", "headers": headers}
+
+    await served(asked, gone, sent)
+
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     ("given", "key", "said"),
     [
@@ -338,6 +356,7 @@ async def test_what_nobody_thought_of_is_logged_and_not_told(notes, library, cap
         ([".", "--collection", "notes"], KEY, "of a Chroma directory, and . is none."),
         ([".", "--widen", "all"], KEY, "from 1 on, or fill."),
         ([".", "--port", "0"], KEY, "Invalid value for '--port'"),
+        ([".", "--host", ""], KEY, "--host is empty, which means all addresses."),
         ([".", "--host", "192.0.2.1"], KEY, "It cannot listen at 192.0.2.1, port"),
     ],
 )
