@@ -147,7 +147,7 @@ class BudgetFiller:
             chunks: Best first, checked, without duplicates.
             budget: Tokens to fill. Only `"segments"` lists other text for another;
                 with full texts `"expand"` lists more for more, and it cuts chunks
-                that are longer than this in characters.
+                that are longer than this in characters, unless all may fit.
             hits: Chunks from this rank on stand beside hits: `"expand"` judges them
                 by these, else they come behind them.
 
@@ -163,9 +163,12 @@ class BudgetFiller:
 
             texts = self._options.source_text()
             room = LONG_TOKEN * budget
-            # As many characters as tokens: a fourth of the budget or more.
+            # As many characters as tokens: a fourth of the budget or more. What fits
+            # as it is stays so: a context that is arranged again does not change.
+            fits = sum(len(chunk.text) for chunk in chunks) <= room
+            long = math.inf if fits else budget
             return expanded_order(
-                chunks, source_text=texts, room=room, hits=hits, long=budget
+                chunks, source_text=texts, room=room, hits=hits, long=long
             )
         if self._options.selection == "segments":
             from oprag.context.segments import segment_order
