@@ -116,7 +116,8 @@ def side_by_side(chunks: list[Chunk]) -> list[Chunk]:
         return chunks
     ranked = [c._replace(rank=rank) for c, rank in zip(chunks, ranks, strict=True)]
     parts = len({*ranks}) == len({(chunk.document, chunk.rank) for chunk in ranked})
-    if parts and _reads_on(ranked, "first_seen"):  # one list, with parts of chunks
+    one = ranks == sorted(ranks) or _reads_on(ranked, "first_seen")
+    if parts and one:  # one list, with parts of chunks
         return chunks
     # Where a list may begin so that it and those behind it are whole, from the end.
     begins = {len(chunks)}

@@ -6,13 +6,13 @@ Through the components of both frameworks, on generated retrievals.
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag.errors import BudgetTooSmallError
-from tests.corpora import retrievals
+from tests.corpora import Piece, Retrieval, retrievals
 from tests.effort import cases
 from tests.parity.components import documents, nodes
 
@@ -83,9 +83,24 @@ def places(results):
     ]
 
 
+OVERLAPPING = Retrieval(
+    {"b.txt": "aaaaa"}, tuple(Piece("b.txt", n, n + 2, "aa", n) for n in (1, 0, 2, 3))
+)
+"""Cut where they overlap, by score, the two parts of the best one come first."""
+
+
 @pytest.mark.parametrize("way", WAYS)
 @MANY
 @given(retrieved, selecting | slicing)
+@example(
+    (OVERLAPPING, "own"),
+    {
+        "token_counter": len,
+        "selection": "segments",
+        "token_budget": 13,
+        "order": "score",
+    },
+)
 def test_a_component_on_its_own_output_changes_nothing(way, given, options):
     once = put(way, found(given, way), options)
 
