@@ -81,7 +81,7 @@ class InDocumentOrder(ContextCompressor):
             splitter._add_start_index = True
             last = DocumentOrder(top_n=self.best)
             pipeline.transformers = [Pages(), splitter, *others, last]
-        except Exception:
+        except Exception:  # another version may be built otherwise
             _log.exception(_KEPT)
         return retriever
 

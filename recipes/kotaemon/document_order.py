@@ -29,8 +29,7 @@ class DocumentOrder(BaseReranking):
             documents = self.first.run(documents, query)
         try:
             return self._ordered(documents)
-        except Exception:
-            # What kotaemon found counts for more than its order.
+        except Exception:  # what was found counts for more than its order
             logger.exception("The order as retrieved is kept.")
             return documents
 

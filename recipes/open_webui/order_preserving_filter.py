@@ -63,7 +63,7 @@ class Filter:
                 if hits := searched(message):  # by the model itself
                     found = await self.arranged(hits, as_json)
                     message["content"] = f"[{', '.join(found)}]"
-        except Exception as error:
+        except Exception as error:  # what was found counts for more than its order
             log.warning(WHY, error, exc_info=True)
         return body
 

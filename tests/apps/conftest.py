@@ -16,6 +16,7 @@ from tests.apps.environments import (
     install_ours,
 )
 from tests.cli.conftest import tiny_model
+from tests.cli.test_mcp_server import write_notes
 
 __all__ = ["tiny_model"]
 
@@ -52,4 +53,15 @@ def ours(tmp_path_factory) -> Path:
     """A folder with our packages alone, for the path of an application."""
     folder = tmp_path_factory.mktemp("ours")
     install_ours(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory) -> Path:
+    """A folder of two texts of one name, a PDF, and a link that leads out of it."""
+    folder = tmp_path_factory.mktemp("library") / "notes"
+    write_notes(folder, 200)
+    secret = folder.parent / "secret.txt"
+    secret.write_text("The password is swordfish.")
+    (folder / "link.txt").symlink_to(secret)
     return folder

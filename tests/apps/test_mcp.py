@@ -19,19 +19,8 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.cli.test_mcp_server import PLACE, asked, inside, texts_of, write_notes
+from tests.cli.test_mcp_server import PLACE, asked, inside, texts_of
 from tests.support.serving import HOST, listens, serving
-
-
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory) -> Path:
-    """A folder of two texts of one name, a PDF, and a link that leads out of it."""
-    folder = tmp_path_factory.mktemp("library") / "notes"
-    write_notes(folder, 200)
-    secret = folder.parent / "secret.txt"
-    secret.write_text("The password is swordfish.")
-    (folder / "link.txt").symlink_to(secret)
-    return folder
 
 
 @pytest.fixture(scope="module")

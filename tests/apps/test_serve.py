@@ -15,19 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.cli.test_mcp_server import write_notes
 from tests.cli.test_retrieval_server import BEARER, KEY, body
 from tests.support.serving import HOST, free_port, listens, serving
-
-
-@pytest.fixture(scope="module")
-def notes(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("served") / "notes"
-    write_notes(folder, 200)
-    secret = folder.parent / "secret.txt"
-    secret.write_text("The password is swordfish.")
-    (folder / "link.txt").symlink_to(secret)
-    return folder
 
 
 @pytest.fixture(scope="module")
