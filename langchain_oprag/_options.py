@@ -46,10 +46,17 @@ from oprag.context import (
     with_texts,
 )
 from oprag.documents import DocumentSource, SearchFilter
-from oprag.errors import InvalidOptionError, UnfilledBudgetWarning, instance_of, named
+from oprag.errors import (
+    CodeLine,
+    InvalidOptionError,
+    UnfilledBudgetWarning,
+    instance_of,
+    named,
+    users_line,
+    warn_user,
+)
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
-from oprag.warning import CodeLine, users_line, warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Self

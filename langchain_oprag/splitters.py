@@ -13,13 +13,12 @@ from langchain_core.documents import Document
 from langchain_oprag._convert import source_of
 from oprag.context import refuse_unknown, unnamed
 from oprag.documents import check_entries
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, users_line
 from oprag.metadata import CHAR_START, OWN_KEYS
 from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
 from oprag.tokens import TokenizerSpec, splitting_counter
-from oprag.warning import users_line
 
 require(
     "langchain_text_splitters",

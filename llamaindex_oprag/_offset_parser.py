@@ -27,7 +27,7 @@ from llamaindex_oprag._convert import excluding, source_of, text_of
 from llamaindex_oprag._options import refuse_lost_state
 from oprag.context import PlainErrors, PlainRepr, refuse_unknown
 from oprag.documents import check_entries
-from oprag.errors import TokenizerError
+from oprag.errors import CodeLine, TokenizerError, users_line
 from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import TextChunk
@@ -38,7 +38,6 @@ from oprag.tokens import (
     resolve_token_counter,
     splitting_counter,
 )
-from oprag.warning import CodeLine, users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -34,10 +34,9 @@ from oprag.context import (
     unfilled_message,
 )
 from oprag.documents import SearchFilter
-from oprag.errors import UnfilledBudgetWarning
+from oprag.errors import CodeLine, UnfilledBudgetWarning, users_line, warn_user
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
-from oprag.warning import CodeLine, users_line, warn_user
 
 _VALUES = itemgetter(*DEFAULTS)
 _CALLABLE = ("position_keys", "document_key", "token_counter")

@@ -24,7 +24,7 @@ from oprag.context import (
     refuse_unknown,
 )
 from oprag.documents import DocumentSource
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, users_line
 from oprag.routing import (
     DEFAULT_RUNGS,
     ROUTE_OPTIONS,
@@ -37,7 +37,6 @@ from oprag.routing import (
     check_route_option,
 )
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
-from oprag.warning import users_line
 
 
 class SelfRouteKeywords(ReadingKeywords, total=False):

@@ -29,9 +29,8 @@ from oprag.context import (
     unnamed,
 )
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
-from oprag.errors import InvalidOptionError, named, named_input
+from oprag.errors import InvalidOptionError, named, named_input, users_line
 from oprag.tokens import in_thread_if_long
-from oprag.warning import users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -32,11 +32,10 @@ from oprag.documents import (
     exact_text,
     replaced,
 )
-from oprag.errors import InvalidOptionError, MissingDocumentError
+from oprag.errors import CodeLine, InvalidOptionError, MissingDocumentError, users_line
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread_if_long
-from oprag.warning import CodeLine, users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self

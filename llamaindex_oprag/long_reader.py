@@ -21,7 +21,7 @@ from llamaindex_oprag._prompts import check_template
 from llamaindex_oprag.results import as_nodes, as_passages
 from oprag.calls import CallModel, Dialogue, Ledger
 from oprag.context import list_options, shown
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, users_line
 from oprag.tokens import (
     NamedTokenCounter,
     TokenizerSpec,
@@ -38,7 +38,6 @@ from oprag.units import (
     check_reader_option,
     read_long,
 )
-from oprag.warning import users_line
 
 
 @dataclass(frozen=True, slots=True)

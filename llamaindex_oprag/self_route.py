@@ -26,10 +26,9 @@ from llamaindex_oprag._self_routing import SelfRouteSynthesizer
 from llamaindex_oprag._wrapping import check_retriever
 from oprag.context import DESCRIPTIONS, list_options, needs, shown
 from oprag.diagnosing import Verifiable
-from oprag.errors import InvalidOptionError
+from oprag.errors import InvalidOptionError, users_line
 from oprag.routing import ROUTE_DESCRIPTIONS
 from oprag.tokens import in_thread_if_long, load_counter
-from oprag.warning import users_line
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack

@@ -7,9 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from oprag.context.results import is_placed, keep_aside, written_problem
-from oprag.errors import InvalidOptionError, OpragError, PositionWarning, kind_of
+from oprag.errors import (
+    CodeLine,
+    InvalidOptionError,
+    OpragError,
+    PositionWarning,
+    kind_of,
+    warn_user,
+)
 from oprag.metadata import PROBLEM
-from oprag.warning import CodeLine, warn_user
 
 _LOG = logging.getLogger("oprag")
 

@@ -26,8 +26,8 @@ from oprag.errors import (
     OpragWarning,
     PositionError,
     UnfitIndexError,
+    warn_user,
 )
-from oprag.warning import warn_user
 
 _POSITIONS = frozenset(
     {

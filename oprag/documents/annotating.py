@@ -10,6 +10,7 @@ from oprag.errors import (
     AmbiguousPositionError,
     InconsistentChunksError,
     UnlocatedChunksWarning,
+    warn_user,
 )
 from oprag.locating import Location, exchangeable, given_order, locate, squeeze
 from oprag.metadata import (
@@ -30,7 +31,6 @@ from oprag.metadata import (
     text_stamp,
     without_repeated_name,
 )
-from oprag.warning import warn_user
 
 POSITION_KEYS = (
     *(DOC_KEY, DOC_URI, CHUNK_INDEX, N_CHUNKS, CHAR_START, CHAR_END, PART_INDEX),

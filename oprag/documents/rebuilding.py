@@ -29,6 +29,8 @@ from oprag.errors import (
     InconsistentChunksError,
     MixedVersionsWarning,
     PositionError,
+    from_user,
+    warn_user,
 )
 from oprag.metadata import (
     CHUNK_INDEX,
@@ -41,7 +43,6 @@ from oprag.metadata import (
     version_text,
 )
 from oprag.positions import as_number
-from oprag.warning import from_user, warn_user
 
 
 def rebuild(

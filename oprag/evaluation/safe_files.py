@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from oprag.errors import OpragWarning
+from oprag.errors import OpragWarning, warn_user
 from oprag.evaluation.errors import RunInUseError
-from oprag.warning import warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from oprag.calls import redacted, secrets_of
 from oprag.documents import ChunkStore, StoredChunk
-from oprag.errors import IndexingError, InvalidOptionError, OpragWarning
+from oprag.errors import IndexingError, InvalidOptionError, OpragWarning, warn_user
 from oprag.indexing.plan import IndexingPlan, WantedDocument, plan
 from oprag.indexing.reporting import (
     REFUSALS,
@@ -37,7 +37,6 @@ from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot
 from oprag.metadata import document_key
 from oprag.positions import shared_key
-from oprag.warning import warn_user
 
 _IN_A_ROW = 5
 """Documents that may fail one after the other, of the same kind of error: what fails

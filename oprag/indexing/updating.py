@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag.calls import hiding_secrets
 from oprag.documents import ChunkStore
-from oprag.errors import OpragWarning
+from oprag.errors import OpragWarning, warn_user
 from oprag.indexing.deciding import Readable, Steps, indexing_steps
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.progress import Progress, ShowProgress
@@ -26,7 +26,6 @@ from oprag.indexing.reporting import (
 from oprag.indexing.requests import Add, Fetch, Request
 from oprag.indexing.run_options import RunKeywords, RunOptions
 from oprag.indexing.writing import ChunkWriter, in_thread
-from oprag.warning import warn_user
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

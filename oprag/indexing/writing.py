@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from oprag.documents import ChunkStore, StoredChunk
+from oprag.errors import from_user
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
-from oprag.warning import from_user
 
 T = TypeVar("T")
 

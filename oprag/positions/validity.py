@@ -14,11 +14,11 @@ from oprag.errors import (
     MixedVersionsWarning,
     PositionError,
     UnscopedPositionError,
+    warn_user,
 )
 from oprag.metadata import CHAR_START, CITATION, DOC_KEY, DOC_VERSION, version_text
 from oprag.positions.keys import HIGHEST, SECTION_KEYS, MissingPosition, as_number
 from oprag.positions.missing import AT_INDEXING, WAYS_OUT, ways_out
-from oprag.warning import warn_user
 
 
 def refuse_negative(values: Sequence[Any], document: str) -> None:

@@ -18,13 +18,14 @@ from oprag.errors import (
     ApproximateTokenCountWarning,
     MissingDependencyError,
     TokenizerError,
+    from_user,
     named,
+    warn_user,
 )
 from oprag.metadata import DEFAULT_COUNTER
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
 from oprag.tokens.own_functions import checked_count, refuse_messages
-from oprag.warning import from_user, warn_user
 
 if TYPE_CHECKING:
     import tiktoken

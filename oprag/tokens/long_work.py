@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from oprag.warning import from_user
+from oprag.errors import from_user
 
 _T = TypeVar("_T")
 

@@ -23,9 +23,8 @@ DECISIONS = (
     ("In which order documents and their chunks stand", "oprag/ordering.py"),
     ("What a chunk, a passage and a full text are", "oprag/chunk.py"),
     ("What each metadata key is called", "oprag/metadata.py"),
-    ("Which errors there are, and what they say", "oprag/errors.py"),
+    ("Which errors there are, what they say, and whose line is warned", "oprag/errors"),
     ("What is said if a package is not installed", "oprag/optional.py"),
-    ("Which line of the user's a warning names", "oprag/warning.py"),
     ("What a token is and how many a text has", "oprag/tokens"),
     ("Which document, part and place metadata name", "oprag/positions"),
     ("What happens when a place is missing or contradicts another", "oprag/positions"),
@@ -126,7 +125,7 @@ def page() -> str:
 
 
 def floors() -> list[list[str]]:
-    """Return the floors from the top, each as paths; the files of the ground are one.
+    """Return the floors from the top, each as paths; what a file begins is the ground.
 
     As `pyproject.toml` orders the layers of `oprag`, with the adapters, which are
     packages of their own, between the rooms and evaluation.
@@ -141,7 +140,9 @@ def floors() -> list[list[str]]:
         rooms = [f"oprag/{name}" for name in names if (ROOT / "oprag" / name).is_dir()]
         files = [f"oprag/{name}.py" for name in names if f"oprag/{name}" not in rooms]
         ground += [file for file in files if not file.endswith("__main__.py")]
-        if rooms:
+        if ground:
+            ground += rooms
+        elif rooms:
             found.append(rooms)
         if "oprag/evaluation" in rooms:
             found.append(list(ADAPTERS))

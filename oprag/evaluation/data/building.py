@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from oprag.errors import warn_user
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments, Question
 from oprag.evaluation.data.rows import Row, Rows, malformed
 from oprag.evaluation.errors import DatasetCountWarning
-from oprag.warning import warn_user
 
 _DIGITS = 16
 

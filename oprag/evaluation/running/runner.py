@@ -14,6 +14,7 @@ from oprag.errors import (
     InvalidOptionError,
     OpragError,
     invalid_option,
+    warn_user,
 )
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
@@ -23,7 +24,6 @@ from oprag.evaluation.reading import Reader
 from oprag.evaluation.running.run_directory import AnswerKey, RunDirectory, key_of
 from oprag.evaluation.system import Attempt, System
 from oprag.evaluation.workers import map_concurrently
-from oprag.warning import warn_user
 
 _LOOKED_AT = 3
 """Questions whose contexts are made before anything is asked."""

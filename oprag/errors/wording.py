@@ -1,0 +1,84 @@
+"""How messages name what was found; nothing of what may be secret."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from pathlib import PurePath
+from types import MethodType
+from typing import Any
+
+_PLAIN = ("builtins", "datetime", "decimal", "enum", "fractions", "numpy", "oprag")
+"""Packages of values that are written as they are."""
+
+
+def written(value: Any) -> str:
+    """Return a value as messages show it.
+
+    Returns:
+        Its `repr`; of what may be a client, or has one inside, the class alone: there
+        the `repr` may have its key.
+    """
+    return repr(value) if _is_plain(value) else f"<{type(value).__name__}>"
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return type(value) is dict and _is_plain([*value, *value.values()])
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return all(map(_is_plain, value))
+    package = type(value).__module__.partition(".")[0]
+    is_path, is_method = isinstance(value, PurePath), isinstance(value, MethodType)
+    return (package in _PLAIN or is_path) and not is_method
+
+
+def named(value: Any) -> str:
+    """Return what a value is, in words; nothing of what it holds.
+
+    Returns:
+        Such as `a list`, `None`, `the class Chroma`, or `a Document of llama_index`.
+    """
+    if value is None:
+        return "None"
+    if inspect.isclass(value):
+        return f"the class {value.__name__}"
+    if inspect.isroutine(value):
+        return (
+            "an async function" if inspect.iscoroutinefunction(value) else "a function"
+        )
+    if isinstance(value, bytes):
+        return "bytes"
+    kind = type(value)
+    package = kind.__module__.partition(".")[0]
+    article = "an" if kind.__name__[0].lower() in "aeiou" else "a"
+    of = "" if package in {"builtins", "pathlib"} else f" of {package}"
+    return f"{article} {kind.__name__}{of}"
+
+
+def named_input(value: Any) -> str:
+    """Return what was given in the place of a question; of a mapping its keys."""
+    if not isinstance(value, Mapping):
+        return named(value)
+    keys = ", ".join(map(repr, value))
+    return f"a mapping with the key{'s'[: len(value) - 1]} {keys}" if keys else "{}"
+
+
+def instance_of(value: Any) -> str:
+    """Return what to do with a class that was given in the place of its instance.
+
+    Returns:
+        A sentence with a space before it; empty for anything else.
+    """
+    return f" Give an instance: {value.__name__}(…)." if inspect.isclass(value) else ""
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """Ask back for the nearest known name.
+
+    Returns:
+        The question with a space behind it; empty where nothing is near.
+    """
+    import difflib  # here, because this is hardly ever needed
+
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {near[0]!r}? " if near else ""
