@@ -45,7 +45,7 @@ def test_a_plain_value_is_shown_as_it_is_written(value):
         ({Client().ask: 1}, "<dict>"),
         (Client().ask, "<method>"),
         (functools.partial(len, KEY), "<partial>"),
-        (Client, "<class 'tests.test_errors.Client'>"),
+        (Client, "<class 'tests.errors.test_errors.Client'>"),
     ],
     ids=lambda value: type(value).__name__,
 )
