@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Sequence
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
@@ -78,7 +78,8 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
-    if any(after.rank <= before.rank for before, after in pairwise(chunks)):
+    given = [chunk.rank for chunk in chunks]
+    if given != sorted({*given}):
         chunks = sorted(chunks, key=_in_one_order)
     pieces: list[Piece] = []
     worths: list[float] = []
@@ -103,15 +104,17 @@ def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
 
 def _worths(line: Line, hits: float) -> list[float]:
     worths = [0.0] * len(line.pieces)
-    for chunk, first, last in line.candidates:
-        if chunk.rank < hits:
-            for number in range(first, last):
-                worths[number] += 1 / (_HEAD + chunk.rank)
+    for chunk, first, last in line.covered():
+        if chunk.rank >= hits:
+            break
+        worth = 1 / (_HEAD + chunk.rank)
+        for number in range(first, last):
+            worths[number] += worth
     lent = _lent(line, min(hits, _LENDING))
+    for number, shares in lent.items():
+        worths[number] += sum(sorted(shares)[-_LENDERS:])
     for number, piece in enumerate(line.pieces):
-        if number in lent:
-            worths[number] += sum(sorted(lent[number])[-_LENDERS:])
-        elif piece.source is not None:
+        if piece.source is not None and number not in lent:
             worths[number] = -_away(piece.best.span or (0, 0), piece)
     return worths
 
@@ -120,26 +123,19 @@ def _lent(line: Line, lending: float) -> dict[int, list[float]]:
     """All that the best candidates lend, by the number of the piece."""
     pieces = line.pieces
     middles = [(piece.start + piece.end) / 2 for piece in pieces]
-    lent: dict[int, list[float]] = {}
-    for chunk, first, last in line.candidates:
-        if chunk.rank < lending:
-            ends = pieces[first].start, pieces[last - 1].end
-            for number, share in _shares(chunk.rank, ends, middles, first, last):
-                lent.setdefault(number, []).append(share)
+    lent: defaultdict[int, list[float]] = defaultdict(list)
+    for chunk, first, last in line.covered():
+        rank = chunk.rank
+        if rank >= lending:
+            break
+        start, end = pieces[first].start, pieces[last - 1].end
+        length = end - start
+        far = _REACH * length
+        for number in range(bisect_left(middles, start - far, 0, first), first):
+            lent[number].append(lent_worth(rank, (start - middles[number]) / length))
+        for number in range(last, bisect_right(middles, end + far, last)):
+            lent[number].append(lent_worth(rank, (middles[number] - end) / length))
     return lent
-
-
-def _shares(
-    rank: int, ends: tuple[float, float], middles: list[float], first: int, last: int
-) -> Iterator[tuple[int, float]]:
-    """What a candidate lends to each of the pieces beside it, by their numbers."""
-    start, end = ends
-    length = end - start
-    far = _REACH * length
-    for number in range(bisect_left(middles, start - far, 0, first), first):
-        yield number, lent_worth(rank, (start - middles[number]) / length)
-    for number in range(last, bisect_right(middles, end + far, last)):
-        yield number, lent_worth(rank, (middles[number] - end) / length)
 
 
 def _away(span: tuple[int, int], piece: Piece) -> float:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub
 from typing import overload
 
 from oprag.chunk import Chunk, Span
@@ -89,10 +90,18 @@ class Line:
     """The pieces of one document or part, in reading order."""
 
     pieces: list[Piece]
-    candidates: list[tuple[Chunk, int, int]]
-    """Each candidate, best first, with the pieces it covers: first, last + 1."""
+    candidates: Sequence[Chunk]
+    """Best first."""
+    firsts: Sequence[int]
+    """The first piece that each candidate covers."""
+    lasts: Sequence[int]
+    """One past the last."""
     max_gap: int = 0
     """Characters between two pieces that still touch."""
+
+    def covered(self) -> Iterator[tuple[Chunk, int, int]]:
+        """Each candidate, best first, with the pieces it covers: first, last + 1."""
+        return zip(self.candidates, self.firsts, self.lasts, strict=True)
 
     def touching(self) -> list[bool]:
         """For each piece, whether it follows the piece before without a gap."""
@@ -165,8 +174,8 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
         Piece(place(c), place(c) + 1, c, c) for c in map(chunks.__getitem__, order)
     ]
     where = {number: at for at, number in enumerate(order)}
-    candidates = [(c, where[n], where[n] + 1) for n, c in enumerate(chunks)]
-    return Line(pieces, candidates)
+    firsts = [where[number] for number in range(len(chunks))]
+    return Line(pieces, chunks, firsts, [first + 1 for first in firsts])
 
 
 def _line_of_spans(
@@ -176,48 +185,50 @@ def _line_of_spans(
     room: float,
     long: float,
 ) -> Line:
-    spans = [chunk.span or Span(0, 0) for chunk in chunks]
     source = None if source_text is None else proved_source(chunks, source_text)
-    ends = {place for span in spans for place in span}
-    for chunk in chunks:
-        if len(chunk.text) > long:
-            ends.update(_within(chunk, long / _PARTS))
-    cuts = sorted(ends if source is None else ends | {0, len(source)})
+    spans = [chunk.span or Span(0, 0) for chunk in chunks]
+    starts, ends = [span[0] for span in spans], [span[1] for span in spans]
+    longest = max(map(sub, ends, starts))
+    places = {*starts, *ends}
+    if longest > long:
+        places.update(_within(chunks, long))
+    cuts = sorted(places if source is None else places | {0, len(source)})
     numbers = {place: number for number, place in enumerate(cuts)}
-    reached = [(numbers[start], numbers[end]) for start, end in spans]
+    firsts, lasts = [numbers[at] for at in starts], [numbers[at] for at in ends]
     best: list[Chunk | None] = [None] * len(cuts)
-    whole: dict[int, Chunk] = {}
-    for chunk, (first, last) in zip(reversed(chunks), reversed(reached), strict=True):
+    whole: list[Chunk | None] = [None] * len(cuts)
+    for chunk, first, last in zip(
+        reversed(chunks), reversed(firsts), reversed(lasts), strict=True
+    ):
         if last == first + 1:  # the best comes last, over all others
             whole[first] = best[first] = chunk
         else:
             best[first:last] = [chunk] * (last - first)
-    longest = max(end - start for start, end in spans)
     pieces: list[Piece] = []
     at: list[int] = []
     for number, (start, end) in enumerate(pairwise(cuts)):
         at.append(len(pieces))
         inside = best[number]
         if inside is not None:
-            pieces.append(Piece(start, end, inside, whole.get(number)))
+            pieces.append(Piece(start, end, inside, whole[number]))
         elif source is not None:
             sides = best[number - 1], best[number + 1]
             pieces += _around(source, Span(start, end), sides, longest, room)
     at.append(len(pieces))
-    candidates = [
-        (chunk, at[first], at[last])
-        for chunk, (first, last) in zip(chunks, reached, strict=True)
-    ]
-    return Line(pieces, candidates, max_gap)
+    firsts, lasts = [at[first] for first in firsts], [at[last] for last in lasts]
+    return Line(pieces, chunks, firsts, lasts, max_gap)
 
 
-def _within(chunk: Chunk, least: float) -> Iterator[int]:
-    """Where sentences of a chunk end, each so far behind the one before at least."""
-    at, last = 0, len(chunk.text)
-    for match in _SENTENCE_END.finditer(chunk.text):
-        if match.end() - at >= least and last - match.end() >= least:
-            at = match.end()
-            yield (chunk.span or Span(0, 0)).start + at
+def _within(chunks: Sequence[Chunk], long: float) -> Iterator[int]:
+    """Where sentences of long chunks end, each some way behind the one before."""
+    least = long / _PARTS
+    for chunk in chunks:
+        if len(chunk.text) > long:
+            at, last = 0, len(chunk.text)
+            for match in _SENTENCE_END.finditer(chunk.text):
+                if match.end() - at >= least and last - match.end() >= least:
+                    at = match.end()
+                    yield (chunk.span or Span(0, 0)).start + at
 
 
 def _around(

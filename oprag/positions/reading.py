@@ -22,6 +22,7 @@ from oprag.positions.keys import (
     Scheme,
     as_list,
     as_number,
+    as_numbers,
     look_up,
 )
 from oprag.positions.missing import no_position, only_a_label
@@ -34,8 +35,9 @@ from oprag.positions.validity import (
 
 _ENDS = {scheme.start: scheme.end for scheme in SCHEMES if scheme.characters}
 
-_Place: TypeAlias = tuple[tuple[float, ...], Span | None, int | None]
+_Place: TypeAlias = tuple[tuple[float, ...] | None, Span | None, int | None]
 """Position, span and part of one chunk."""
+_NOWHERE: _Place = None, None, None
 
 
 def read_chunks(
@@ -70,26 +72,31 @@ def read_chunks(
     groups: dict[str, list[int]] = {}
     for index, (key, _) in enumerate(documents):
         groups.setdefault(key, []).append(index)
-    chunks: list[Chunk | None] = [None] * len(hits)
+    places = [_NOWHERE] * len(hits)
     for key, indexes in groups.items():
         members = [hits[index] for index in indexes]
-        places = _places(members, indexes, key, position_keys, missing_position)
-        for index, hit, place in zip(indexes, members, places, strict=True):
-            position, span, part = place or (None, None, None)
-            chunks[index] = Chunk(
-                hit.text,
-                key,
-                index,
-                position,
-                span,
-                part,
-                hit.score,
-                None,
-                documents[index][1],
-                hit.metadata,
-                hit.source,
-            )
-    return [chunk for chunk in chunks if chunk is not None]
+        found = _places(members, indexes, key, position_keys, missing_position)
+        for index, place in zip(indexes, found, strict=True):
+            if place is not None:
+                places[index] = place
+    return [
+        Chunk(
+            hit.text,
+            key,
+            rank,
+            position,
+            span,
+            part,
+            hit.score,
+            None,
+            name,
+            hit.metadata,
+            hit.source,
+        )
+        for rank, (hit, (key, name), (position, span, part)) in enumerate(
+            zip(hits, documents, places, strict=True)
+        )
+    ]
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
@@ -171,7 +178,7 @@ def _read_scheme(
 ) -> Sequence[_Place | None]:
     """Places by one scheme; None where a chunk does not follow it."""
     values = _raw(hits, scheme.start)
-    starts = [as_number(value) for value in values]
+    starts = as_numbers(values)
     nothing: list[_Place | None] = [None] * len(hits)
     if None in starts and (not lenient or not any(s is not None for s in starts)):
         if scheme.characters and not lenient:
@@ -189,17 +196,16 @@ def _read_scheme(
             None if start is None else ((part or 0, start), None, part)
             for start, part in zip(starts, parts, strict=True)
         ]
-    return [
-        None if start is None else _place(hit, start, end, part, document)
-        for hit, start, end, part in zip(
-            hits, starts, _ends(hits, scheme), parts, strict=True
-        )
+    ends = [
+        None if start is None else _end_at(value, start, hit, document)
+        for hit, start, value in zip(hits, starts, _ends(hits, scheme), strict=True)
     ]
-
-
-def _place(hit: Hit, start: int, end: Any, part: int | None, document: str) -> _Place:
-    end = _end_at(end, start, hit, document)
-    return (part or 0, start, end), Span(start, end), part
+    return [
+        None
+        if start is None or end is None
+        else ((part or 0, start, end), Span(start, end), part)
+        for start, end, part in zip(starts, ends, parts, strict=True)
+    ]
 
 
 def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
@@ -245,7 +251,7 @@ def _parts(hits: Sequence[Hit], keys: tuple[str, ...]) -> list[int | None] | Non
         if all(value is None for value in column):
             continue
         named = True
-        numbers = [as_number(value) for value in column]
+        numbers = as_numbers(column)
         if None not in numbers:
             return numbers
     return None if named else [None] * len(hits)
