@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
-from oprag.context.pieces import Line, Piece, PieceChunks, cut_into_lines
+from oprag.context.pieces import Line, PieceChunks, cut_into_lines
 
 # Chosen on five public question sets by leaving out one at a time (misses at six
 # budgets, mean of the sets): 10.8 %, where the best lender alone, as far as three
@@ -81,20 +81,17 @@ def expanded_order(
     given = [chunk.rank for chunk in chunks]
     if given != sorted({*given}):
         chunks = sorted(chunks, key=_in_one_order)
-    pieces: list[Piece] = []
-    worths: list[float] = []
-    for line in cut_into_lines(
+    lines = cut_into_lines(
         chunks, max_gap=max_gap, source_text=source_text, room=room, long=long
-    ):
-        pieces += line.pieces
-        worths += _worths(line, hits)
-    ranks = [piece.rank for piece in pieces]
-    starts = [piece.start for piece in pieces]
+    )
+    worths = [worth for line in lines for worth in _worths(line, hits)]
+    ranks = [rank for line in lines for rank in line.ranks()]
+    starts = [start for line in lines for start in line.starts]
     # One number at a time, and the first last: sooner than all in one.
-    order = sorted(range(len(pieces)), key=starts.__getitem__)
+    order = sorted(range(len(starts)), key=starts.__getitem__)
     order.sort(key=ranks.__getitem__)
     order.sort(key=worths.__getitem__, reverse=True)
-    return PieceChunks([pieces[number] for number in order])
+    return PieceChunks(lines, order)
 
 
 def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
@@ -103,7 +100,7 @@ def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
 
 
 def _worths(line: Line, hits: float) -> list[float]:
-    worths = [0.0] * len(line.pieces)
+    worths = [0.0] * len(line.starts)
     for chunk, first, last in line.covered():
         if chunk.rank >= hits:
             break
@@ -113,22 +110,22 @@ def _worths(line: Line, hits: float) -> list[float]:
     lent = _lent(line, min(hits, _LENDING))
     for number, shares in lent.items():
         worths[number] += sum(sorted(shares)[-_LENDERS:])
-    for number, piece in enumerate(line.pieces):
-        if piece.source is not None and number not in lent:
-            worths[number] = -_away(piece.best.span or (0, 0), piece)
+    for number in line.beside:
+        if number not in lent:
+            worths[number] = -_away(line, number)
     return worths
 
 
 def _lent(line: Line, lending: float) -> dict[int, list[float]]:
     """All that the best candidates lend, by the number of the piece."""
-    pieces = line.pieces
-    middles = [(piece.start + piece.end) / 2 for piece in pieces]
+    starts, ends = line.starts, line.ends
+    middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
     lent: defaultdict[int, list[float]] = defaultdict(list)
     for chunk, first, last in line.covered():
         rank = chunk.rank
         if rank >= lending:
             break
-        start, end = pieces[first].start, pieces[last - 1].end
+        start, end = starts[first], ends[last - 1]
         length = end - start
         far = _REACH * length
         for number in range(bisect_left(middles, start - far, 0, first), first):
@@ -138,8 +135,10 @@ def _lent(line: Line, lending: float) -> dict[int, list[float]]:
     return lent
 
 
-def _away(span: tuple[int, int], piece: Piece) -> float:
-    return max(piece.start - span[1], span[0] - piece.end)
+def _away(line: Line, number: int) -> float:
+    """How far a piece stands from the candidate nearest to it."""
+    start, end = line.best[number].span or (0, 0)
+    return max(line.starts[number] - end, start - line.ends[number])
 
 
 def lent_worth(rank: int, distance: float) -> float:

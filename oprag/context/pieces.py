@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import sub
 from typing import overload
 
@@ -30,66 +31,20 @@ _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
 @dataclass(slots=True)
-class Piece:
-    """Text that every candidate covers wholly or not at all."""
+class Line:
+    """One document or part, cut into pieces: a column for each thing known of them.
 
-    start: float
-    """Where it begins: characters, or the ordinal where there are only these."""
-    end: float
-    """Where it ends, exclusive."""
-    best: Chunk
-    """The best candidate it is in; for text of the full document the nearest one."""
-    whole: Chunk | None = None
-    """The candidate that is just this text."""
-    source: str | None = None
-    """The full document, for text that is in no candidate."""
-
-    @property
-    def rank(self) -> int:
-        """Rank of the candidate that it is made of."""
-        return (self.whole or self.best).rank
-
-    @property
-    def chunk(self) -> Chunk:
-        """The text as a chunk: the candidate itself where it is the whole of it."""
-        if self.whole is not None:
-            return self.whole
-        start, end = int(self.start), int(self.end)
-        if self.source is not None:
-            return slice_of(self.best, self.source[start:end], start, end)
-        offset = start - (self.best.span or Span(0, 0)).start
-        text = self.best.text[offset : offset + end - start]
-        return slice_of(self.best, text, start, end)
-
-
-class PieceChunks(Sequence[Chunk]):
-    """Pieces as chunks, each made when it is asked for: few of many are read.
-
-    Args:
-        pieces: In any order.
+    They stand in reading order. Of thousands few are read, and `chunk` makes these.
     """
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        self._pieces = pieces
-
-    def __len__(self) -> int:
-        return len(self._pieces)
-
-    @overload
-    def __getitem__(self, at: int) -> Chunk: ...
-    @overload
-    def __getitem__(self, at: slice) -> PieceChunks: ...
-    def __getitem__(self, at: int | slice) -> Chunk | PieceChunks:
-        if isinstance(at, slice):
-            return PieceChunks(self._pieces[at])
-        return self._pieces[at].chunk
-
-
-@dataclass(slots=True)
-class Line:
-    """The pieces of one document or part, in reading order."""
-
-    pieces: list[Piece]
+    starts: Sequence[float]
+    """Where each begins: characters, or the ordinal where there are only these."""
+    ends: Sequence[float]
+    """Where it ends, exclusive."""
+    best: Sequence[Chunk]
+    """The best candidate it is in; for text of the full document the nearest one."""
+    whole: Sequence[Chunk | None]
+    """The candidate that is just this text."""
     candidates: Sequence[Chunk]
     """Best first."""
     firsts: Sequence[int]
@@ -98,6 +53,26 @@ class Line:
     """One past the last."""
     max_gap: int = 0
     """Characters between two pieces that still touch."""
+    source: str | None = None
+    """The full document, if it is known."""
+    beside: Collection[int] = ()
+    """The numbers of pieces that are in no candidate, but in the full document."""
+
+    def ranks(self) -> list[int]:
+        """For each piece, the rank of the candidate that it is made of."""
+        pairs = zip(self.whole, self.best, strict=True)
+        return [(whole or best).rank for whole, best in pairs]
+
+    def chunk(self, number: int) -> Chunk:
+        """A piece as a chunk: the candidate itself where it is the whole of it."""
+        whole, best = self.whole[number], self.best[number]
+        if whole is not None:
+            return whole
+        start, end = int(self.starts[number]), int(self.ends[number])
+        if self.source is not None and number in self.beside:
+            return slice_of(best, self.source[start:end], start, end)
+        offset = start - (best.span or Span(0, 0)).start
+        return slice_of(best, best.text[offset : offset + end - start], start, end)
 
     def covered(self) -> Iterator[tuple[Chunk, int, int]]:
         """Each candidate, best first, with the pieces it covers: first, last + 1."""
@@ -105,9 +80,36 @@ class Line:
 
     def touching(self) -> list[bool]:
         """For each piece, whether it follows the piece before without a gap."""
-        reached = [-math.inf, *(piece.end + self.max_gap for piece in self.pieces)]
-        starts = [piece.start for piece in self.pieces]
-        return [start <= end for start, end in zip(starts, reached, strict=False)]
+        reached = [-math.inf, *(end + self.max_gap for end in self.ends)]
+        return [start <= end for start, end in zip(self.starts, reached, strict=False)]
+
+
+class PieceChunks(Sequence[Chunk]):
+    """Pieces as chunks, each made when it is asked for: few of many are read.
+
+    Args:
+        lines: What they are of.
+        order: Which, in any order: their numbers, which run on over the lines.
+    """
+
+    def __init__(self, lines: Sequence[Line], order: Sequence[int]) -> None:
+        self._lines = lines
+        self._order = order
+        self._begins = [0, *accumulate(len(line.starts) for line in lines)]
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, at: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, at: slice) -> PieceChunks: ...
+    def __getitem__(self, at: int | slice) -> Chunk | PieceChunks:
+        if isinstance(at, slice):
+            return PieceChunks(self._lines, self._order[at])
+        number = self._order[at]
+        line = bisect_right(self._begins, number) - 1
+        return self._lines[line].chunk(number - self._begins[line])
 
 
 def cut_into_lines(
@@ -170,12 +172,12 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
         return chunk.position[-1] if chunk.position else 0
 
     order = sorted(range(len(chunks)), key=lambda number: place(chunks[number]))
-    pieces = [
-        Piece(place(c), place(c) + 1, c, c) for c in map(chunks.__getitem__, order)
-    ]
-    where = {number: at for at, number in enumerate(order)}
-    firsts = [where[number] for number in range(len(chunks))]
-    return Line(pieces, chunks, firsts, [first + 1 for first in firsts])
+    pieces = [chunks[number] for number in order]
+    starts = [place(chunk) for chunk in pieces]
+    ends = [start + 1 for start in starts]
+    firsts = sorted(range(len(chunks)), key=order.__getitem__)
+    lasts = [first + 1 for first in firsts]
+    return Line(starts, ends, pieces, pieces, chunks, firsts, lasts)
 
 
 def _line_of_spans(
@@ -192,7 +194,7 @@ def _line_of_spans(
     places = {*starts, *ends}
     if longest > long:
         places.update(_within(chunks, long))
-    cuts = sorted(places if source is None else places | {0, len(source)})
+    cuts = sorted(places)
     numbers = {place: number for number, place in enumerate(cuts)}
     firsts, lasts = [numbers[at] for at in starts], [numbers[at] for at in ends]
     best: list[Chunk | None] = [None] * len(cuts)
@@ -204,19 +206,50 @@ def _line_of_spans(
             whole[first] = best[first] = chunk
         else:
             best[first:last] = [chunk] * (last - first)
-    pieces: list[Piece] = []
-    at: list[int] = []
-    for number, (start, end) in enumerate(pairwise(cuts)):
-        at.append(len(pieces))
-        inside = best[number]
-        if inside is not None:
-            pieces.append(Piece(start, end, inside, whole[number]))
-        elif source is not None:
-            sides = best[number - 1], best[number + 1]
-            pieces += _around(source, Span(start, end), sides, longest, room)
-    at.append(len(pieces))
-    firsts, lasts = [at[first] for first in firsts], [at[last] for last in lasts]
-    return Line(pieces, chunks, firsts, lasts, max_gap)
+    # Without the gaps.
+    kept = [number for number, chunk in enumerate(best) if chunk is not None]
+    at = {number: place for place, number in enumerate(kept)}
+    line = Line(
+        starts=[cuts[number] for number in kept],
+        ends=[cuts[number + 1] for number in kept],
+        best=[chunk for chunk in best if chunk is not None],
+        whole=[whole[number] for number in kept],
+        candidates=chunks,
+        firsts=[at[first] for first in firsts],
+        lasts=[at[last - 1] + 1 for last in lasts],
+        max_gap=max_gap,
+    )
+    return line if source is None else _with_gaps(line, source, longest, room)
+
+
+def _with_gaps(line: Line, source: str, longest: int, room: float) -> Line:
+    """The same with pieces of the full text between candidates and around them."""
+    gaps = zip([0, *line.ends], [*line.starts, len(source)], strict=True)
+    sides = pairwise([None, *line.best, None])
+    found = [
+        piece
+        for (begin, stop), near in zip(gaps, sides, strict=True)
+        if begin < stop
+        for piece in _around(source, Span(int(begin), int(stop)), near, longest, room)
+    ]
+    starts = [*line.starts, *(span.start for span, _ in found)]
+    ends = [*line.ends, *(span.end for span, _ in found)]
+    best = [*line.best, *(chunk for _, chunk in found)]
+    whole = [*line.whole, *(None for _ in found)]
+    order = sorted(range(len(starts)), key=starts.__getitem__)
+    at = {number: place for place, number in enumerate(order)}
+    return Line(
+        starts=[starts[number] for number in order],
+        ends=[ends[number] for number in order],
+        best=[best[number] for number in order],
+        whole=[whole[number] for number in order],
+        candidates=line.candidates,
+        firsts=[at[first] for first in line.firsts],
+        lasts=[at[last - 1] + 1 for last in line.lasts],
+        max_gap=line.max_gap,
+        source=source,
+        beside={at[number] for number in range(len(line.starts), len(starts))},
+    )
 
 
 def _within(chunks: Sequence[Chunk], long: float) -> Iterator[int]:
@@ -237,7 +270,7 @@ def _around(
     ends: tuple[Chunk | None, Chunk | None],
     length: int,
     room: float,
-) -> list[Piece]:
+) -> Iterator[tuple[Span, Chunk]]:
     """Text between two candidates, or before the first or behind the last."""
     before, after = ends
     start, end = gap
@@ -250,14 +283,12 @@ def _around(
             again = source.find(" ", again, end) + 1 or again
             stretches = [Span(start, stop), Span(again, end)]
     elif not room and not (before and after):
-        return []
-    pieces = []
+        return
     for a, b in (step for each in stretches for step in _steps(source, each, length)):
         nearer = before if a - start <= end - b else after
         beside = (before and after and nearer) or before or after
         if beside is not None:
-            pieces.append(Piece(a, b, beside, source=source))
-    return pieces
+            yield Span(a, b), beside
 
 
 def _steps(source: str, stretch: Span, length: int) -> Iterator[Span]:
