@@ -18,6 +18,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import accumulate
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
@@ -91,7 +92,13 @@ def expanded_order(
     order = sorted(range(len(starts)), key=starts.__getitem__)
     order.sort(key=ranks.__getitem__)
     order.sort(key=worths.__getitem__, reverse=True)
-    return PieceChunks(lines, order)
+    begins = [0, *accumulate(len(line.starts) for line in lines)]
+
+    def made(number: int) -> Chunk:
+        line = bisect_right(begins, number) - 1
+        return lines[line].chunk(number - begins[line])
+
+    return PieceChunks(order, made)
 
 
 def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
@@ -119,6 +126,8 @@ def _worths(line: Line, hits: float) -> list[float]:
 def _lent(line: Line, lending: float) -> dict[int, list[float]]:
     """All that the best candidates lend, by the number of the piece."""
     starts, ends = line.starts, line.ends
+    if len(starts) == 1:  # nothing stands beside it
+        return {}
     middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
     lent: defaultdict[int, list[float]] = defaultdict(list)
     for chunk, first, last in line.covered():

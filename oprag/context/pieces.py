@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from operator import sub
 from typing import overload
 
@@ -88,14 +87,13 @@ class PieceChunks(Sequence[Chunk]):
     """Pieces as chunks, each made when it is asked for: few of many are read.
 
     Args:
-        lines: What they are of.
-        order: Which, in any order: their numbers, which run on over the lines.
+        order: Their numbers, in any order.
+        made: Makes the chunk of a number.
     """
 
-    def __init__(self, lines: Sequence[Line], order: Sequence[int]) -> None:
-        self._lines = lines
+    def __init__(self, order: Sequence[int], made: Callable[[int], Chunk]) -> None:
         self._order = order
-        self._begins = [0, *accumulate(len(line.starts) for line in lines)]
+        self._made = made
 
     def __len__(self) -> int:
         return len(self._order)
@@ -106,10 +104,8 @@ class PieceChunks(Sequence[Chunk]):
     def __getitem__(self, at: slice) -> PieceChunks: ...
     def __getitem__(self, at: int | slice) -> Chunk | PieceChunks:
         if isinstance(at, slice):
-            return PieceChunks(self._lines, self._order[at])
-        number = self._order[at]
-        line = bisect_right(self._begins, number) - 1
-        return self._lines[line].chunk(number - self._begins[line])
+            return PieceChunks(self._order[at], self._made)
+        return self._made(self._order[at])
 
 
 def cut_into_lines(

@@ -161,7 +161,7 @@ def _partial_places(
             places = _read_scheme(hits, scheme, document, lenient=True)
         except PositionError:
             continue
-        if any(position is not None for position in places.positions):
+        if places and any(position is not None for position in places.positions):
             return places
     return _parts_alone(hits)
 
@@ -169,7 +169,7 @@ def _partial_places(
 def _known_places(hits: Sequence[Hit], ranks: Sequence[int], document: str) -> _Places:
     for scheme in SCHEMES:
         places = _read_scheme(hits, scheme, document)
-        if None not in places.positions:
+        if places and None not in places.positions:
             return places
     places = _parts_alone(hits)
     for rank, hit in zip(ranks, hits, strict=True):
@@ -181,17 +181,17 @@ def _known_places(hits: Sequence[Hit], ranks: Sequence[int], document: str) -> _
 
 def _read_scheme(
     hits: Sequence[Hit], scheme: Scheme, document: str, *, lenient: bool = False
-) -> _Places:
-    """Places by one scheme; None where a chunk does not follow it."""
+) -> _Places | None:
+    """Places by one scheme; None where the chunks do not follow it."""
     values = _raw(hits, scheme.start)
     starts = as_numbers(values)
     if None in starts and (not lenient or not any(s is not None for s in starts)):
         if scheme.characters and not lenient:
             refuse_negative(values, document)
-        return _nowhere(hits)
+        return None
     parts = _parts(hits, scheme.parts)
     if parts is None:
-        return _nowhere(hits)
+        return None
     if scheme.start == "start_index":
         refuse_sections(hits, parts, document)
     if not scheme.start:
