@@ -131,7 +131,8 @@ def as_number(value: Any) -> int | None:
 def as_numbers(values: Sequence[Any]) -> list[int | None]:
     """Do what `as_number` does for each value."""
     # Mostly all are plain numbers, which is soon said of all together.
-    if {*map(type, values)} == {int} and min(values) >= 0 and max(values) <= HIGHEST:
+    plain = None not in values and {*map(type, values)} == {int}
+    if plain and min(values) >= 0 and max(values) <= HIGHEST:
         return [*values]
     return [*map(as_number, values)]
 
