@@ -59,6 +59,13 @@ IN_USE = True
 """For tests, which compare what is made with this and without."""
 
 
+def _own_name(metadata: Mapping[str, Any]) -> str | None:
+    try:
+        return named_by(*map(metadata.get, NAMED_BY))
+    except TypeError:  # a list is no name
+        return own_name(metadata)
+
+
 class Columns(NamedTuple):
     """Hits, best first, before any of them is made."""
 
@@ -111,7 +118,7 @@ class InColumns(Arranged):
         ):
             first = metadatas[run[0]]
             span = first[CHAR_START], metadatas[run[-1]][CHAR_END]
-            name = own_name(first) or first[DOC_KEY]
+            name = _own_name(first) or first[DOC_KEY]
             citation = written_citation(first, span, name)
             if citation is None:
                 citation = f"{name}, characters {span[0]}-{span[1]}"
