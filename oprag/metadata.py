@@ -149,8 +149,11 @@ def own_name(metadata: Mapping[str, Any]) -> str | None:
     Returns:
         The name, or None where nothing tells it.
     """
-    found = map(metadata.get, NAMED_BY)
-    return named_by(*[value if isinstance(value, str) else None for value in found])
+    try:
+        return named_by(*map(metadata.get, NAMED_BY))
+    except TypeError:  # a list is no name
+        found = map(metadata.get, NAMED_BY)
+        return named_by(*[value if isinstance(value, str) else None for value in found])
 
 
 @lru_cache(maxsize=4096)  # one name stands on many chunks

@@ -445,6 +445,8 @@ def _check_without_metadata(options: ContextOptions, texts: Collection[str]) -> 
 
 def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:
     """Reject an entry of another type, and say which it is."""
+    if all(issubclass(each, kind) for each in {*map(type, entries)}):
+        return  # said of few types sooner than of each entry
     for index, entry in enumerate(entries):
         if not isinstance(entry, kind):
             place = f"{name}[{index}]"

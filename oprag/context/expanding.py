@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import accumulate
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
-from oprag.context.pieces import Line, Piece, PieceChunks, cut_into_lines
+from oprag.context.pieces import Line, PieceChunks, cut_into_lines
 
 # Chosen on five public question sets by leaving out one at a time (misses at six
 # budgets, mean of the sets): 10.8 %, where the best lender alone, as far as three
@@ -78,22 +79,26 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
-    if any(after.rank <= before.rank for before, after in pairwise(chunks)):
+    given = [chunk.rank for chunk in chunks]
+    if given != sorted({*given}):
         chunks = sorted(chunks, key=_in_one_order)
-    pieces: list[Piece] = []
-    worths: list[float] = []
-    for line in cut_into_lines(
+    lines = cut_into_lines(
         chunks, max_gap=max_gap, source_text=source_text, room=room, long=long
-    ):
-        pieces += line.pieces
-        worths += _worths(line, hits)
-    ranks = [piece.rank for piece in pieces]
-    starts = [piece.start for piece in pieces]
+    )
+    worths = [worth for line in lines for worth in _worths(line, hits)]
+    ranks = [rank for line in lines for rank in line.ranks()]
+    starts = [start for line in lines for start in line.starts]
     # One number at a time, and the first last: sooner than all in one.
-    order = sorted(range(len(pieces)), key=starts.__getitem__)
+    order = sorted(range(len(starts)), key=starts.__getitem__)
     order.sort(key=ranks.__getitem__)
     order.sort(key=worths.__getitem__, reverse=True)
-    return PieceChunks([pieces[number] for number in order])
+    begins = [0, *accumulate(len(line.starts) for line in lines)]
+
+    def made(number: int) -> Chunk:
+        line = bisect_right(begins, number) - 1
+        return lines[line].chunk(number - begins[line])
+
+    return PieceChunks(order, made)
 
 
 def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
@@ -102,48 +107,47 @@ def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
 
 
 def _worths(line: Line, hits: float) -> list[float]:
-    worths = [0.0] * len(line.pieces)
-    for chunk, first, last in line.candidates:
-        if chunk.rank < hits:
-            for number in range(first, last):
-                worths[number] += 1 / (_HEAD + chunk.rank)
+    worths = [0.0] * len(line.starts)
+    for chunk, first, last in line.covered():
+        if chunk.rank >= hits:
+            break
+        worth = 1 / (_HEAD + chunk.rank)
+        for number in range(first, last):
+            worths[number] += worth
     lent = _lent(line, min(hits, _LENDING))
-    for number, piece in enumerate(line.pieces):
-        if number in lent:
-            worths[number] += sum(sorted(lent[number])[-_LENDERS:])
-        elif piece.source is not None:
-            worths[number] = -_away(piece.best.span or (0, 0), piece)
+    for number, shares in lent.items():
+        worths[number] += sum(sorted(shares)[-_LENDERS:])
+    for number in line.beside:
+        if number not in lent:
+            worths[number] = -_away(line, number)
     return worths
 
 
 def _lent(line: Line, lending: float) -> dict[int, list[float]]:
     """All that the best candidates lend, by the number of the piece."""
-    pieces = line.pieces
-    middles = [(piece.start + piece.end) / 2 for piece in pieces]
-    lent: dict[int, list[float]] = {}
-    for chunk, first, last in line.candidates:
-        if chunk.rank < lending:
-            ends = pieces[first].start, pieces[last - 1].end
-            for number, share in _shares(chunk.rank, ends, middles, first, last):
-                lent.setdefault(number, []).append(share)
+    starts, ends = line.starts, line.ends
+    if len(starts) == 1:  # nothing stands beside it
+        return {}
+    middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
+    lent: defaultdict[int, list[float]] = defaultdict(list)
+    for chunk, first, last in line.covered():
+        rank = chunk.rank
+        if rank >= lending:
+            break
+        start, end = starts[first], ends[last - 1]
+        length = end - start
+        far = _REACH * length
+        for number in range(bisect_left(middles, start - far, 0, first), first):
+            lent[number].append(lent_worth(rank, (start - middles[number]) / length))
+        for number in range(last, bisect_right(middles, end + far, last)):
+            lent[number].append(lent_worth(rank, (middles[number] - end) / length))
     return lent
 
 
-def _shares(
-    rank: int, ends: tuple[float, float], middles: list[float], first: int, last: int
-) -> Iterator[tuple[int, float]]:
-    """What a candidate lends to each of the pieces beside it, by their numbers."""
-    start, end = ends
-    length = end - start
-    far = _REACH * length
-    for number in range(bisect_left(middles, start - far, 0, first), first):
-        yield number, lent_worth(rank, (start - middles[number]) / length)
-    for number in range(last, bisect_right(middles, end + far, last)):
-        yield number, lent_worth(rank, (middles[number] - end) / length)
-
-
-def _away(span: tuple[int, int], piece: Piece) -> float:
-    return max(piece.start - span[1], span[0] - piece.end)
+def _away(line: Line, number: int) -> float:
+    """How far a piece stands from the candidate nearest to it."""
+    start, end = line.best[number].span or (0, 0)
+    return max(line.starts[number] - end, start - line.ends[number])
 
 
 def lent_worth(rank: int, distance: float) -> float:

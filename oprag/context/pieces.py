@@ -14,9 +14,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub
 from typing import overload
 
 from oprag.chunk import Chunk, Span
@@ -29,50 +30,73 @@ _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
 
 
 @dataclass(slots=True)
-class Piece:
-    """Text that every candidate covers wholly or not at all."""
+class Line:
+    """One document or part, cut into pieces: a column for each thing known of them.
 
-    start: float
-    """Where it begins: characters, or the ordinal where there are only these."""
-    end: float
+    They stand in reading order. Of thousands few are read, and `chunk` makes these.
+    """
+
+    starts: Sequence[float]
+    """Where each begins: characters, or the ordinal where there are only these."""
+    ends: Sequence[float]
     """Where it ends, exclusive."""
-    best: Chunk
+    best: Sequence[Chunk]
     """The best candidate it is in; for text of the full document the nearest one."""
-    whole: Chunk | None = None
+    whole: Sequence[Chunk | None]
     """The candidate that is just this text."""
+    candidates: Sequence[Chunk]
+    """Best first."""
+    firsts: Sequence[int]
+    """The first piece that each candidate covers."""
+    lasts: Sequence[int]
+    """One past the last."""
+    max_gap: int = 0
+    """Characters between two pieces that still touch."""
     source: str | None = None
-    """The full document, for text that is in no candidate."""
+    """The full document, if it is known."""
+    beside: Collection[int] = ()
+    """The numbers of pieces that are in no candidate, but in the full document."""
 
-    @property
-    def rank(self) -> int:
-        """Rank of the candidate that it is made of."""
-        return (self.whole or self.best).rank
+    def ranks(self) -> list[int]:
+        """For each piece, the rank of the candidate that it is made of."""
+        pairs = zip(self.whole, self.best, strict=True)
+        return [(whole or best).rank for whole, best in pairs]
 
-    @property
-    def chunk(self) -> Chunk:
-        """The text as a chunk: the candidate itself where it is the whole of it."""
-        if self.whole is not None:
-            return self.whole
-        start, end = int(self.start), int(self.end)
-        if self.source is not None:
-            return slice_of(self.best, self.source[start:end], start, end)
-        offset = start - (self.best.span or Span(0, 0)).start
-        text = self.best.text[offset : offset + end - start]
-        return slice_of(self.best, text, start, end)
+    def chunk(self, number: int) -> Chunk:
+        """A piece as a chunk: the candidate itself where it is the whole of it."""
+        whole, best = self.whole[number], self.best[number]
+        if whole is not None:
+            return whole
+        start, end = int(self.starts[number]), int(self.ends[number])
+        if self.source is not None and number in self.beside:
+            return slice_of(best, self.source[start:end], start, end)
+        offset = start - (best.span or Span(0, 0)).start
+        return slice_of(best, best.text[offset : offset + end - start], start, end)
+
+    def covered(self) -> Iterator[tuple[Chunk, int, int]]:
+        """Each candidate, best first, with the pieces it covers: first, last + 1."""
+        return zip(self.candidates, self.firsts, self.lasts, strict=True)
+
+    def touching(self) -> list[bool]:
+        """For each piece, whether it follows the piece before without a gap."""
+        reached = [-math.inf, *(end + self.max_gap for end in self.ends)]
+        return [start <= end for start, end in zip(self.starts, reached, strict=False)]
 
 
 class PieceChunks(Sequence[Chunk]):
     """Pieces as chunks, each made when it is asked for: few of many are read.
 
     Args:
-        pieces: In any order.
+        order: Their numbers, in any order.
+        made: Makes the chunk of a number.
     """
 
-    def __init__(self, pieces: Sequence[Piece]) -> None:
-        self._pieces = pieces
+    def __init__(self, order: Sequence[int], made: Callable[[int], Chunk]) -> None:
+        self._order = order
+        self._made = made
 
     def __len__(self) -> int:
-        return len(self._pieces)
+        return len(self._order)
 
     @overload
     def __getitem__(self, at: int) -> Chunk: ...
@@ -80,25 +104,8 @@ class PieceChunks(Sequence[Chunk]):
     def __getitem__(self, at: slice) -> PieceChunks: ...
     def __getitem__(self, at: int | slice) -> Chunk | PieceChunks:
         if isinstance(at, slice):
-            return PieceChunks(self._pieces[at])
-        return self._pieces[at].chunk
-
-
-@dataclass(slots=True)
-class Line:
-    """The pieces of one document or part, in reading order."""
-
-    pieces: list[Piece]
-    candidates: list[tuple[Chunk, int, int]]
-    """Each candidate, best first, with the pieces it covers: first, last + 1."""
-    max_gap: int = 0
-    """Characters between two pieces that still touch."""
-
-    def touching(self) -> list[bool]:
-        """For each piece, whether it follows the piece before without a gap."""
-        reached = [-math.inf, *(piece.end + self.max_gap for piece in self.pieces)]
-        starts = [piece.start for piece in self.pieces]
-        return [start <= end for start, end in zip(starts, reached, strict=False)]
+            return PieceChunks(self._order[at], self._made)
+        return self._made(self._order[at])
 
 
 def cut_into_lines(
@@ -161,12 +168,12 @@ def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
         return chunk.position[-1] if chunk.position else 0
 
     order = sorted(range(len(chunks)), key=lambda number: place(chunks[number]))
-    pieces = [
-        Piece(place(c), place(c) + 1, c, c) for c in map(chunks.__getitem__, order)
-    ]
-    where = {number: at for at, number in enumerate(order)}
-    candidates = [(c, where[n], where[n] + 1) for n, c in enumerate(chunks)]
-    return Line(pieces, candidates)
+    pieces = [chunks[number] for number in order]
+    starts = [place(chunk) for chunk in pieces]
+    ends = [start + 1 for start in starts]
+    firsts = sorted(range(len(chunks)), key=order.__getitem__)
+    lasts = [first + 1 for first in firsts]
+    return Line(starts, ends, pieces, pieces, chunks, firsts, lasts)
 
 
 def _line_of_spans(
@@ -176,48 +183,81 @@ def _line_of_spans(
     room: float,
     long: float,
 ) -> Line:
-    spans = [chunk.span or Span(0, 0) for chunk in chunks]
     source = None if source_text is None else proved_source(chunks, source_text)
-    ends = {place for span in spans for place in span}
-    for chunk in chunks:
-        if len(chunk.text) > long:
-            ends.update(_within(chunk, long / _PARTS))
-    cuts = sorted(ends if source is None else ends | {0, len(source)})
+    spans = [chunk.span or Span(0, 0) for chunk in chunks]
+    starts, ends = [span[0] for span in spans], [span[1] for span in spans]
+    longest = max(map(sub, ends, starts))
+    places = {*starts, *ends}
+    if longest > long:
+        places.update(_within(chunks, long))
+    cuts = sorted(places)
     numbers = {place: number for number, place in enumerate(cuts)}
-    reached = [(numbers[start], numbers[end]) for start, end in spans]
+    firsts, lasts = [numbers[at] for at in starts], [numbers[at] for at in ends]
     best: list[Chunk | None] = [None] * len(cuts)
-    whole: dict[int, Chunk] = {}
-    for chunk, (first, last) in zip(reversed(chunks), reversed(reached), strict=True):
+    whole: list[Chunk | None] = [None] * len(cuts)
+    for chunk, first, last in zip(
+        reversed(chunks), reversed(firsts), reversed(lasts), strict=True
+    ):
         if last == first + 1:  # the best comes last, over all others
             whole[first] = best[first] = chunk
         else:
             best[first:last] = [chunk] * (last - first)
-    longest = max(end - start for start, end in spans)
-    pieces: list[Piece] = []
-    at: list[int] = []
-    for number, (start, end) in enumerate(pairwise(cuts)):
-        at.append(len(pieces))
-        inside = best[number]
-        if inside is not None:
-            pieces.append(Piece(start, end, inside, whole.get(number)))
-        elif source is not None:
-            sides = best[number - 1], best[number + 1]
-            pieces += _around(source, Span(start, end), sides, longest, room)
-    at.append(len(pieces))
-    candidates = [
-        (chunk, at[first], at[last])
-        for chunk, (first, last) in zip(chunks, reached, strict=True)
+    # Without the gaps.
+    kept = [number for number, chunk in enumerate(best) if chunk is not None]
+    at = {number: place for place, number in enumerate(kept)}
+    line = Line(
+        starts=[cuts[number] for number in kept],
+        ends=[cuts[number + 1] for number in kept],
+        best=[chunk for chunk in best if chunk is not None],
+        whole=[whole[number] for number in kept],
+        candidates=chunks,
+        firsts=[at[first] for first in firsts],
+        lasts=[at[last - 1] + 1 for last in lasts],
+        max_gap=max_gap,
+    )
+    return line if source is None else _with_gaps(line, source, longest, room)
+
+
+def _with_gaps(line: Line, source: str, longest: int, room: float) -> Line:
+    """The same with pieces of the full text between candidates and around them."""
+    gaps = zip([0, *line.ends], [*line.starts, len(source)], strict=True)
+    sides = pairwise([None, *line.best, None])
+    found = [
+        piece
+        for (begin, stop), near in zip(gaps, sides, strict=True)
+        if begin < stop
+        for piece in _around(source, Span(int(begin), int(stop)), near, longest, room)
     ]
-    return Line(pieces, candidates, max_gap)
+    starts = [*line.starts, *(span.start for span, _ in found)]
+    ends = [*line.ends, *(span.end for span, _ in found)]
+    best = [*line.best, *(chunk for _, chunk in found)]
+    whole = [*line.whole, *(None for _ in found)]
+    order = sorted(range(len(starts)), key=starts.__getitem__)
+    at = {number: place for place, number in enumerate(order)}
+    return Line(
+        starts=[starts[number] for number in order],
+        ends=[ends[number] for number in order],
+        best=[best[number] for number in order],
+        whole=[whole[number] for number in order],
+        candidates=line.candidates,
+        firsts=[at[first] for first in line.firsts],
+        lasts=[at[last - 1] + 1 for last in line.lasts],
+        max_gap=line.max_gap,
+        source=source,
+        beside={at[number] for number in range(len(line.starts), len(starts))},
+    )
 
 
-def _within(chunk: Chunk, least: float) -> Iterator[int]:
-    """Where sentences of a chunk end, each so far behind the one before at least."""
-    at, last = 0, len(chunk.text)
-    for match in _SENTENCE_END.finditer(chunk.text):
-        if match.end() - at >= least and last - match.end() >= least:
-            at = match.end()
-            yield (chunk.span or Span(0, 0)).start + at
+def _within(chunks: Sequence[Chunk], long: float) -> Iterator[int]:
+    """Where sentences of long chunks end, each some way behind the one before."""
+    least = long / _PARTS
+    for chunk in chunks:
+        if len(chunk.text) > long:
+            at, last = 0, len(chunk.text)
+            for match in _SENTENCE_END.finditer(chunk.text):
+                if match.end() - at >= least and last - match.end() >= least:
+                    at = match.end()
+                    yield (chunk.span or Span(0, 0)).start + at
 
 
 def _around(
@@ -226,7 +266,7 @@ def _around(
     ends: tuple[Chunk | None, Chunk | None],
     length: int,
     room: float,
-) -> list[Piece]:
+) -> Iterator[tuple[Span, Chunk]]:
     """Text between two candidates, or before the first or behind the last."""
     before, after = ends
     start, end = gap
@@ -239,14 +279,12 @@ def _around(
             again = source.find(" ", again, end) + 1 or again
             stretches = [Span(start, stop), Span(again, end)]
     elif not room and not (before and after):
-        return []
-    pieces = []
+        return
     for a, b in (step for each in stretches for step in _steps(source, each, length)):
         nearer = before if a - start <= end - b else after
         beside = (before and after and nearer) or before or after
         if beside is not None:
-            pieces.append(Piece(a, b, beside, source=source))
-    return pieces
+            yield Span(a, b), beside
 
 
 def _steps(source: str, stretch: Span, length: int) -> Iterator[Span]:

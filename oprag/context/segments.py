@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
-from oprag.context.pieces import Piece, cut_into_lines
+from oprag.context.pieces import cut_into_lines
 
 _PENALTY = 0.18
 _DECAY = 30
@@ -31,6 +31,12 @@ class Segment(NamedTuple):
     first: int
     last: int
     value: float
+
+
+class _Piece(NamedTuple):
+    chunk: Chunk
+    rank: int | None
+    """Of the best candidate it is in; None where it is in none."""
 
 
 def extract_segments(
@@ -151,13 +157,13 @@ def segment_order(
     if not chunks:
         return []
     lines = cut_into_lines(chunks, max_gap=max_gap, source_text=source_text)
-    pieces: list[list[Piece]] = []
+    pieces: list[list[_Piece]] = []
     for line in lines:
-        for piece, touches in zip(line.pieces, line.touching(), strict=True):
-            if touches:
-                pieces[-1].append(piece)
-            else:
-                pieces.append([piece])
+        for number, touches in enumerate(line.touching()):
+            if not touches:
+                pieces.append([])
+            rank = None if number in line.beside else line.best[number].rank
+            pieces[-1].append(_Piece(line.chunk(number), rank))
     sizes = [[max(1, cost(piece.chunk)) for piece in run] for run in pieces]
     every = sorted(size for run in sizes for size in run)
     typical = every[len(every) // 2]
@@ -177,7 +183,7 @@ def segment_order(
     return chosen or list(chunks[:1])
 
 
-def _value(piece: Piece, size: int, typical: int, decay: float) -> float:
-    if piece.source is not None:
+def _value(piece: _Piece, size: int, typical: int, decay: float) -> float:
+    if piece.rank is None:
         return -_PENALTY * size / typical
-    return math.exp(-piece.best.rank / decay) - _PENALTY
+    return math.exp(-piece.rank / decay) - _PENALTY

@@ -128,6 +128,15 @@ def as_number(value: Any) -> int | None:
     return number if 0 <= number <= HIGHEST else None
 
 
+def as_numbers(values: Sequence[Any]) -> list[int | None]:
+    """Do what `as_number` does for each value."""
+    # Mostly all are plain numbers, which is soon said of all together.
+    plain = None not in values and {*map(type, values)} == {int}
+    if plain and min(values) >= 0 and max(values) <= HIGHEST:
+        return [*values]
+    return [*map(as_number, values)]
+
+
 def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
     """Value of a user's key: called, or a metadata key, a path, an attribute.
 
@@ -237,18 +246,19 @@ def read_documents(
     keys = None if document_key is None else as_list(document_key)
     documents = []
     for rank, hit in enumerate(hits):
+        metadata = hit.metadata
         if keys is None:
-            key = hit.metadata.get(DOC_KEY)
+            key = metadata.get(DOC_KEY)
             if type(key) is not str or key in _NO_NAME:
                 key = _known_key(hit)
         else:
-            key = _first_name(look_up(hit.metadata, hit.subject, k) for k in keys)
+            key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
         if key is None:
             if missing_document == "error":
                 raise _missing(hit, rank, document_key, position_keys)
             key = ""
-        ours = DOC_URI in hit.metadata or DOC_KEY in hit.metadata
-        documents.append((key, (own_name(hit.metadata) if ours else None) or key))
+        ours = DOC_KEY in metadata or DOC_URI in metadata
+        documents.append((key, (own_name(metadata) if ours else None) or key))
     return documents
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import InvalidSpanError, MissingPositionError, PositionError
@@ -22,6 +22,7 @@ from oprag.positions.keys import (
     Scheme,
     as_list,
     as_number,
+    as_numbers,
     look_up,
 )
 from oprag.positions.missing import no_position, only_a_label
@@ -34,8 +35,21 @@ from oprag.positions.validity import (
 
 _ENDS = {scheme.start: scheme.end for scheme in SCHEMES if scheme.characters}
 
-_Place: TypeAlias = tuple[tuple[float, ...], Span | None, int | None]
-"""Position, span and part of one chunk."""
+_Position: TypeAlias = tuple[float, ...]
+_Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
+
+
+class _Places(NamedTuple):
+    """Where the chunks of a document stand, each without a position None in all."""
+
+    positions: Sequence[_Position | None]
+    spans: Sequence[Span | None]
+    parts: Sequence[int | None]
+
+
+def _nowhere(hits: Sequence[Hit]) -> _Places:
+    nothing = [None] * len(hits)
+    return _Places(nothing, nothing, nothing)
 
 
 def read_chunks(
@@ -74,8 +88,9 @@ def read_chunks(
     for key, indexes in groups.items():
         members = [hits[index] for index in indexes]
         places = _places(members, indexes, key, position_keys, missing_position)
-        for index, hit, place in zip(indexes, members, places, strict=True):
-            position, span, part = place or (None, None, None)
+        for index, hit, position, span, part in zip(
+            indexes, members, *places, strict=True
+        ):
             chunks[index] = Chunk(
                 hit.text,
                 key,
@@ -115,14 +130,14 @@ def _places(
     document: str,
     position_keys: PositionKeys | None,
     policy: MissingPosition,
-) -> Sequence[_Place | None]:
+) -> _Places:
     try:
         if position_keys is None:
             places = _known_places(hits, ranks, document)
         else:
             places = _named_places(hits, document, position_keys)
-        if None in places:
-            partial = _partial_places(hits, document, position_keys)
+        if None in places.positions:
+            partial, *_ = _partial_places(hits, document, position_keys)
             raise no_position(hits, ranks, partial, document, position_keys)
     except PositionError as error:
         if len({hit.text for hit in hits}) > 1:
@@ -130,14 +145,14 @@ def _places(
                 raise
             located = policy == "locate" and not isinstance(error, MissingPositionError)
             if policy == "rank" or located:
-                return [None] * len(hits)
+                return _nowhere(hits)
         return _partial_places(hits, document, position_keys)
     return places
 
 
 def _partial_places(
     hits: Sequence[Hit], document: str, position_keys: PositionKeys | None
-) -> Sequence[_Place | None]:
+) -> _Places:
     """Places of the chunks that have one, for `missing_position="last"`."""
     if position_keys is not None:
         return _named_places(hits, document, position_keys, lenient=True)
@@ -146,60 +161,64 @@ def _partial_places(
             places = _read_scheme(hits, scheme, document, lenient=True)
         except PositionError:
             continue
-        if any(place is not None for place in places):
+        if places and any(position is not None for position in places.positions):
             return places
     return _parts_alone(hits)
 
 
-def _known_places(
-    hits: Sequence[Hit], ranks: Sequence[int], document: str
-) -> Sequence[_Place | None]:
+def _known_places(hits: Sequence[Hit], ranks: Sequence[int], document: str) -> _Places:
     for scheme in SCHEMES:
         places = _read_scheme(hits, scheme, document)
-        if None not in places:
+        if places and None not in places.positions:
             return places
     places = _parts_alone(hits)
     for rank, hit in zip(ranks, hits, strict=True):
         label = hit.metadata.get("page_label")
-        if None in places and label is not None and as_number(label) is None:
+        if None in places.positions and label is not None and as_number(label) is None:
             raise only_a_label(document, rank, hit, label)
     return places
 
 
 def _read_scheme(
     hits: Sequence[Hit], scheme: Scheme, document: str, *, lenient: bool = False
-) -> Sequence[_Place | None]:
-    """Places by one scheme; None where a chunk does not follow it."""
+) -> _Places | None:
+    """Places by one scheme; None where the chunks do not follow it."""
     values = _raw(hits, scheme.start)
-    starts = [as_number(value) for value in values]
-    nothing: list[_Place | None] = [None] * len(hits)
+    starts = as_numbers(values)
     if None in starts and (not lenient or not any(s is not None for s in starts)):
         if scheme.characters and not lenient:
             refuse_negative(values, document)
-        return nothing
+        return None
     parts = _parts(hits, scheme.parts)
     if parts is None:
-        return nothing
+        return None
     if scheme.start == "start_index":
         refuse_sections(hits, parts, document)
     if not scheme.start:
         refuse_frames(hits, starts, parts, document)
-    if not scheme.characters:
-        return [
-            None if start is None else ((part or 0, start), None, part)
+    if None in starts:
+        parts = [
+            None if start is None else part
             for start, part in zip(starts, parts, strict=True)
         ]
-    return [
-        None if start is None else _place(hit, start, end, part, document)
-        for hit, start, end, part in zip(
-            hits, starts, _ends(hits, scheme), parts, strict=True
-        )
+    if not scheme.characters:
+        positions = [
+            None if start is None else (part or 0, start)
+            for start, part in zip(starts, parts, strict=True)
+        ]
+        return _Places(positions, [None] * len(hits), parts)
+    spans = [
+        None if start is None else Span(start, _end_at(end, start, hit, document))
+        for hit, start, end in zip(hits, starts, _ends(hits, scheme), strict=True)
     ]
-
-
-def _place(hit: Hit, start: int, end: Any, part: int | None, document: str) -> _Place:
-    end = _end_at(end, start, hit, document)
-    return (part or 0, start, end), Span(start, end), part
+    return _Places(
+        [
+            None if span is None else (part or 0, *span)
+            for span, part in zip(spans, parts, strict=True)
+        ],
+        spans,
+        parts,
+    )
 
 
 def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
@@ -245,15 +264,16 @@ def _parts(hits: Sequence[Hit], keys: tuple[str, ...]) -> list[int | None] | Non
         if all(value is None for value in column):
             continue
         named = True
-        numbers = [as_number(value) for value in column]
+        numbers = as_numbers(column)
         if None not in numbers:
             return numbers
     return None if named else [None] * len(hits)
 
 
-def _parts_alone(hits: Sequence[Hit]) -> Sequence[_Place | None]:
+def _parts_alone(hits: Sequence[Hit]) -> _Places:
     parts = _parts(hits, PART_KEYS) or [None] * len(hits)
-    return [None if part is None else ((part,), None, part) for part in parts]
+    positions = [None if part is None else (part,) for part in parts]
+    return _Places(positions, [None] * len(hits), parts)
 
 
 def _named_places(
@@ -262,14 +282,14 @@ def _named_places(
     position_keys: PositionKeys,
     *,
     lenient: bool = False,
-) -> Sequence[_Place | None]:
+) -> _Places:
     keys = as_list(position_keys)
-    places: list[_Place | None] = []
+    places: list[_Place] = []
     for hit in hits:
         values = [look_up(hit.metadata, hit.subject, key) for key in keys]
         numbers = [number for value in values for number in _user_numbers(value)]
         if any(number is None for number in numbers):
-            places.append(None)
+            places.append((None, None, None))
             continue
         position = tuple(number for number in numbers if number is not None)
         span = None
@@ -279,10 +299,10 @@ def _named_places(
             if not lenient:
                 raise
         places.append(_named_place(position, span))
-    return places
+    return _Places(*map(list, zip(*places, strict=True)))
 
 
-def _named_place(position: tuple[float, ...], span: Span | None) -> _Place:
+def _named_place(position: _Position, span: Span | None) -> _Place:
     """Place by the user's keys; a number before the offset is the offset's part.
 
     With more than one, or a fraction, no single part number tells the scopes apart;

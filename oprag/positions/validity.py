@@ -131,10 +131,13 @@ def without_duplicates(chunks: Iterable[Chunk]) -> list[Chunk]:
     Returns:
         A new list in the order of the input.
     """
-    best: dict[tuple[str, tuple[float, ...] | None, str], Chunk] = {}
+    best: dict[tuple[object, ...], Chunk] = {}
     for chunk in chunks:
-        key = (chunk.document, chunk.position, chunk.text)
+        key: tuple[object, ...] = (chunk.document, chunk.position)
         known = best.get(key)
+        if known is not None and known.text != chunk.text:
+            key = (*key, chunk.text)  # only here: to hash all texts takes long
+            known = best.get(key)
         if known is None or chunk.rank < known.rank:
             best[key] = chunk
     return list(best.values())
@@ -227,21 +230,24 @@ def _contradiction(document: str, chunks: Sequence[Chunk]) -> PositionError | No
     placed.sort(key=attrgetter("position"))
     if _apart(placed):
         return None
+    before: Chunk | None = None
     reach: Chunk | None = None
-    end = 0
-    for before, chunk in zip([None, *placed], placed, strict=False):
+    begin = end = 0
+    for chunk in placed:
         if before is not None and before.position == chunk.position:
             return _same_place(document, before, chunk)
-        span = chunk.span
+        before, span = chunk, chunk.span
         if span is None or not chunk.exact:
             continue
+        start, stop = span
         if reach is None or reach.part != chunk.part:
-            reach, end = chunk, span[1]
+            reach, begin, end = chunk, start, stop
             continue
-        if span[0] < end and _disagree(reach, chunk):
+        shared = chunk.text[: end - start]
+        if start < end and not reach.text.startswith(shared, start - begin):
             return _conflict(document, reach, chunk)
-        if span[1] > end:
-            reach, end = chunk, span[1]
+        if stop > end:
+            reach, begin, end = chunk, start, stop
     return None
 
 
@@ -259,17 +265,6 @@ def _apart(placed: Sequence[Chunk]) -> bool:
             return False
         end, scope = span[1], chunk.part
     return True
-
-
-def _disagree(left: Chunk, right: Chunk) -> bool:
-    """Whether two exact chunks differ where they overlap; `left` starts first."""
-    if left.span is None or right.span is None:
-        return False
-    shared = min(left.span[1], right.span[1]) - right.span[0]
-    if shared <= 0:
-        return False
-    offset = right.span[0] - left.span[0]
-    return not left.text.startswith(right.text[:shared], offset)
 
 
 def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:

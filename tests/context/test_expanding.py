@@ -163,11 +163,12 @@ def test_pieces_are_disjoint_and_hold_what_was_retrieved(chunks):
 @given(_candidates())
 def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
     def worth(piece):
-        middle = (piece.start + piece.end) / 2
+        first, last = piece
+        middle = (first + last) / 2
         own, lent = 0.0, []
         for c in chunks:
             start, end = c.span
-            if start <= piece.start and piece.end <= end:
+            if start <= first and last <= end:
                 own += 1 / (3 + c.rank)
                 continue
             distance = max(start - middle, middle - end) / (end - start)
@@ -176,8 +177,9 @@ def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
         return own + sum(sorted(lent)[-4:])
 
     (line,) = cut_into_lines(chunks, max_gap=0)
-    expected = sorted(map(worth, line.pieces), reverse=True)
-    by_place = {(p.start, p.end): worth(p) for p in line.pieces}
+    pieces = list(zip(line.starts, line.ends, strict=True))
+    expected = sorted(map(worth, pieces), reverse=True)
+    by_place = {piece: worth(piece) for piece in pieces}
     found = [by_place[tuple(c.span)] for c in expanded_order(chunks)]
     assert found == pytest.approx(expected)
 

@@ -28,6 +28,17 @@ def test_duplicates_from_several_queries_are_one_chunk_with_the_best_rank():
     assert (second.text, second.rank) == ("b", 0)
 
 
+def test_of_several_texts_at_one_position_each_is_kept_once_with_its_best_rank():
+    chunks = [_at(0, 3, rank, text) for rank, text in enumerate("abbacba", 1)]
+
+    kept = without_duplicates([*chunks, _at(0, 3, 0, "b")])
+    assert [(chunk.text, chunk.rank) for chunk in kept] == [
+        ("a", 1),
+        ("b", 0),
+        ("c", 5),
+    ]
+
+
 def test_equal_texts_at_two_positions_are_two_chunks():
     metadatas = [{"source": "s", "start_index": i} for i in (5, 0)]
 
