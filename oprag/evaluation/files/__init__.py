@@ -5,6 +5,12 @@ a file of this format is read.
 """
 
 from oprag.evaluation.files.html import Shown, shown_text
+from oprag.evaluation.files.pdf_places import (
+    PdfRectangle,
+    highlight_pdf,
+    pdf_page_image,
+    pdf_places,
+)
 from oprag.evaluation.files.reading import (
     HTML_ENDINGS,
     FilesRead,
@@ -20,9 +26,13 @@ __all__ = [
     "HTML_ENDINGS",
     "FileText",
     "FilesRead",
+    "PdfRectangle",
     "Shown",
     "files_in",
+    "highlight_pdf",
     "joined",
+    "pdf_page_image",
+    "pdf_places",
     "read_file",
     "read_files",
     "shown_text",

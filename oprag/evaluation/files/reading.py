@@ -160,7 +160,7 @@ def read_file(path: Path) -> list[FileText]:
 
     Raises:
         UnreadableFileError: It is missing, unreadable, empty or binary, or in another
-            encoding; or a PDF, and pypdf is not installed.
+            encoding; or a PDF, and pypdfium2 is not installed.
     """
     try:
         return _texts(path, path.read_bytes())
