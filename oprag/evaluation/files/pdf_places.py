@@ -11,6 +11,7 @@ import re
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
+from ctypes import c_double
 from typing import Any, NamedTuple
 
 from oprag.chunk import Span
@@ -18,6 +19,9 @@ from oprag.evaluation.files.pdf import OpenPage, open_page, open_pdf, pdfium
 
 _COLOUR = (255, 214, 0)
 """Of a highlight: red, green, blue."""
+
+_SAME_LINE = 0.5
+"""Points between what two characters of one line stand on, at most."""
 
 _NAMES = re.compile(rb"/ID\[(?P<own><\w*>)(?P<version><\w{32}>)\]")
 
@@ -36,7 +40,7 @@ class PdfRectangle(NamedTuple):
 
 
 def pdf_places(data: bytes, page: int, spans: Sequence[Span]) -> list[PdfRectangle]:
-    """Find where characters of a page's text are: a rectangle for each line of a span.
+    """Find where characters of a page's text are: rectangles, line by line.
 
     Args:
         data: The PDF.
@@ -115,20 +119,39 @@ def _named(data: bytes, *, had_name: bool) -> bytes:
 
 
 def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:
-    """The rectangles of a span, one for each line."""
-    lines = []
-    start, end = span
-    for line in opened.text[start:end].split("\n"):
-        boxes = [
-            opened.characters.get_charbox(opened.indices[index])
-            for index, character in enumerate(line, start)
-            if not character.isspace()
-        ]
-        if boxes:
-            left, bottom, right, top = zip(*boxes, strict=True)
-            lines.append(PdfRectangle(min(left), min(bottom), max(right), max(top)))
-        start += len(line) + 1
+    """The rectangles of a span, one for each stretch on one line.
+
+    What is raised or lowered, such as the mark of a note, stands on a line of its own:
+    one rectangle around both would reach into the next line.
+    """
+    lines: list[PdfRectangle] = []
+    line: tuple[float, float] | None = None
+    for index in range(*slice(*span).indices(len(opened.text))):
+        character, found = opened.text[index], opened.indices[index]
+        if character == "\n":
+            line = None
+        if character.isspace():
+            continue
+        start = _origin(opened, found)
+        box = PdfRectangle(*opened.characters.get_charbox(found))
+        if line and min(abs(start[0] - line[0]), abs(start[1] - line[1])) < _SAME_LINE:
+            lines[-1] = _around([lines[-1], box])
+        else:
+            lines.append(box)
+        line = start
     return lines
+
+
+def _origin(opened: OpenPage, index: int) -> tuple[float, float]:
+    """The point of the line that a character stands on where it begins."""
+    x, y = c_double(), c_double()
+    pdfium().raw.FPDFText_GetCharOrigin(opened.characters, index, x, y)
+    return x.value, y.value
+
+
+def _around(boxes: Sequence[PdfRectangle]) -> PdfRectangle:
+    left, bottom, right, top = zip(*boxes, strict=True)
+    return PdfRectangle(min(left), min(bottom), max(right), max(top))
 
 
 def _highlight(opened: OpenPage, spans: Sequence[Span]) -> None:
@@ -138,10 +161,9 @@ def _highlight(opened: OpenPage, spans: Sequence[Span]) -> None:
         lines = _lines(opened, span)
         if not lines:
             continue
-        left, bottom, right, top = zip(*lines, strict=True)
         annotation = raw.FPDFPage_CreateAnnot(opened.page, raw.FPDF_ANNOT_HIGHLIGHT)
-        around = raw.FS_RECTF(min(left), max(top), max(right), min(bottom))
-        raw.FPDFAnnot_SetRect(annotation, around)
+        left, bottom, right, top = _around(lines)
+        raw.FPDFAnnot_SetRect(annotation, raw.FS_RECTF(left, top, right, bottom))
         raw.FPDFAnnot_SetColor(annotation, raw.FPDFANNOT_COLORTYPE_Color, *_COLOUR, 255)
         raw.FPDFAnnot_SetFlags(annotation, raw.FPDF_ANNOT_FLAG_PRINT)
         for each in lines:
