@@ -327,9 +327,12 @@ def test_threads_with_pdfs_wait_for_one_another():
     data = WRITERS["fpdf2"](PARAGRAPHS, NOTES, Form(2, embedded=True))
     expected = pdf_pages(data)
 
-    with ThreadPoolExecutor(4) as threads:
-        with open_pdf(data) as document, open_page(document, 0):
-            read = [threads.submit(pdf_pages, data) for _ in range(12)]
-            assert not wait(read, timeout=0.3, return_when=FIRST_COMPLETED).done
+    with (
+        ThreadPoolExecutor(4) as threads,
+        open_pdf(data) as document,
+        open_page(document, 0),
+    ):
+        read = [threads.submit(pdf_pages, data) for _ in range(12)]
+        assert not wait(read, timeout=0.3, return_when=FIRST_COMPLETED).done
 
     assert [each.result() for each in read] == [expected] * 12
