@@ -91,7 +91,7 @@ def highlight_pdf(data: bytes, spans: Mapping[int, Sequence[Span]]) -> bytes:
         spans: Which characters of a page's text, by the page's number from 0.
 
     Returns:
-        The new PDF; the same bytes each time.
+        The new PDF; the same bytes each time, unless it is encrypted by AES.
 
     Raises:
         As `pdf_places`.
