@@ -75,7 +75,8 @@ def pdf_page_image(
     """
     with open_pdf(data) as document, open_page(document, page) as opened:
         _highlight(opened, spans)
-        scale = width / opened.page.get_width()
+        # PDFium rounds up, and may be given a little more than was meant.
+        scale = (width - 0.5) / opened.page.get_width()
         bitmap = opened.page.render(scale=scale, rev_byteorder=True)
         try:
             return _png(bitmap)
@@ -181,7 +182,7 @@ def _png(bitmap: Any) -> bytes:
     starts = range(0, bitmap.height * bitmap.stride, bitmap.stride)
     rows = b"".join(b"\0" + pixels[start : start + row] for start in starts)
     size = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, 2, 0, 0, 0)
-    parts = b"IHDR" + size, b"IDAT" + zlib.compress(rows, 9), b"IEND"
+    parts = b"IHDR" + size, b"IDAT" + zlib.compress(rows), b"IEND"
     return b"\x89PNG\r\n\x1a\n" + b"".join(
         struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
         for part in parts

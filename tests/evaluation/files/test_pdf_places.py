@@ -279,7 +279,16 @@ def test_the_picture_of_a_page_has_the_mark_where_a_viewer_shows_it(turned, box)
     assert marked_part(png) == pytest.approx(expected, abs=2)
 
 
-def test_a_picture_without_marks_has_none_and_any_width():
+@pytest.mark.parametrize("width", [1, 480, 481, 900])
+def test_a_picture_is_as_wide_as_was_asked_for(width):
+    for data in (
+        known_page(),
+        WRITERS["fpdf2"](["A4."], NOTES, Form(1, embedded=True)),
+    ):
+        assert len(pixels(pdf_page_image(data, 0, width=width))[0]) == width
+
+
+def test_a_picture_without_marks_has_none():
     rows = pixels(pdf_page_image(known_page(), 0, width=151))
 
     assert len(rows[0]) == 151
