@@ -12,14 +12,13 @@ from oprag.evaluation.files.text import NotADocumentError, NoTextError
 from oprag.optional import require
 from oprag.tokens import encodable
 
-_LOCK = threading.Lock()
-"""PDFium can do one thing at a time, whatever documents the threads read."""
+ALONE = threading.Lock()
+"""Held by whoever asks PDFium for anything: it can do one thing at a time, whatever
+documents the threads read."""
 
 _HYPHEN = 0x02
 """What PDFium gives for a hyphen at the end of a line, whose line break it leaves
 out."""
-
-
 _CARRIAGE_RETURN = 0x0D
 _HIGH, _LOW = 0xD800, 0xDC00
 """Where the halves of a character begin that UTF-16 writes as two."""
@@ -60,7 +59,9 @@ def pdf_pages(data: bytes) -> list[PdfPage]:
     """
     pages = []
     with open_pdf(data) as document:
-        for number in range(len(document)):
+        with ALONE:
+            count = len(document)
+        for number in range(count):
             with open_page(document, number) as opened:
                 label = document.get_page_label(number) or str(number + 1)
                 if opened.text.strip():
@@ -91,12 +92,12 @@ def open_pdf(data: bytes) -> Iterator[Any]:
     """
     library = pdfium()
     try:
-        with _LOCK:
+        with ALONE:
             document = library.PdfDocument(data)
         try:
             yield document
         finally:
-            with _LOCK:
+            with ALONE:
                 document.close()
     except library.PdfiumError as error:
         if error.err_code == library.raw.FPDF_ERR_PASSWORD:
@@ -117,10 +118,10 @@ def open_page(document: Any, number: int) -> Iterator[OpenPage]:
     Raises:
         IndexError: There is no such page.
     """
-    if not 0 <= number < len(document):
-        message = f"There is no page {number}: the PDF has {len(document)}."
-        raise IndexError(message)
-    with _LOCK:
+    with ALONE:
+        if not 0 <= number < len(document):
+            message = f"There is no page {number}: the PDF has {len(document)}."
+            raise IndexError(message)
         page = document[number]
         try:
             characters = page.get_textpage()

@@ -15,7 +15,7 @@ from ctypes import c_double
 from typing import Any, NamedTuple
 
 from oprag.chunk import Span
-from oprag.evaluation.files.pdf import OpenPage, open_page, open_pdf, pdfium
+from oprag.evaluation.files.pdf import ALONE, OpenPage, open_page, open_pdf, pdfium
 
 _COLOUR = (255, 214, 0)
 """Of a highlight: red, green, blue."""
@@ -23,7 +23,8 @@ _COLOUR = (255, 214, 0)
 _SAME_LINE = 0.5
 """Points between what two characters of one line stand on, at most."""
 
-_NAMES = re.compile(rb"/ID\[(?P<own><\w*>)(?P<version><\w{32}>)\]")
+_NAMES = re.compile(rb"(/ID\[)(.*?)<[0-9A-F]{32}>\]", re.DOTALL)
+"""The two names of a document, the second as PDFium writes it."""
 
 
 class PdfRectangle(NamedTuple):
@@ -102,8 +103,9 @@ def highlight_pdf(data: bytes, spans: Mapping[int, Sequence[Span]]) -> bytes:
         for page in sorted(spans):
             with open_page(document, page) as opened:
                 _highlight(opened, spans[page])
-        document.save(written)
-        had_name = bool(document.get_identifier())
+        with ALONE:
+            document.save(written)
+            had_name = bool(document.get_identifier())
     return _named(written.getvalue(), had_name=had_name)
 
 
@@ -112,11 +114,14 @@ def _named(data: bytes, *, had_name: bool) -> bytes:
 
     A document has two names: its own, kept where it had one, and that of the version.
     """
-    *_, found = _NAMES.finditer(data)
-    hashed = hashlib.md5(_NAMES.sub(b"", data), usedforsecurity=False).hexdigest()
+    found = _NAMES.search(data, max(data.rfind(b"/ID["), 0))
+    if found is None:
+        return data
+    before, behind = data[: found.end(1)], data[found.end() :]
+    own = found[2] if had_name else b""
+    hashed = hashlib.md5(before + own + behind, usedforsecurity=False).hexdigest()
     name = b"<%s>" % hashed.upper().encode()
-    own = found["own"] if had_name else name
-    return b"%s/ID[%s%s]%s" % (data[: found.start()], own, name, data[found.end() :])
+    return before + (own or name) + name + b"]" + behind
 
 
 def _lines(opened: OpenPage, span: Span) -> list[PdfRectangle]:
