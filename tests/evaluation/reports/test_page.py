@@ -207,23 +207,27 @@ def test_passages_bound_the_page_too(lines):
     assert data["every"] in (4, 5)
 
 
-def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
-    dataset = Dataset(
-        "s",
-        (Question("q", (), "?", ("x",)),),
-        {name: Document(name, "", "0123456789") for name in "abc"},
-    )
-    answer = {
+def answer_of(pieces):
+    return {
         "system": "s",
         "budget": None,
         "run": 0,
         "question_id": "q",
         "prediction": "x",
         "answered": True,
-        "pieces": [["c", 0, 4, ""], ["a", 2, 3, ""], ["a", None, None, "summary"]],
+        "pieces": pieces,
         "context_tokens": 3,
         "route": "",
     }
+
+
+def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
+    dataset = Dataset(
+        "s",
+        (Question("q", (), "?", ("x",)),),
+        {name: Document(name, "", "0123456789") for name in "abc"},
+    )
+    answer = answer_of([["c", 0, 4, ""], ["a", 2, 3, ""], ["a", None, None, "summary"]])
     data = page_data([answer], [answer], dataset, "")
     (question,) = data["questions"]
 
@@ -256,17 +260,7 @@ def test_pages_of_a_pdf_are_named_and_the_first_are_drawn(tmp_path):
     other = Document("b", "", "Not a PDF.")
     question = Question("q", (), "?", ("x",))
     dataset = Dataset("s", (question,), {"a": document, "b": other})
-    answer = {
-        "system": "s",
-        "budget": None,
-        "run": 0,
-        "question_id": "q",
-        "prediction": "x",
-        "answered": True,
-        "pieces": [["b", 0, 3, ""], ["a", 4, 9, ""], ["a", 21, 26, ""]],
-        "context_tokens": 3,
-        "route": "",
-    }
+    answer = answer_of([["b", 0, 3, ""], ["a", 4, 9, ""], ["a", 21, 26, ""]])
 
     def data():
         return page_data([answer], [answer], dataset, "")
