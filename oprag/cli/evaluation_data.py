@@ -13,8 +13,8 @@ from typing import Any
 
 from oprag.cli.telling import note
 from oprag.errors import DuplicateDocumentError, InvalidOptionError
-from oprag.evaluation.data import Dataset, Question, load, read_own
-from oprag.evaluation.files import read_files, unreadable
+from oprag.evaluation.data import Dataset, Document, Question, load, read_own
+from oprag.evaluation.files import joined, page_places, read_files, unreadable
 from oprag.evaluation.running.run_directory import RunDirectory
 
 
@@ -103,7 +103,7 @@ def _real(path: Path) -> Path:
 
 def own_documents(
     paths: Sequence[Path], questions: Path, out: Path | None = None
-) -> dict[str, str]:
+) -> dict[str, Document]:
     """Read the documents, without the questions and without the files of runs.
 
     What is left out and what is skipped is noted.
@@ -114,7 +114,7 @@ def own_documents(
         out: The folder of the run; None: none is written.
 
     Returns:
-        Each text by its path in the folder that was given, or by its file's name;
+        Each by its path in the folder that was given, or by its file's name;
         where two would have one name, by the path that was given. In reading order.
 
     Raises:
@@ -129,10 +129,15 @@ def own_documents(
     for error in read.skipped:
         if error.path not in left_out:
             note(f"Skipped: {error.message}")
-    texts = {name: text for name, text in read.whole.items() if name not in left_out}
-    if not texts:
+    files = {
+        name: texts for name, texts in read.by_file.items() if name not in left_out
+    }
+    if not files:
         raise unreadable(paths[0], "holds no documents beside what is left out")
-    return dict(zip(_names(list(texts), paths), texts.values(), strict=True))
+    return {
+        name: Document(name, name, joined(texts), pages=page_places(texts))
+        for name, texts in zip(_names(list(files), paths), files.values(), strict=True)
+    }
 
 
 def _left_out(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -21,6 +21,7 @@ from oprag.cli.telling import note
 from oprag.evaluation.files import FilesRead, read_files
 
 if TYPE_CHECKING:
+    from oprag.chunk import Passage
     from oprag.context import Widen
 
 
@@ -31,6 +32,20 @@ class Search:
     files: FilesRead
     index: Index
     retrieved: Retrieved
+
+    def source_text(self, passage: Passage) -> str | None:
+        """Return the text that the spans of a passage are of: a file, or a page.
+
+        None where the passage does not stand in it: what a file that changed could
+        not be indexed for is found as it was before.
+        """
+        page = passage.chunks[0].metadata.get("page")
+        for each in self.files.texts:
+            if (each.source, each.page) == (passage.name, page):
+                spans = [(chunk.span, chunk.text) for chunk in passage.chunks]
+                stands = all(s and each.text[slice(*s)] == text for s, text in spans)
+                return each.text if stands else None
+        return None
 
 
 def check_question(question: str) -> None:
@@ -52,6 +67,7 @@ def search(
     options: SearchOptions,
     *,
     citations: bool = False,
+    check: Callable[[FilesRead], object] | None = None,
 ) -> Search:
     """Read files, index them or use their index again, and retrieve passages.
 
@@ -62,6 +78,7 @@ def search(
         question: See `check_question`.
         options: How, and where the index is kept.
         citations: Whether each passage is sent with its number and place.
+        check: Is given the files, and may raise before anything is indexed.
 
     Raises:
         UnreadableFileError: See `read_files`.
@@ -71,7 +88,7 @@ def search(
     """
     notes = make_console(stderr=True)
     files = read_told(
-        paths, notes, "if it belongs to the question, put that in quotes, last"
+        paths, notes, "if it belongs to the question, put that in quotes, last", check
     )
     index = index_texts(
         files.texts,
@@ -94,7 +111,11 @@ def search(
 
 
 def read_told(
-    paths: Sequence[Path], notes: Console, if_missing: str = "", **how: bool
+    paths: Sequence[Path],
+    notes: Console,
+    if_missing: str = "",
+    check: Callable[[FilesRead], object] | None = None,
+    **how: bool,
 ) -> FilesRead:
     """Read files (`read_files`) and tell how many they are, and what was skipped."""
     with notes.status("Reading the files …"):
@@ -103,11 +124,24 @@ def read_told(
         note(f"Skipped: {error}")
     count = len(files.names)
     notes.print(f"Read: {count:,} file{'' if count == 1 else 's'}", soft_wrap=True)
+    if check is not None:
+        check(files)
     return files
 
 
 def search_values(found: Search) -> dict[str, Any]:
-    """The same as plain JSON values."""
+    """The same as plain JSON values.
+
+    Spans are also given as other languages count; none where they cannot be told.
+    """
+    values = retrieved_values(found.retrieved)
+    for value, passage in zip(
+        values["passages"], found.retrieved.passages, strict=True
+    ):
+        text = found.source_text(passage)
+        spans = () if text is None else passage.spans
+        value["utf16_spans"] = [list(span.in_utf16(text or "")) for span in spans]
+        value["utf8_spans"] = [list(span.in_utf8(text or "")) for span in spans]
     return {
         "files": found.files.names,
         "skipped": [
@@ -115,7 +149,7 @@ def search_values(found: Search) -> dict[str, Any]:
             for error in found.files.skipped
         ],
         "index": {"chunks": found.index.chunks, "reused": found.index.reused},
-        **retrieved_values(found.retrieved),
+        **values,
         "context": found.retrieved.context,
     }
 

@@ -13,7 +13,14 @@ from oprag.evaluation.data.building import finish
 from oprag.evaluation.data.jsonl import ONLY_JSON, fitting_metrics, question_of
 from oprag.evaluation.data.records import Dataset, Document, LazyDocuments
 from oprag.evaluation.data.rows import JsonlRows, Row, csv_rows
-from oprag.evaluation.files import files_in, joined, read_file, unreadable
+from oprag.evaluation.files import (
+    FileText,
+    files_in,
+    joined,
+    page_places,
+    read_file,
+    unreadable,
+)
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ANSWER = re.compile(r"answer(_\d+)?")
@@ -27,7 +34,9 @@ _ALIKE = 0.83
 round, but not `answer_id` for `answer_2`."""
 
 
-def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
+def read_own(
+    questions: Path, documents: Path | Mapping[str, str | Document]
+) -> Dataset:
     """Read one's own questions and documents.
 
     Questions, one per line, as `.csv` with a heading or as `.jsonl`:
@@ -52,8 +61,8 @@ def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
         questions: The file.
         documents: A folder of text, Markdown, HTML and PDF files, read with the
             folders inside it, without hidden files, in the order of their names; or
-            texts by name. The questions and files that hold no text are left out, and
-            the notes name them.
+            texts or documents by name. The questions and files that hold no text are
+            left out, and the notes name them.
 
     Raises:
         MalformedDataError: A line has no question, a misspelt name, names a document
@@ -66,7 +75,8 @@ def read_own(questions: Path, documents: Path | Mapping[str, str]) -> Dataset:
     notes = [f"the field {name!r} is not used" for name in unused]
     if isinstance(documents, Mapping):
         held: Mapping[str, Document] = {
-            name: Document(name, name, text) for name, text in documents.items()
+            name: given if isinstance(given, Document) else Document(name, name, given)
+            for name, given in documents.items()
         }
     else:
         held = _folder(documents, questions, notes)
@@ -116,8 +126,12 @@ def _folder(folder: Path, questions: Path, notes: list[str]) -> LazyDocuments[Pa
         raise unreadable(folder, "holds no file that can be read", skipped)
     notes += [f"skipped: {error.message}" for error in skipped]
     return LazyDocuments(
-        found, lambda name, path: Document(name, path.stem, joined(read_file(path)))
+        found, lambda name, path: _document(name, path.stem, read_file(path))
     )
+
+
+def _document(name: str, title: str, texts: Sequence[FileText]) -> Document:
+    return Document(name, title, joined(texts), pages=page_places(texts))
 
 
 def _names(documents: Mapping[str, Document]) -> dict[str, str | None]:

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from oprag.chunk import Span
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
+from oprag.evaluation.files import PagePlace
 from oprag.evaluation.metrics.evidence import EvidenceKind
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -27,6 +28,8 @@ class Document:
     """What spans count in, in characters (Python `str` offsets)."""
     titles: tuple[str, ...] = ()
     """Of what is in it, where that was told as a list; empty otherwise."""
+    pages: tuple[PagePlace, ...] = ()
+    """Where its pages begin, if it is a PDF of one's own; empty otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,27 @@
-"""The text of a PDF, page by page."""
+"""The text of a PDF, page by page, and where each character of it is on its page."""
 
 from __future__ import annotations
 
-import io
-import logging
-import zlib
-from typing import NamedTuple
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from oprag.evaluation.files.text import NotADocumentError, NoTextError
 from oprag.optional import require
 from oprag.tokens import encodable
 
-_DAMAGE = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    zlib.error,
-)
-"""What the library raises for damaged files, beside its own errors."""
+ALONE = threading.Lock()
+"""Held by whoever asks PDFium for anything: it can do one thing at a time, whatever
+documents the threads read."""
+
+_HYPHEN = 0x02
+"""What PDFium gives for a hyphen at the end of a line, whose line break it leaves
+out."""
+_CARRIAGE_RETURN = 0x0D
+_HIGH, _LOW = 0xD800, 0xDC00
+"""Where the halves of a character begin that UTF-16 writes as two."""
 
 
 class PdfPage(NamedTuple):
@@ -35,37 +34,116 @@ class PdfPage(NamedTuple):
     """As it is printed: `iv`, `12`."""
 
 
+class OpenPage(NamedTuple):
+    """A page while its document is open."""
+
+    page: Any
+    """PDFium's page."""
+    characters: Any
+    """PDFium's characters of it."""
+    text: str
+    indices: Sequence[int]
+    """For each character of the text, its number among those of the page."""
+
+
 def pdf_pages(data: bytes) -> list[PdfPage]:
     """Read the pages that hold text, in their order.
 
+    Lines end with a line break, those that a hyphen ends too. What PDFium knows of a
+    page decides the rest: the order of columns and notes, blanks, ligatures as
+    letters.
+
     Raises:
-        MissingDependencyError: pypdf is not installed.
+        MissingDependencyError: pypdfium2 is not installed.
         NoTextError: It is damaged or locked, or none of its pages holds text.
     """
-    pypdf = require("pypdf", extra="cli", purpose="Reading PDF files")
-    errors = require("pypdf.errors", extra="cli", purpose="Reading PDF files")
-    # What it logs about the inside of a file helps nobody who asks for its text.
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    try:
-        reader = pypdf.PdfReader(io.BytesIO(data))
-        labels = reader.page_labels
-        # What no index can store: damaged fonts yield NUL and half characters.
-        found = (encodable(page.extract_text()) for page in reader.pages)
-        texts = [text.replace("\0", "\ufffd") for text in found]
-    except errors.FileNotDecryptedError as error:
-        raise NoTextError("is locked by a password; save it without one") from error
-    except errors.DependencyError as error:
-        message = f"is encrypted and cannot be opened here ({error})"
-        raise NoTextError(message) from error
-    except (errors.PyPdfError, *_DAMAGE) as error:
-        raise NoTextError(f"is a damaged PDF ({error})") from error
-    pages = [
-        PdfPage(text, number, labels[number])
-        for number, text in enumerate(texts)
-        if text.strip()
-    ]
+    pages = []
+    with open_pdf(data) as document:
+        with ALONE:
+            count = len(document)
+        for number in range(count):
+            with open_page(document, number) as opened:
+                label = document.get_page_label(number) or str(number + 1)
+                if opened.text.strip():
+                    pages.append(PdfPage(opened.text, number, label))
     if not pages:
         raise NotADocumentError(
             "is a PDF without text; scanned pages need text recognition"
         )
     return pages
+
+
+def pdfium() -> ModuleType:
+    """Import the library that reads PDFs.
+
+    Raises:
+        MissingDependencyError: It is not installed.
+    """
+    return require("pypdfium2", extra="cli", purpose="Reading PDF files")
+
+
+@contextmanager
+def open_pdf(data: bytes) -> Iterator[Any]:
+    """Open a PDF, and close it at the end.
+
+    Raises:
+        MissingDependencyError: pypdfium2 is not installed.
+        NoTextError: It is damaged or locked; also where this is seen only later.
+    """
+    library = pdfium()
+    try:
+        with ALONE:
+            document = library.PdfDocument(data)
+        try:
+            yield document
+        finally:
+            with ALONE:
+                document.close()
+    except library.PdfiumError as error:
+        if error.err_code == library.raw.FPDF_ERR_PASSWORD:
+            message = "is locked by a password; save it without one"
+        elif error.err_code == library.raw.FPDF_ERR_SECURITY:
+            message = "is encrypted and cannot be opened here"
+        else:
+            message = f"is a damaged PDF ({error})"
+        raise NoTextError(message) from error
+
+
+@contextmanager
+def open_page(document: Any, number: int) -> Iterator[OpenPage]:
+    """Open a page with its text, and close it at the end.
+
+    Until then other threads wait with their PDFs.
+
+    Raises:
+        IndexError: There is no such page.
+    """
+    with ALONE:
+        if not 0 <= number < len(document):
+            message = f"There is no page {number}: the PDF has {len(document)}."
+            raise IndexError(message)
+        page = document[number]
+        try:
+            characters = page.get_textpage()
+            yield OpenPage(page, characters, *_text(characters))
+        finally:
+            page.close()
+
+
+def _text(characters: Any) -> tuple[str, list[int]]:
+    """The text of a page, and for each character its number on the page."""
+    raw = pdfium().raw
+    codes: list[int] = []
+    indices: list[int] = []
+    for index in range(characters.count_chars()):
+        code = raw.FPDFText_GetUnicode(characters, index)
+        if code == _CARRIAGE_RETURN:
+            continue
+        if _LOW <= code < _LOW + 0x400 and codes and _HIGH <= codes[-1] < _LOW:
+            codes[-1] = 0x10000 + ((codes[-1] - _HIGH) << 10) + code - _LOW
+            continue
+        found = (ord("-"), ord("\n")) if code == _HYPHEN else (code or 0xFFFD,)
+        codes += found
+        indices += [index] * len(found)
+    # What no index can store: damaged fonts yield NUL and half characters.
+    return encodable("".join(map(chr, codes))), indices

@@ -65,15 +65,42 @@ class FilesRead(NamedTuple):
     @property
     def whole(self) -> dict[str, str]:
         """The text of each file by its name, in reading order; pages are joined."""
+        return {name: joined(texts) for name, texts in self.by_file.items()}
+
+    @property
+    def by_file(self) -> dict[str, list[FileText]]:
+        """The texts of each file by its name, in reading order."""
         pages: dict[str, list[FileText]] = {}
         for each in self.texts:
             pages.setdefault(each.source, []).append(each)
-        return {name: joined(texts) for name, texts in pages.items()}
+        return pages
 
 
 def joined(pages: Sequence[FileText]) -> str:
     """Join the pages of a file by a blank line."""
     return _PAGE_BREAK.join(page.text for page in pages)
+
+
+class PagePlace(NamedTuple):
+    """Where a page of a file begins in the pages joined."""
+
+    start: int
+    """Its first character there."""
+    file: str
+    number: int
+    """Counted from 0."""
+    label: str
+    """As it is printed on the page."""
+
+
+def page_places(pages: Sequence[FileText]) -> tuple[PagePlace, ...]:
+    """Say where the pages of a file begin in its text (`joined`); none has none."""
+    places, start = [], 0
+    for each in pages:
+        if each.page is not None:
+            places.append(PagePlace(start, each.source, each.page, each.page_label))
+        start += len(each.text) + len(_PAGE_BREAK)
+    return tuple(places)
 
 
 def read_files(
@@ -160,7 +187,7 @@ def read_file(path: Path) -> list[FileText]:
 
     Raises:
         UnreadableFileError: It is missing, unreadable, empty or binary, or in another
-            encoding; or a PDF, and pypdf is not installed.
+            encoding; or a PDF, and pypdfium2 is not installed.
     """
     try:
         return _texts(path, path.read_bytes())

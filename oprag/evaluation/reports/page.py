@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oprag.evaluation.data import Dataset, Question
+from oprag.evaluation.data import Dataset, Document, Question
 from oprag.evaluation.reports.arms import arms_of
 from oprag.evaluation.reports.measuring import number_of, title_of
+from oprag.evaluation.reports.pictures import pictures_of
 from oprag.evaluation.reports.plots import Plot
 from oprag.evaluation.reports.summary import Summary
 from oprag.evaluation.reports.tables import Table
@@ -121,7 +122,8 @@ def page_data(
 
     Returns:
         `numbered`: as given. `arms`: `[system, budget]` each. `documents`:
-        `[id, title, length]` each.
+        `[id, title, length]` each, of a PDF with its pages, `[start, label]` each.
+        `pictures`: see `pictures_of`.
         `total` and `every`: all questions, and that each `every`-th is here.
         `questions`: see `_question`; documents and arms by their place in the lists.
     """
@@ -141,11 +143,13 @@ def page_data(
         )
         for question in questions[::every]
     ]
+    described = page.described()
     return {
         "arms": [list(arm) for arm in arms],
-        "documents": page.described(),
+        "documents": described,
         "every": every,
         "numbered": numbered,
+        "pictures": pictures_of(shown, described, dataset),
         "questions": shown,
         "total": len(questions),
     }
@@ -243,6 +247,13 @@ class _Page:
         return self.documents.setdefault(name, len(self.documents))
 
     def described(self) -> list[list[Any]]:
-        """Return id, title and length of each document, in their places."""
-        found = map(self.dataset.document, self.documents)
-        return [[each.doc_id, each.title, len(each.text)] for each in found]
+        """Return id, title, length and pages of each document, in their places."""
+        return [
+            [each.doc_id, each.title, len(each.text), *_pages(each)]
+            for each in map(self.dataset.document, self.documents)
+        ]
+
+
+def _pages(document: Document) -> list[Any]:
+    pages = [[page.start, page.label] for page in document.pages]
+    return [pages] if pages else []

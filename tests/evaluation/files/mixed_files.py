@@ -29,11 +29,19 @@ READABLE = ["Käse 日本.txt", "lease.md", "report.pdf", "deep/page.html"]
 """In reading order: the files of a folder before the folders inside it."""
 
 
-def pdf(path: Path, pages: tuple[str, ...] = REPORT, *, label: str = "D") -> None:
+def pdf(
+    path: Path,
+    pages: tuple[str, ...] = REPORT,
+    *,
+    label: str | None = "D",
+    password: str = "",
+) -> None:
     """Write a PDF of a few lines; a page may be blank."""
     from fpdf import FPDF
 
     made = FPDF()
+    if password:
+        made.set_encryption("owner", user_password=password)
     made.set_font("Helvetica", size=12)
     for text in pages:
         made.add_page(label_style=label)

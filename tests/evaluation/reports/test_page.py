@@ -9,9 +9,13 @@ from html.parser import HTMLParser
 
 import pytest
 
+from oprag.chunk import Span
 from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.files import joined, page_places, pdf_page_image, read_file
 from oprag.evaluation.reports.page import ReadTexts, page_data
+from oprag.evaluation.reports.pictures import pictures_of
 from oprag.evaluation.running.run_directory import AnswerKey
+from tests.evaluation.files.mixed_files import pdf
 from tests.evaluation.reports.runs import HOSTILE, ledgers
 
 pytestmark = pytest.mark.slow
@@ -203,23 +207,27 @@ def test_passages_bound_the_page_too(lines):
     assert data["every"] in (4, 5)
 
 
-def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
-    dataset = Dataset(
-        "s",
-        (Question("q", (), "?", ("x",)),),
-        {name: Document(name, "", "0123456789") for name in "abc"},
-    )
-    answer = {
+def answer_of(pieces):
+    return {
         "system": "s",
         "budget": None,
         "run": 0,
         "question_id": "q",
         "prediction": "x",
         "answered": True,
-        "pieces": [["c", 0, 4, ""], ["a", 2, 3, ""], ["a", None, None, "summary"]],
+        "pieces": pieces,
         "context_tokens": 3,
         "route": "",
     }
+
+
+def test_a_question_on_the_whole_set_is_drawn_over_what_was_read():
+    dataset = Dataset(
+        "s",
+        (Question("q", (), "?", ("x",)),),
+        {name: Document(name, "", "0123456789") for name in "abc"},
+    )
+    answer = answer_of([["c", 0, 4, ""], ["a", 2, 3, ""], ["a", None, None, "summary"]])
     data = page_data([answer], [answer], dataset, "")
     (question,) = data["questions"]
 
@@ -242,3 +250,42 @@ def test_a_page_holds_what_was_read_of_the_first_questions_up_to_a_size():
     assert [key.question_id for key in read.places] == ["q0", "q1"]
     assert [len(base64.b64decode(text)) for text in read.packed] == [40, 50]
     assert ReadTexts(["q0"], texts_of(101), most=100).packed == []
+
+
+def test_pages_of_a_pdf_are_named_and_the_first_are_drawn(tmp_path):
+    path = tmp_path / "a.pdf"
+    pdf(path, ("The first page.", "", "The third page."))
+    texts = read_file(path)
+    document = Document("a", "", joined(texts), pages=page_places(texts))
+    other = Document("b", "", "Not a PDF.")
+    question = Question("q", (), "?", ("x",))
+    dataset = Dataset("s", (question,), {"a": document, "b": other})
+    answer = answer_of([["b", 0, 3, ""], ["a", 4, 9, ""], ["a", 21, 26, ""]])
+
+    def data():
+        return page_data([answer], [answer], dataset, "")
+
+    assert data()["documents"] == [["b", "", 10], ["a", "", 32, [[0, "1"], [17, "3"]]]]
+    drawn = data()["pictures"]
+    assert [picture[:4] for picture in drawn] == [[0, 0, 1, "1"], [0, 0, 1, "3"]]
+    for (*_, address), number in zip(drawn, (0, 2), strict=True):
+        png = pdf_page_image(path.read_bytes(), number, [Span(4, 9)], width=480)
+        assert base64.b64decode(address.removeprefix("data:image/png;base64,")) == png
+    path.unlink()
+    assert data()["pictures"] == []
+
+
+def test_pictures_are_few_and_none_of_whole_documents(tmp_path):
+    path = tmp_path / "a.pdf"
+    pdf(path, ("One.", "Two.", "Three."))
+    texts = read_file(path)
+    document = Document("a", "", joined(texts), pages=page_places(texts))
+    dataset = Dataset("s", (), {"a": document})
+    described = [["a", "", len(document.text), [[0, "1"]]]]
+    row = [0, 0, "", None, 0, "", [[0, 0, 1]], 0, None]
+    whole = [*row[:6], [[0, 0, len(document.text)]], 0, None]
+    questions = [{"answers": [whole, row]}, {"answers": [row, row]}]
+
+    drawn = pictures_of(questions, described, dataset, most=2)
+
+    assert [picture[:2] for picture in drawn] == [[0, 1], [1, 0]]

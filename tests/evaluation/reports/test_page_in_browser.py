@@ -8,13 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.files import joined, page_places, read_file
 from oprag.evaluation.reports import write_reports
 from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.retrieved import dos_rag
+from tests.evaluation.files.mixed_files import pdf
 from tests.evaluation.reports.browsers import NAMES, REQUIRED, find_browser
 from tests.evaluation.reports.runs import HOSTILE
-from tests.evaluation.small import Replies, bench_of, set_of_four
+from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
 pytestmark = pytest.mark.browser
 
@@ -212,3 +215,36 @@ def test_options_are_named_as_they_were_asked_for(browser, tmp_path, style, name
     page.close()
 
     assert found[:2] == [name if style == "letter" else f"[[{name}]]" for name in names]
+
+
+def test_pages_of_a_pdf_are_shown_with_what_was_read_marked(browser, tmp_path):
+    from playwright.sync_api import expect
+
+    path = tmp_path / "harbour.pdf"
+    pdf(path, (HARBOUR[:200], HARBOUR[200:]), label="r")
+    texts = read_file(path)
+    document = Document("harbour", "", joined(texts), pages=page_places(texts))
+    question = Question("q", ("harbour",), "When did the harbour open?", ("in May",))
+    asked = Dataset("own", (question,), {"harbour": document}, metrics=("token_f1",))
+    directory = RunDirectory(tmp_path / "run")
+    directory.begin({})
+    plan = Plan([dos_rag(size=20)], [80], asked.questions)
+    bench = bench_of(Replies(), asked)
+    with ThreadPoolExecutor() as pool:  # the browser has this thread's event loop
+        assert pool.submit(asyncio.run, run(plan, bench, directory)).result().complete
+    write_reports(directory, asked, resamples=20)
+    page = browser.new_page()
+    page.goto((tmp_path / "run" / "report.html").as_uri())
+    opened(items(page).first, answers=1)
+    title = page.locator("rect.piece title").first.text_content()
+    button = page.get_by_role("button", name="On the page")
+    button.press("Enter")
+    pictures = page.locator("tr.read img")
+    expect(pictures.first).to_be_visible()
+    named = pictures.evaluate_all("found => found.map(i => [i.alt, i.naturalWidth])")
+    button.press("Enter")
+    expect(pictures).to_have_count(0)
+    page.close()
+
+    assert "harbour, page i, characters" in title
+    assert named[0] == ["page i of harbour, with what was read marked", 480]

@@ -46,6 +46,20 @@
     };
   }
 
+  // Of the pages of a PDF, those that a passage is on; of other documents none.
+  function labels([document, start, end]) {
+    const pages = data.documents[document][3] || [];
+    const at = (place) => (place < pages.length ? pages[place][0] : Infinity);
+    return pages
+      .filter((page, place) => page[0] < end && start < at(place + 1))
+      .map((page) => page[1]);
+  }
+
+  function named(pages) {
+    if (pages.length < 2) return `page ${pages[0]}`;
+    return `pages ${pages[0]}–${pages[pages.length - 1]}`;
+  }
+
   function strip(question, pieces, laid) {
     const svg = drawn("svg", {
       class: "strip", viewBox: "0 0 1000 22", preserveAspectRatio: "none", role: "img",
@@ -56,7 +70,9 @@
       const found = laid.at(piece);
       if (!found) return;
       const [name, start, end] = [data.documents[piece[0]][0], piece[1], piece[2]];
-      const where = `${name}, characters ${number.format(start)}–${number.format(end)}`;
+      const pages = labels(piece);
+      const page = pages.length ? `, ${named(pages)}` : "";
+      const where = `${name}${page}, characters ${number.format(start)}–${number.format(end)}`;
       const title = `read as number ${place + 1} of ${pieces.length}: ${where}`;
       svg.appendChild(drawn("rect", {
         class: "piece", x: found[0], y: 0, width: found[1], height: 15,
@@ -110,10 +126,18 @@
     const place = element("td", undefined, "place");
     place.append(strip(question, pieces, laid));
     const notes = [];
+    const pages = [...new Set(pieces.map(labels).filter((l) => l.length).map(named))];
+    if (pages.length) {
+      const more = pages.length > 8 ? ` and ${pages.length - 8} more` : "";
+      notes.push(pages.slice(0, 8).join(", ") + more);
+    }
     if (route) notes.push(`answered on: ${route}`);
     if (made) notes.push(`and ${number.format(made)} texts made beforehand`);
     if (notes.length) place.append(element("span", notes.join("; "), "small"));
     if (read !== null) place.append(reader(line, read));
+    const pictures = data.pictures.filter(([at, which]) => (
+      data.questions[at] === question && question.answers[which] === answer));
+    if (pictures.length) place.append(viewer(line, pictures));
     line.append(place);
     return line;
   }
@@ -131,12 +155,13 @@
   function reader(line, place) {
     const button = element("button", "What was read", "read");
     button.type = "button";
+    let below = null;
     button.addEventListener("click", async () => {
-      if (line.nextElementSibling && line.nextElementSibling.className === "read") {
-        line.nextElementSibling.remove();
+      if (below && below.isConnected) {
+        below.remove();
         return;
       }
-      const below = element("tr", undefined, "read");
+      below = element("tr", undefined, "read");
       const cell = element("td");
       cell.colSpan = line.cells.length;
       for (const call of await calls(place)) {
@@ -147,6 +172,33 @@
       }
       below.append(cell);
       line.after(below);
+    });
+    return button;
+  }
+
+  // Of the first answers the pages of PDFs are there as pictures.
+  function viewer(line, pictures) {
+    const button = element("button", "On the page", "read");
+    button.type = "button";
+    button.setAttribute("aria-expanded", "false");
+    const below = element("tr", undefined, "read");
+    const cell = element("td");
+    cell.colSpan = 6;
+    for (const [, , document, label, address] of pictures) {
+      const figure = element("figure");
+      const picture = element("img");
+      const name = data.documents[document][0];
+      picture.src = address;
+      picture.alt = `page ${label} of ${name}, with what was read marked`;
+      figure.append(element("figcaption", `${name}, page ${label}`), picture);
+      cell.append(figure);
+    }
+    below.append(cell);
+    button.addEventListener("click", () => {
+      const open = below.isConnected;
+      if (open) below.remove();
+      else line.after(below);
+      button.setAttribute("aria-expanded", String(!open));
     });
     return button;
   }

@@ -1,0 +1,138 @@
+"""PDFs as two writers make them: in one column or two, with footnotes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_MARGIN = 56
+_NOTES = 70
+"""Points at the foot of a page that its notes have."""
+
+
+class Form(NamedTuple):
+    """How a PDF is to look."""
+
+    columns: int
+    embedded: bool
+    """Whether the font is embedded, as TrueType, and not one of those that every viewer
+    has."""
+
+
+FORMS = {
+    "one column": Form(1, embedded=False),
+    "one column, embedded font": Form(1, embedded=True),
+    "two columns": Form(2, embedded=False),
+    "two columns, embedded font": Form(2, embedded=True),
+}
+
+
+def _written(text: str) -> str:
+    """What both kinds of fonts can write."""
+    return text.encode("cp1252", "replace").decode("cp1252")
+
+
+def _font() -> Path:
+    """A TrueType font that ReportLab brings."""
+    import reportlab
+
+    return Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"
+
+
+def by_fpdf(paragraphs: Sequence[str], notes: Sequence[str], form: Form) -> bytes:
+    """Paragraphs with a mark behind each; as many notes as fit on each page."""
+    from fpdf import FPDF
+
+    name = "text" if form.embedded else "Times"
+
+    class Noted(FPDF):
+        def footer(self) -> None:
+            self.set_y(-_NOTES)
+            self.set_font(name, size=7)
+            number = self.page_no()
+            self.multi_cell(0, 8, f"{number} {_written(notes[number % len(notes)])}")
+
+    made: Any = Noted(unit="pt")
+    made.core_fonts_encoding = "windows-1252"
+    if form.embedded:
+        made.add_font(name, "", _font())
+    made.set_margin(_MARGIN)
+    made.set_auto_page_break(auto=True, margin=_NOTES + 12)
+    made.add_page()
+    made.set_font(name, size=10)
+    columns = made.text_columns(
+        ncols=form.columns, gutter=18, text_align="J", line_height=1.2
+    )
+    with columns:
+        for number, text in enumerate(paragraphs, 1):
+            columns.write(_written(text))
+            made.char_vpos = "SUP"
+            columns.write(str(number))
+            made.char_vpos = "LINE"
+            columns.ln()
+            columns.ln()
+    return bytes(made.output())
+
+
+def by_reportlab(paragraphs: Sequence[str], notes: Sequence[str], form: Form) -> bytes:
+    """The same by ReportLab."""
+    from html import escape
+
+    from reportlab.lib.enums import TA_JUSTIFY
+    from reportlab.lib.pagesizes import A4
+    from reportlab.lib.styles import ParagraphStyle
+    from reportlab.pdfbase import pdfmetrics
+    from reportlab.pdfbase.ttfonts import TTFont
+    from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph
+
+    name = "Times-Roman"
+    if form.embedded:
+        name = "text"
+        pdfmetrics.registerFont(TTFont(name, str(_font())))
+    body = ParagraphStyle(
+        "body",
+        fontName=name,
+        fontSize=10,
+        leading=12,
+        alignment=TA_JUSTIFY,
+        spaceAfter=6,
+    )
+    small = ParagraphStyle("small", parent=body, fontSize=7, leading=8)
+    width, height = A4
+
+    def noted(canvas: Any, template: Any) -> None:
+        text = escape(_written(notes[template.page % len(notes)]))
+        note = Paragraph(f"<super>{template.page}</super> {text}", small)
+        _, tall = note.wrap(width - 2 * _MARGIN, _NOTES)
+        note.drawOn(canvas, _MARGIN, _NOTES - tall)
+
+    each = (width - 2 * _MARGIN - 18 * (form.columns - 1)) / form.columns
+    frames = [
+        Frame(
+            _MARGIN + column * (each + 18),
+            _NOTES + 12,
+            each,
+            height - _NOTES - 12 - _MARGIN,
+            leftPadding=0,
+            rightPadding=0,
+        )
+        for column in range(form.columns)
+    ]
+    made = io.BytesIO()
+    template = BaseDocTemplate(made, pagesize=A4, invariant=True)
+    template.addPageTemplates(PageTemplate(frames=frames, onPage=noted))
+    template.build(
+        [
+            Paragraph(f"{escape(_written(text))}<super>{number}</super>", body)
+            for number, text in enumerate(paragraphs, 1)
+        ]
+    )
+    return made.getvalue()
+
+
+WRITERS: Mapping[str, Callable[[Sequence[str], Sequence[str], Form], bytes]] = {
+    "fpdf2": by_fpdf,
+    "ReportLab": by_reportlab,
+}
