@@ -57,7 +57,8 @@ def retrieve(
         question: What is asked.
         token_budget: Tokens of all passages.
         k: Chunks at most; None for as many as fit.
-        widen: See `OrderPreservingRetriever`; `k` does not count what it adds.
+        widen: See `OrderPreservingRetriever`; `k` does not count what it adds to a
+            selection by budget.
         selection: See `oprag.context.Selection`.
         order: See `oprag.order_context`.
         merge: As above.
@@ -73,11 +74,8 @@ def retrieve(
         order="score",
         widen=widen,
     )
-    if k is not None and (widen is not None or selection != "budget"):
-        retriever.k = k
-        if selection == "budget":
-            retriever.selection = "top_k"
-        k = None
+    if k is not None and widen is not None and selection == "budget":
+        retriever.k, retriever.selection, k = k, "top_k", None
     best_first = retriever.invoke(question)[:k]
     passages = ordered_passages(
         best_first,

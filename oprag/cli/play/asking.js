@@ -2,9 +2,9 @@ export default {
   template: `
     <section class="op-card" aria-labelledby="op-ask-heading">
       <h2 id="op-ask-heading">Question</h2>
-      <form class="op-ask" @submit.prevent="$emit('ask', question)">
-        <input v-model="question" type="text" aria-labelledby="op-ask-heading"
-            autocomplete="off" placeholder="Who pays for repairs?">
+      <form class="op-ask" @submit.prevent="ask">
+        <textarea v-model="question" rows="2" aria-labelledby="op-ask-heading"
+            placeholder="Who pays for repairs?" @keydown.enter.exact.prevent="ask"></textarea>
         <button type="submit" class="op-main" :disabled="!question.trim()">Ask</button>
       </form>
       <div role="status"><p v-if="problem" class="op-problems">{{ problem }}</p></div>
@@ -18,7 +18,7 @@ export default {
               :aria-valuetext="most" @input="tell"></label>
         <label><span>Order</span>
           <select v-model="set.order" @change="tell">
-            <option value="document">as in the document</option>
+            <option value="document">in the document</option>
             <option value="score">best first</option>
           </select></label>
         <label><span>Selection</span>
@@ -49,6 +49,9 @@ export default {
     },
   },
   methods: {
+    ask() {
+      if (this.question.trim()) this.$emit("ask", this.question);
+    },
     number: (value) => value.toLocaleString("en-US"),
     tell() {
       const k = this.candidates > 500 ? null : this.candidates;

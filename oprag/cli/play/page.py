@@ -69,7 +69,7 @@ class Page:
             with ui.element("p").classes("op-note"):
                 text = "See what a model would read, in the order the author wrote it."
                 ui.html(text, sanitize=False, tag="span")
-        with ui.element("main").classes("op-main-grid"):
+        with ui.element("div").classes("op-grid"):
             with ui.element("div").classes("op-side"):
                 self._files = _Files()
                 self._files.props["address"] = f"/files?session={session.key}"

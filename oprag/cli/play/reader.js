@@ -89,6 +89,12 @@ export default {
       return JSON.parse(this.evidence);
     },
   },
+  watch: {
+    source(now) {
+      // On a narrow screen the reader stands below what was chosen.
+      if (now !== "null" && innerWidth <= 1080) this.$el.scrollIntoView();
+    },
+  },
   methods: {
     moved(event) {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -19,7 +19,7 @@ export default {
           {{ view.without === 1 ? "document" : "documents" }}, of which nothing is read.</p>
         <div class="op-orders">
           <div v-for="row in rows" :key="row.name">
-            <div class="op-name">{{ row.name }}</div>
+            <div class="op-name">{{ row.spoken }} <b v-if="row.name === view.order">· sent</b></div>
             <div class="op-order" role="img" :aria-label="row.spoken">
               <i v-for="(share, at) in row.shares" :key="at" :style="{ '--share': share }"></i>
             </div>
@@ -38,8 +38,8 @@ export default {
       const score = "In score order: jumps back " + back;
       const order = "In document order: never jumps back";
       return [
-        { name: score, spoken: score, shares: this.view.by_score },
-        { name: order, spoken: order, shares: this.view.in_order },
+        { name: "score", spoken: score, shares: this.view.by_score },
+        { name: "document", spoken: order, shares: this.view.in_order },
       ];
     },
   },

@@ -8,6 +8,7 @@ from typing import Any
 from oprag.chunk import Chunk, Passage
 from oprag.cli.display import jumps_back
 from oprag.cli.play.session import Desk, Session, Step
+from oprag.ordering import document_order
 
 _PREVIEW = 160
 """Characters shown of a passage in the list."""
@@ -36,10 +37,10 @@ def _ready(desk: Desk | None) -> str:
 def step_view(step: Step) -> dict[str, Any]:
     """All that is shown of a step but the context itself."""
     found, desk = step.retrieved, step.desk
-    turns = {id(chunk): turn for turn, chunk in enumerate(found.chunks)}
+    by_score, in_order = found.by_score, document_order(found.chunks)
+    turns = {id(chunk): turn for turn, chunk in enumerate(in_order)}
     last = max(len(turns) - 1, 1)
     shares = {key: turn / last for key, turn in turns.items()}
-    best_first = found.by_score
     passages = [
         {
             "number": number,
@@ -59,9 +60,10 @@ def step_view(step: Step) -> dict[str, Any]:
         "said": _said(step),
         "documents": _documents(step, shares),
         "without": len(desk.whole) - len({p.name for p in found.passages}),
-        "in_order": [shares[id(chunk)] for chunk in found.chunks],
-        "by_score": [shares[id(chunk)] for chunk in best_first],
-        "jumps": sum(jumps_back(turns[id(chunk)] for chunk in best_first)),
+        "order": step.options.order.value,
+        "in_order": [shares[id(chunk)] for chunk in in_order],
+        "by_score": [shares[id(chunk)] for chunk in by_score],
+        "jumps": sum(jumps_back(turns[id(chunk)] for chunk in by_score)),
     }
 
 
