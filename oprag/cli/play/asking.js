@@ -10,10 +10,10 @@ export default {
       <div role="status"><p v-if="problem" class="op-problems">{{ problem }}</p></div>
       <h2>What is read</h2>
       <div class="op-settings">
-        <label class="op-range"><span>Budget <output>{{ number(set.token_budget) }} tokens</output></span>
+        <label class="op-range"><span>Budget <span aria-hidden="true">{{ number(set.token_budget) }} tokens</span></span>
           <input type="range" min="500" max="40000" step="500" v-model.number="set.token_budget"
               :aria-valuetext="set.token_budget + ' tokens'" @input="tell"></label>
-        <label class="op-range"><span>Candidates <output>{{ most }}</output></span>
+        <label class="op-range"><span>Candidates <span aria-hidden="true">{{ most }}</span></span>
           <input type="range" min="5" max="505" step="5" v-model.number="candidates"
               :aria-valuetext="most" @input="tell"></label>
         <label><span>Order</span>

@@ -62,7 +62,7 @@ def too_large(name: str, size: int) -> str:
         return ""
     return (
         f"{name} has {size / 1e6:,.0f} MB, and this page takes files of at most "
-        f"{LARGEST / 1e6:.0f} MB; `oprag index` takes larger ones."
+        f"{LARGEST / 1e6:.0f} MB."
     )
 
 

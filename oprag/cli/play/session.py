@@ -135,8 +135,9 @@ class Session:
         with self._lock:
             self._as_named = False
             names = desk.shelf.names
-            kept = [(Path(each), called) for each, called in names.items()]
-            self.given = [each for each in kept if str(each[0]) != source]
+            read = [(Path(each), called) for each, called in names.items()]
+            new = [each for each in self.given if not _is_read(each[0], desk.shelf)]
+            self.given = [each for each in [*read, *new] if str(each[0]) != source]
             self.refused = []
         self.refresh()
 
@@ -171,17 +172,22 @@ class Session:
 
     def _prepare(self, given: list[tuple[Path, str]], *, as_named: bool) -> None:
         shelf = read_shelf(given)
-        self.refused = [*self.refused, *shelf.sentences]
+        self.refused = [*dict.fromkeys([*self.refused, *shelf.sentences])]
+        with self._lock:
+            # What could not be read has its sentence, and is not tried again. Others
+            # may have been given in the meantime.
+            self.given = [
+                each
+                for each in self.given
+                if each not in given or _is_read(each[0], shelf)
+            ]
         if not shelf.read.texts:
             self.desk = self.step = None
-            self.given = []
             return
         folder = None if as_named else self._folder or self.workshop.new_folder()
         self._folder = folder or self._folder
         index = self.workshop.index(shelf.read.texts, folder, self._tell)
         self.refused += [f"Not indexed: {failed_line(f)}" for f in index.report.failed]
-        # What could not be read has its sentence, and is not tried again.
-        self.given = [(Path(each), name) for each, name in shelf.names.items()]
         candidates = candidates_of(index, self.workshop.embeddings())
         whole = shelf.read.whole
         counter = resolve_token_counter()
@@ -232,6 +238,10 @@ class Session:
     def with_options(self, **changed: object) -> SearchOptions:
         """Return the options with some of them changed."""
         return replace(self.options, **changed)  # type: ignore[arg-type]  # by name
+
+
+def _is_read(path: Path, shelf: Shelf) -> bool:
+    return path.is_dir() or str(path) in shelf.names
 
 
 def _starts(texts: tuple[FileText, ...]) -> dict[tuple[str, int | None], int]:

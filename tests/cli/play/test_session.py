@@ -118,8 +118,7 @@ def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
         "empty.txt is empty.",
         "photo.txt is binary, not text.",
         "locked.pdf is locked by a password; save it without one.",
-        "huge.txt has 200 MB, and this page takes files of at most 20 MB; "
-         "`oprag index` takes larger ones.",
+        "huge.txt has 200 MB, and this page takes files of at most 20 MB.",
         "gone.md is not there.",
     ]
     assert "broken.pdf is a damaged PDF" in said[0]
