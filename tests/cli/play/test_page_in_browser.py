@@ -113,7 +113,7 @@ def drop(page, *files: Path) -> None:
 
 def settled(page) -> None:
     said = "document.querySelector('.op-files .op-said')?.innerText"
-    page.wait_for_function(f"/^[0-9,]+ chunks/.test({said})", timeout=120_000)
+    page.wait_for_function(f"/^[0-9,]+ chunks/.test({said})", timeout=300_000)
 
 
 def ask(page, question: str = QUESTION) -> None:
@@ -165,7 +165,7 @@ def test_a_pdf_is_dropped_asked_moved_reordered_and_opened(
         set_budget(page, tokens)
         assert context(page) == printed(report, index, "--token-budget", str(tokens))
 
-    page.get_by_label("Order").select_option("score")
+    page.get_by_role("combobox", name="Order").select_option("score")
     page.locator(".op-orders b").filter(has_text="sent").wait_for()
     expected = printed(report, index, "--token-budget", "40000", "--order", "score")
     page.wait_for_function(
