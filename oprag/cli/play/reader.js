@@ -5,6 +5,8 @@ const TABS = [
   ["evidence", "Evidence"],
 ];
 
+const BLOCK = 2000;
+
 export default {
   template: `
     <section class="op-card op-reader" aria-labelledby="op-reader-heading">
@@ -19,7 +21,8 @@ export default {
         <template v-if="tab === 'context'">
           <div class="op-bar"><span class="op-note op-tokens">{{ tokens }}</span>
             <button type="button" :disabled="!context" @click="copy">{{ copied }}</button></div>
-          <pre v-if="context" class="op-text op-context">{{ context }}</pre>
+          <pre v-if="context" class="op-text op-context"><span v-for="(block, at) in blocks"
+            :key="at">{{ block }}</span></pre>
           <p v-else class="op-note">What a model would be sent appears here, to the character.</p>
         </template>
         <template v-else-if="tab === 'source'">
@@ -79,6 +82,15 @@ export default {
   },
   data: () => ({ tabs: TABS, copied: "Copy" }),
   computed: {
+    blocks() {
+      // Only the blocks that are seen are laid out: a long text in one took too long.
+      const found = [];
+      for (let at = 0, end; at < this.context.length; at = end) {
+        end = this.context.indexOf("\n", at + BLOCK) + 1 || this.context.length;
+        found.push(this.context.slice(at, end));
+      }
+      return found;
+    },
     place() {
       return JSON.parse(this.source);
     },
