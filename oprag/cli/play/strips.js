@@ -44,9 +44,10 @@ export default {
     },
   },
   methods: {
-    placed: ([start, end, , share], { length }) => ({
+    placed: ([start, end, , share], { length, marks }) => ({
       left: (100 * start) / length + "%",
       width: (100 * (end - start)) / length + "%",
+      minWidth: marks.length > 100 ? "1px" : "3px",
       "--share": share,
     }),
     spoken({ name, marks, length }) {
