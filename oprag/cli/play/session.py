@@ -167,8 +167,10 @@ class Session:
             except Exception as error:  # noqa: BLE001 -- else the page waits for ever
                 note(f"The files could not be indexed: {error!r}")
                 said = "The files could not be indexed; the terminal says why."
-            self.status = Status(said=said)
-            self.version += 1
+            with self._lock:
+                if not self._wanted:
+                    self.status = Status(said=said)
+                self.version += 1
 
     def _prepare(self, given: list[tuple[Path, str]], *, as_named: bool) -> None:
         shelf = read_shelf(given)
