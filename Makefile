@@ -88,9 +88,9 @@ test-stores: $(STORES_MARKER) ## Run the tests on real vector stores and servers
 	OPRAG_REQUIRE_SERVERS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 \
 		-m stores tests/stores $(PYTEST_ARGS)
 
-test-browser: $(BROWSER_MARKER) ## Open the page of a run in a real browser
+test-browser: $(BROWSER_MARKER) ## Open the page of a run, and of oprag play, in a real browser
 	OPRAG_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m browser tests/evaluation/reports \
-		$(PYTEST_ARGS)
+		tests/cli/play $(PYTEST_ARGS)
 
 test-apps: $(APPS_MARKER) ## Ask what serves other applications, and real applications with oprag
 	OPRAG_REQUIRE_APPS=1 $(BIN)/python -m pytest tests/apps $(PYTEST_ARGS)

@@ -21,6 +21,7 @@ from oprag.cli.doctor import doctor
 from oprag.cli.evaluate import evaluate
 from oprag.cli.index_command import index
 from oprag.cli.mcp import mcp
+from oprag.cli.play import play
 from oprag.cli.reproduce import reproduce
 from oprag.cli.serve import serve
 from oprag.cli.sweep import sweep
@@ -57,7 +58,7 @@ _PYDANTIC = "Value error, "
 
 _OF_RUNS = ("evaluate", "reproduce", "sweep")
 """Commands that need the extra `eval` as well."""
-_OWN_EXTRA = {"mcp": "mcp", "serve": "serve"}
+_OWN_EXTRA = {"mcp": "mcp", "play": "play", "serve": "serve"}
 
 
 def _install_hint(error: ModuleNotFoundError, command: str | None) -> str:
@@ -148,7 +149,7 @@ app = typer.Typer(
 )
 for _command in (
     *(demo, index, context, ask, doctor, evaluate, reproduce, sweep),
-    *(mcp, serve),
+    *(play, mcp, serve),
 ):
     app.command()(_command)
 

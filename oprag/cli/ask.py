@@ -105,7 +105,7 @@ def ask(
       export OPENAI_BASE_URL=http://localhost:8080/v1 OPENAI_API_KEY=none
       oprag ask notes/ "What did we decide in May?" --model openai:local
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    _check_model(model)
+    check_model(model)
     _check_route(route, max_context_tokens, merge=options.merge)
 
     from oprag.calls import fill_prompt
@@ -153,7 +153,12 @@ def _check_route(route: Route, max_context_tokens: int | None, *, merge: bool) -
         raise told("--max-context-tokens is for --route self alone.", code=2)
 
 
-def _check_model(model: str) -> None:
+def check_model(model: str) -> None:
+    """Make sure that a text names a chat model.
+
+    Raises:
+        typer.Exit: With code 2: it does not, and it was told how to.
+    """
     provider, _, name = model.partition(":")
     if not model.strip():
         raise told(_NO_MODEL, code=2)

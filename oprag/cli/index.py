@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from chromadb.config import Settings
 from chromadb.errors import ChromaError
@@ -30,6 +30,8 @@ from oprag.errors import IndexingError, InvalidOptionError, OpragError, OpragWar
 from oprag.evaluation.files import FilesRead, FileText
 from oprag.evaluation.safe_files import write_whole
 from oprag.indexing import FailedDocument, IndexingReport, RemoveMissing, SkippedFile
+
+_Store = TypeVar("_Store", bound=Chroma)
 
 _FORMAT = 2
 """Raised when the way an index is made changes, so that old ones are made anew."""
@@ -231,7 +233,18 @@ def open_chroma(
     **how: Any,
 ) -> Chroma:
     """Open a collection in a Chroma directory, or make it."""
-    return Chroma(
+    return open_as(Chroma, path, embeddings, collection, **how)
+
+
+def open_as(
+    kind: type[_Store],
+    path: Path,
+    embeddings: SentenceTransformerEmbeddings,
+    collection: str,
+    **how: Any,
+) -> _Store:
+    """Do the same with a subclass of the store."""
+    return kind(
         collection,
         embeddings,
         persist_directory=str(path),

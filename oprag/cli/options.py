@@ -22,6 +22,14 @@ class ReadingOrder(str, Enum):
     SCORE = "score"
 
 
+class Selected(str, Enum):
+    """What `--selection` takes: see `oprag.context.Selection`."""
+
+    BUDGET = "budget"
+    SEGMENTS = "segments"
+    EXPAND = "expand"
+
+
 DEFAULT_EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
 TokenBudget = Annotated[
@@ -102,6 +110,13 @@ class SearchOptions:
     token_budget: TokenBudget = 4_000
     k: MostChunks = None
     widen: Widened = None
+    selection: Annotated[
+        Selected,
+        typer.Option(
+            help="The best chunks that fit, or text chosen by where good chunks stand "
+            "close together."
+        ),
+    ] = Selected.BUDGET
     order: Annotated[
         ReadingOrder,
         typer.Option(help="As the passages stand in their documents, or best first."),

@@ -10,7 +10,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langchain_oprag import OrderPreservingRetriever
 from oprag.chunk import Chunk, Passage
-from oprag.context import Order, Widen, order_context, render
+from oprag.context import Order, Selection, Widen, order_context, render
 from oprag.tokens import resolve_token_counter
 
 
@@ -45,6 +45,7 @@ def retrieve(
     token_budget: int,
     k: int | None = None,
     widen: Widen | None = None,
+    selection: Selection = "budget",
     order: Order = "document",
     merge: bool = True,
     citations: bool = False,
@@ -56,7 +57,9 @@ def retrieve(
         question: What is asked.
         token_budget: Tokens of all passages.
         k: Chunks at most; None for as many as fit.
-        widen: See `OrderPreservingRetriever`; `k` does not count what it adds.
+        widen: See `OrderPreservingRetriever`; `k` does not count what it adds to a
+            selection by budget.
+        selection: See `oprag.context.Selection`.
         order: See `oprag.order_context`.
         merge: As above.
         citations: As above.
@@ -65,9 +68,13 @@ def retrieve(
         BudgetTooSmallError: Not even the best chunk fits.
     """
     retriever = OrderPreservingRetriever(
-        vectorstore=vectorstore, token_budget=token_budget, order="score", widen=widen
+        vectorstore=vectorstore,
+        token_budget=token_budget,
+        selection=selection,
+        order="score",
+        widen=widen,
     )
-    if widen is not None and k is not None:
+    if k is not None and widen is not None and selection == "budget":
         retriever.k, retriever.selection, k = k, "top_k", None
     best_first = retriever.invoke(question)[:k]
     passages = ordered_passages(

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
+from langchain_core.vectorstores import VectorStore
 from rich.console import Console
 
+from oprag.cli.candidates import candidates_of
 from oprag.cli.display import make_console
 from oprag.cli.embedding_models import load_model
 from oprag.cli.index import Index, index_texts
@@ -90,24 +92,38 @@ def search(
     files = read_told(
         paths, notes, "if it belongs to the question, put that in quotes, last", check
     )
+    embeddings = load_model(options.embedding_model, notes)
     index = index_texts(
         files.texts,
-        load_model(options.embedding_model, notes),
+        embeddings,
         label=index_label(paths, options.embedding_model),
         folder=options.directory or cache_folder(),
         console=notes,
     )
-    retrieved = retrieve(
-        index.vectorstore,
+    candidates = candidates_of(index, embeddings)
+    retrieved = retrieve_with(candidates, question, options, citations=citations)
+    return Search(files, index, retrieved)
+
+
+def retrieve_with(
+    vectorstore: VectorStore,
+    question: str,
+    options: SearchOptions,
+    *,
+    citations: bool = False,
+) -> Retrieved:
+    """Retrieve passages (`retrieve`) as the options of a search say."""
+    return retrieve(
+        vectorstore,
         question,
         token_budget=options.token_budget,
         k=options.k,
         widen=cast("Widen | None", options.widen),
+        selection=options.selection.value,
         order=options.order.value,
         merge=options.merge,
         citations=citations,
     )
-    return Search(files, index, retrieved)
 
 
 def read_told(

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 """Commands that are looked for, the smallest first; as in the Makefile."""
@@ -24,3 +29,20 @@ def find_browser(fetched: str) -> str | None:
     """
     found = next(filter(None, map(shutil.which, NAMES)), None)
     return found or (fetched if Path(fetched).exists() else None)
+
+
+@contextmanager
+def opened_browser() -> Iterator[Any]:
+    """A browser for tests; they are skipped where there is none, or fail."""
+    if not REQUIRED:
+        pytest.importorskip("playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        program = find_browser(playwright.chromium.executable_path)
+        if program is None:
+            message = f"none of {', '.join(NAMES)} is on this machine"
+            (pytest.fail if REQUIRED else pytest.skip)(message)
+        opened = playwright.chromium.launch(executable_path=program)
+        yield opened
+        opened.close()

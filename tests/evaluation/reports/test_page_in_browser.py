@@ -15,7 +15,7 @@ from oprag.evaluation.running.run_directory import RunDirectory
 from oprag.evaluation.running.runner import Plan, run
 from oprag.evaluation.systems.retrieved import dos_rag
 from tests.evaluation.files.mixed_files import pdf
-from tests.evaluation.reports.browsers import NAMES, REQUIRED, find_browser
+from tests.evaluation.reports.browsers import opened_browser
 from tests.evaluation.reports.runs import HOSTILE
 from tests.evaluation.small import HARBOUR, Replies, bench_of, set_of_four
 
@@ -24,18 +24,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def browser():
-    if not REQUIRED:
-        pytest.importorskip("playwright")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        program = find_browser(playwright.chromium.executable_path)
-        if program is None:
-            message = f"none of {', '.join(NAMES)} is on this machine"
-            (pytest.fail if REQUIRED else pytest.skip)(message)
-        opened = playwright.chromium.launch(executable_path=program)
+    with opened_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture

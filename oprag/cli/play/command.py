@@ -1,0 +1,135 @@
+"""The command `oprag play`: what it takes, and how the page is served."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from pathlib import Path
+from threading import Timer
+from typing import Annotated
+
+import typer
+
+from oprag.calls import Price
+from oprag.cli.evaluation_options import read_price
+from oprag.cli.options import (
+    DEFAULT_EMBEDDING_MODEL,
+    Directory,
+    EmbeddingModel,
+    cache_folder,
+)
+from oprag.cli.telling import told
+
+_HOST = "127.0.0.1"
+_FAREWELL = 2
+"""Seconds that requests have to end in, when the server is stopped."""
+_UNTIL_IT_LISTENS = 1.0
+"""Seconds until the browser is opened."""
+
+
+def play(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[FILE]...",
+            help="Text, Markdown, HTML and PDF files, or folders of them; more can be "
+            "dropped on the page.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    model: Annotated[
+        str,
+        typer.Option(
+            metavar="PROVIDER:MODEL",
+            envvar="OPRAG_MODEL",
+            help="A chat model, such as openai:gpt-4o-mini or ollama:llama3.2, to "
+            "answer the question with.",
+            show_default=False,
+        ),
+    ] = "",
+    price: Annotated[
+        Price | None,
+        typer.Option(
+            parser=read_price,
+            metavar="IN,OUT",
+            help="Price of a million tokens of that model, such as 0.15,0.6.",
+            show_default=False,
+        ),
+    ] = None,
+    max_context_tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Tokens that the model takes, prompt and answer together. Without it, "
+            "what is known of the model.",
+        ),
+    ] = None,
+    embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
+    directory: Directory = None,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0, max=65535, help="The port to listen at; 0 for any that is free."
+        ),
+    ] = 8323,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+) -> None:
+    """Ask your files on a page, and see what is read.
+
+    Move the budget, switch the order, click a passage to see its place. The page is
+    on this machine alone, and no text leaves it, unless you name a chat model and
+    press Answer.
+
+    \b
+      oprag play
+      oprag play report.pdf notes/
+      oprag play report.pdf --model openai:gpt-4o-mini --price 0.15,0.6
+    """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
+    if model:
+        from oprag.cli.ask import check_model
+
+        check_model(model)
+    import nicegui  # noqa: F401 -- before anything is read: it may not be installed
+    import uvicorn
+
+    from oprag.cli.play.serving import make_app
+    from oprag.cli.play.workshop import Workshop
+
+    workshop = Workshop(
+        paths=files or [],
+        embedding_model=embedding_model,
+        folder=directory or cache_folder(),
+        chat_model=model,
+        price=price,
+        max_context_tokens=max_context_tokens,
+    )
+    try:
+        listener = socket.create_server((_HOST, port))
+    except OSError as error:
+        message = (
+            f"It cannot listen at port {port}: {error.strerror or error}. Give another "
+            "--port, or 0 for any that is free."
+        )
+        raise told(message, 2) from error
+    port = listener.getsockname()[1]
+    address = f"http://{_HOST}:{port}"
+    typer.echo(f"The page: {address} (Ctrl-C ends it)", err=True)
+    if browser:
+        opening = Timer(_UNTIL_IT_LISTENS, webbrowser.open, [address])
+        opening.daemon = True
+        opening.start()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            make_app(workshop, port),
+            log_level="error",
+            access_log=False,
+            timeout_graceful_shutdown=_FAREWELL,
+        )
+    )
+    try:
+        server.run(sockets=[listener])
+    finally:
+        workshop.close()

@@ -1,0 +1,80 @@
+"""Files for the page: each is read or has a sentence, and the others go on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from oprag.errors import UnreadableFileError
+from oprag.evaluation.files import FilesRead, FileText, files_in, read_files
+
+LARGEST = 20_000_000
+"""Bytes of a file at most: what a machine without a GPU indexes in some minutes."""
+
+
+class Shelf(NamedTuple):
+    """What was read."""
+
+    read: FilesRead
+    """The texts, named by their paths."""
+    names: Mapping[str, str]
+    """What each is called on the page, by its name."""
+    sentences: tuple[str, ...]
+    """One for each file that cannot be used."""
+
+
+def read_shelf(paths: Iterable[tuple[Path, str]]) -> Shelf:
+    """Read files and folders; what cannot be read gets a sentence.
+
+    Args:
+        paths: Each with what it is called on the page; empty for its path.
+    """
+    texts: list[FileText] = []
+    skipped: list[UnreadableFileError] = []
+    names: dict[str, str] = {}
+    sentences: list[str] = []
+    seen: set[str] = set()
+    for path, called in paths:
+        for file in _files(path, skipped):
+            if (real := os.path.realpath(file)) in seen:
+                continue
+            seen.add(real)
+            shown = called if called and file == path else str(file)
+            if sentence := too_large(shown, _size(file)):
+                sentences.append(sentence)
+                continue
+            try:
+                found = read_files([file]).texts
+            except UnreadableFileError as error:
+                sentences.append(f"{shown} {error.reason}.")
+            else:
+                texts += found
+                names[found[0].source] = shown
+    sentences += [f"{error.path} {error.reason}." for error in skipped]
+    return Shelf(FilesRead(tuple(texts), ()), names, tuple(sentences))
+
+
+def too_large(name: str, size: int) -> str:
+    """Return the sentence for a file that is too large; empty if it is not."""
+    if size <= LARGEST:
+        return ""
+    return (
+        f"{name} has {size / 1e6:,.0f} MB, and this page takes files of at most "
+        f"{LARGEST / 1e6:.0f} MB."
+    )
+
+
+def _files(path: Path, skipped: list[UnreadableFileError]) -> Iterator[Path]:
+    if path.is_dir():
+        yield from files_in(path, skipped)
+    else:
+        yield path
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # reading it says what is wrong

@@ -1,0 +1,70 @@
+"""The application of `oprag play`: the page for each tab, and the way in for files."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from nicegui import ui
+from starlette.responses import PlainTextResponse, Response
+
+from oprag.cli.play.answering import Answering
+from oprag.cli.play.guard import Guard
+from oprag.cli.play.page import STYLE, Page
+from oprag.cli.play.reading import too_large
+from oprag.cli.play.session import Session
+from oprag.cli.play.workshop import Workshop
+
+
+def make_app(workshop: Workshop, port: int) -> Guard:
+    """Make the application, for a server of ASGI.
+
+    Args:
+        workshop: What all tabs share.
+        port: Where it listens.
+    """
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    tabs: dict[str, tuple[Session, Answering]] = {}
+
+    @app.post("/files")
+    async def take(request: Request) -> Response:
+        return await _take(request, {s.key: s for s, _ in tabs.values()})
+
+    async def root() -> None:
+        ui.add_css(STYLE)
+        client = ui.context.client
+        await client.connected()
+        tab = client.tab_id or client.id
+        if tab not in tabs:
+            session = Session(workshop)
+            tabs[tab] = session, Answering(session)
+        Page(*tabs[tab]).build()
+
+    ui.run_with(
+        app,
+        root=root,
+        title="oprag play",
+        language="en-US",
+        dark=None,
+        tailwind=False,
+        show_welcome_message=False,
+    )
+    return Guard(app, port)
+
+
+async def _take(request: Request, sessions: dict[str, Session]) -> Response:
+    """Keep a dropped file, which is the body of the request."""
+    session = sessions.get(request.query_params.get("session", ""))
+    name = request.query_params.get("name", "")
+    if session is None or not name:
+        return PlainTextResponse("There is no such tab.", 404)
+    path = session.place_for(name)
+    size = 0
+    with path.open("wb") as file:
+        async for part in request.stream():
+            size += len(part)
+            if sentence := too_large(name[:120], size):
+                path.unlink()
+                session.refuse(sentence)
+                return PlainTextResponse(sentence, 413)
+            file.write(part)
+    session.take(path, name)
+    return PlainTextResponse("Taken.")

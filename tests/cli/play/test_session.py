@@ -1,0 +1,291 @@
+"""What a tab of `oprag play` holds and computes, without a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from oprag.cli.app import app
+from oprag.cli.options import ReadingOrder, Selected
+from oprag.cli.play.answering import HOW, Answering
+from oprag.cli.play.reading import LARGEST, read_shelf
+from oprag.cli.play.session import Session
+from oprag.cli.play.sources import source_view
+from oprag.cli.play.views import evidence_view, files_view, step_view
+from oprag.cli.play.workshop import Workshop
+from tests.evaluation.files.mixed_files import LEASE, make_folder, pdf
+from tests.support.openai_server import Reply, ScriptedServer, Usage
+
+QUESTION = "Who pays for repairs?"
+HOSTILE = "<img src=x onerror=alert(1)>.txt"
+
+
+@pytest.fixture
+def workshop(tiny_model, tmp_path):
+    made = Workshop([], str(tiny_model), tmp_path / "index")
+    yield made
+    made.close()
+
+
+def ready(session: Session) -> Session:
+    """Wait until what was given is indexed."""
+    end = time.monotonic() + 60
+    while session.status.working:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return session
+
+
+def dropped(session: Session, *files: Path) -> Session:
+    """Give files as a browser does: their bytes, and their names."""
+    for file in files:
+        place = session.place_for(file.name)
+        place.write_bytes(file.read_bytes())
+        session.take(place, file.name)
+    return ready(session)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return make_folder(tmp_path / "notes")
+
+
+OPTIONS = [
+    ({}, []),
+    ({"token_budget": 60}, ["--token-budget", "60"]),
+    ({"k": 2}, ["--k", "2"]),
+    ({"order": ReadingOrder.SCORE}, ["--order", "score"]),
+    ({"merge": False}, ["--no-merge"]),
+    ({"widen": 1, "k": 1}, ["--widen", "1", "--k", "1"]),
+    ({"widen": "fill"}, ["--widen", "fill"]),
+    ({"selection": Selected.SEGMENTS}, ["--selection", "segments"]),
+    ({"selection": Selected.EXPAND, "k": 3}, ["--selection", "expand", "--k", "3"]),
+]
+
+
+def test_each_option_gives_what_oprag_context_prints(folder, workshop, tiny_model):
+    workshop.paths = [folder]
+    session = ready(Session(workshop))
+    session.ask(QUESTION)
+
+    for changed, arguments in OPTIONS:
+        session.options = type(session.options)()
+        session.arrange(session.with_options(**changed))
+
+        fixed = ["--embedding-model", tiny_model, "--directory", workshop.folder]
+        command = ["context", folder, QUESTION, *arguments, *fixed]
+        printed = CliRunner().invoke(app, list(map(str, command)))
+        assert printed.stdout_bytes.decode() == f"{session.step.retrieved.context}\n"
+
+
+def test_options_are_changed_without_embedding_or_searching_again(folder, workshop):
+    session = dropped(Session(workshop), folder / "lease.md", folder / "report.pdf")
+    session.ask(QUESTION)
+    candidates = session.desk.candidates
+    found = {key: list(value) for key, value in candidates._found.items()}
+    candidates._embedding_function = object()  # whoever embeds now, fails
+
+    for budget in range(500, 40_001, 500):
+        session.arrange(session.with_options(token_budget=budget))
+
+    assert candidates._found == found
+    assert session.step.retrieved.passages
+
+
+def test_every_file_that_cannot_be_used_has_a_sentence_and_the_others_go_on(
+    tmp_path, workshop
+):
+    (tmp_path / "lease.md").write_text(LEASE, "utf-8")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7\nnothing")
+    (tmp_path / "empty.txt").write_bytes(b"")
+    (tmp_path / "photo.txt").write_bytes(bytes(range(256)) * 8)
+    pdf(tmp_path / "locked.pdf", password="secret")
+    with (tmp_path / "huge.txt").open("wb") as huge:
+        os.truncate(huge.fileno(), 200_000_000)
+    names = ["broken.pdf", "empty.txt", "photo.txt", "locked.pdf", "huge.txt"]
+    workshop.paths = [tmp_path / name for name in ["lease.md", *names, "gone.md"]]
+
+    session = ready(Session(workshop))
+
+    said = [sentence.removeprefix(f"{tmp_path}/") for sentence in session.refused]
+    assert [sentence.split()[0] for sentence in said] == [*names, "gone.md"]
+    assert said[1:] == [
+        "empty.txt is empty.",
+        "photo.txt is binary, not text.",
+        "locked.pdf is locked by a password; save it without one.",
+        "huge.txt has 200 MB, and this page takes files of at most 20 MB.",
+        "gone.md is not there.",
+    ]
+    assert "broken.pdf is a damaged PDF" in said[0]
+    assert [each["name"] for each in files_view(session)["files"]] == [
+        str(tmp_path / "lease.md")
+    ]
+
+
+def test_a_file_at_the_limit_is_read(tmp_path):
+    file = tmp_path / "long.txt"
+    file.write_text("word " * (LARGEST // 5))
+    assert read_shelf([(file, "")]).sentences == ()
+
+
+def test_a_pdf_passage_is_shown_on_its_page_and_in_its_text(folder, workshop):
+    session = dropped(Session(workshop), folder / "report.pdf")
+    session.ask(QUESTION)
+
+    views = [source_view(session.step, number) for number in (1, 2)]
+
+    assert [view["title"] for view in views] == [
+        "report.pdf, page 1, characters 0-37",
+        "report.pdf, page 3, characters 0-29",
+    ]
+    assert all(view["image"].startswith("data:image/png;base64,") for view in views)
+    assert ["The repair costs 4,000 euros.", True] in views[1]["parts"]
+
+
+def test_the_text_around_a_passage_is_the_source(tmp_path, workshop):
+    text = "".join(f"Sentence {number} is here. " for number in range(2_000))
+    (tmp_path / "long.txt").write_text(text)
+    session = dropped(Session(workshop), tmp_path / "long.txt")
+    session.arrange(session.with_options(token_budget=500, merge=False))
+    session.ask("Sentence 1000")
+
+    for number, passage in enumerate(session.step.retrieved.passages, start=1):
+        parts = source_view(session.step, number)["parts"]
+        assert [part for part, marked in parts if marked] == [passage.text]
+        assert "".join(part for part, _ in parts if part not in {"… ", " …"}) in text
+
+
+def test_passages_stand_at_their_places_in_the_whole_document(folder, workshop):
+    session = dropped(Session(workshop), folder / "report.pdf")
+    session.ask(QUESTION)
+    (document,) = step_view(session.step)["documents"]
+    (whole,) = session.desk.whole.values()
+
+    texts = [whole[start:end] for start, end, *_ in document["marks"]]
+
+    assert texts == [passage.text for passage in session.step.retrieved.passages]
+    assert document["length"] == len(whole)
+
+
+def test_evidence_keeps_what_was_read_for_each_question(folder, workshop):
+    session = dropped(Session(workshop), folder / "lease.md")
+    session.ask(QUESTION)
+    session.ask("When is the rent due?")
+    session.arrange(session.with_options(k=1))
+
+    view = evidence_view(session)
+
+    asked = [each["question"] for each in view["questions"]]
+    assert asked == [QUESTION, "When is the rent due?"]
+    (document,) = view["documents"]
+    assert len(document["rows"]) == 2
+    assert 0 < document["share"] <= 1
+
+
+def test_names_full_of_markup_stay_as_they_are(tmp_path, workshop):
+    file = tmp_path / HOSTILE
+    file.write_text("<script>alert(2)</script> is what it says.")
+
+    session = dropped(Session(workshop), file)
+    session.ask("<b>what</b>?")
+
+    assert files_view(session)["files"][0]["name"] == HOSTILE
+    assert step_view(session.step)["passages"][0]["place"].startswith(HOSTILE)
+    assert session.step.retrieved.context == file.read_text()
+
+
+def test_a_file_that_is_removed_is_no_longer_read(folder, workshop):
+    session = dropped(Session(workshop), folder / "lease.md", folder / "report.pdf")
+    session.ask(QUESTION)
+    source = files_view(session)["files"][0]["source"]
+
+    session.remove(source)
+    ready(session)
+
+    assert {p.name for p in session.step.retrieved.passages} == {
+        files_view(session)["files"][0]["source"]
+    }
+
+
+def test_two_tabs_do_not_mix(folder, workshop):
+    one = dropped(Session(workshop), folder / "lease.md")
+    other = dropped(Session(workshop), folder / "report.pdf")
+    one.ask(QUESTION)
+
+    assert other.question == ""
+    assert other.step is None
+    assert files_view(one)["files"] != files_view(other)["files"]
+
+
+def test_what_was_dropped_goes_when_the_program_ends(folder, workshop):
+    session = dropped(Session(workshop), folder / "lease.md")
+    (source,) = session.desk.shelf.names
+
+    workshop.close()
+
+    assert not Path(source).exists()
+
+
+def test_a_budget_that_holds_nothing_is_said(folder, workshop):
+    session = dropped(Session(workshop), folder / "lease.md")
+    session.arrange(session.with_options(token_budget=1))
+    session.ask(QUESTION)
+
+    assert session.step is None
+    assert session.problem.startswith("A budget of 1 tokens holds not even one passage")
+
+
+def test_an_answer_streams_with_its_route_tokens_and_money(
+    folder, workshop, monkeypatch
+):
+    from oprag.calls import Price
+
+    workshop.chat_model, workshop.price = "openai:scripted", Price(2.0, 1.0, 10.0)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    session = dropped(Session(workshop), folder / "lease.md")
+    session.ask(QUESTION)
+    answering = Answering(session)
+    with ScriptedServer([Reply("The landlord.", usage=Usage(200, 3))]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        answering.start()
+        while answering.working:
+            time.sleep(0.01)
+
+    view = answering.view()
+    assert view["text"] == "The landlord."
+    assert view["problem"] == ""
+    assert view["facts"][1].strip().startswith("lease.md, characters")
+    assert "Route: retrieved" in view["facts"]
+    assert view["facts"][-2].startswith("Tokens: 200 in, 3 out. The full documents ")
+    assert view["facts"][-1].startswith("Cost: 0.0004. The full documents alone: 0.0")
+
+
+def test_without_a_model_it_says_how_to_name_one(workshop):
+    answering = Answering(Session(workshop))
+    answering.start()
+
+    assert not answering.working
+    assert answering.view()["how"] == HOW
+    assert "--model" in HOW
+
+
+def test_a_model_that_cannot_be_reached_is_said_on_the_page(
+    folder, workshop, monkeypatch
+):
+    workshop.chat_model = "openai:scripted"
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    session = dropped(Session(workshop), folder / "lease.md")
+    session.ask(QUESTION)
+    answering = Answering(session)
+    answering.start()
+    while answering.working:
+        time.sleep(0.01)
+
+    assert "openai:scripted" in answering.view()["problem"]
+    json.dumps(answering.view())
