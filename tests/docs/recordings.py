@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 OPRAG = (sys.executable, "-m", "oprag")
 COLUMNS = 100
-COLOURS = 96
-"""Colours that a picture keeps: a page of text and lines needs no more."""
 
 ASKED = (
     (
@@ -144,11 +142,11 @@ def opened(address: str, width: int, height: int) -> Iterator[Page]:
 
 
 def photograph(page: Page, name: str) -> None:
-    """Keep what a page shows, with few colours."""
+    """Keep what a page shows in 256 colours: a third of the bytes, and alike."""
     from PIL import Image
 
-    shot = Image.open(io.BytesIO(page.screenshot()))
-    reduced = shot.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    reduced = shot.quantize(method=Image.Quantize.MAXCOVERAGE)
     reduced.save(IMAGES / name, optimize=True)
 
 
@@ -192,7 +190,7 @@ def play(folder: Path) -> None:
                 page.get_by_role("slider", name="Budget").fill("1000")
                 page.get_by_text("of 1,000 tokens").wait_for()
                 page.locator(".op-passage").nth(1).click()
-                page.locator("#op-panel mark").first.wait_for()
+                page.locator("#op-panel mark").first.scroll_into_view_if_needed()
                 photograph(page, "play.png")
         finally:
             server.terminate()
