@@ -5,6 +5,7 @@ TORCH_INDEX ?=
 PIP_ARGS    ?= --quiet
 PYTEST_ARGS ?=
 BASE        ?= HEAD
+TAG         ?=
 CONSTRAINTS ?= constraints.txt
 
 VENV    := .venv
@@ -34,6 +35,7 @@ STORES_MARKER  := $(VENV)/.marker-stores
 BROWSER_MARKER := $(VENV)/.marker-browser
 APPS_MARKER    := $(VENV)/.marker-apps
 BENCH_MARKER   := $(VENV)/.marker-bench
+RELEASE_MARKER := $(VENV)/.marker-release
 LOWEST_MARKER  := $(LOWEST)/.marker
 NEWEST_MARKER  := $(NEWEST)/.marker
 
@@ -45,7 +47,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .NOTPARALLEL:
 .PHONY: help demo test test-fast check coverage test-stores test-browser test-apps test-lowest \
 	test-newest test-docs check-pythons lock docs-architecture bench bench-full bench-check \
-	bench-compare bench-recall clean
+	bench-compare bench-recall dist release-check recordings clean
 
 help: ## Show this list
 	@echo "Usage: make TARGET [VARIABLE=value …]"
@@ -58,6 +60,7 @@ help: ## Show this list
 	@echo "  PIP_ARGS      more arguments for pip ($(PIP_ARGS)); empty shows its progress"
 	@echo "  PYTEST_ARGS   more arguments for pytest"
 	@echo "  BASE          the commit that bench-compare compares with ($(BASE))"
+	@echo "  TAG           the tag that release-check is for: v0.1.0"
 	@echo "  CONSTRAINTS   the versions to install ($(CONSTRAINTS)); $(LOCK) has them all"
 	@echo "  BENCH_ARGS    more arguments for the benchmarks: --text PATH, --groups …"
 	@echo "  PRIVATE_GPT   a checkout of PrivateGPT, which test-apps then starts too"
@@ -145,6 +148,16 @@ bench-compare: $(BENCH_MARKER) ## Measure the speed beside that of another commi
 bench-recall: $(TEST_MARKER) ## Measure how much of the evidence a budget holds
 	$(BIN)/python -m benchmarks.recall $(BENCH_ARGS)
 
+dist: $(TEST_MARKER) ## Build what is published, three distributions, into dist/
+	$(BIN)/python -m tests.packaging.distributions
+
+release-check: $(RELEASE_MARKER) ## The same, and say what keeps TAG from being released
+	$(BIN)/python -m tests.packaging.release "$(TAG)"
+	$(BIN)/python -m twine check --strict dist/*
+
+recordings: $(BROWSER_MARKER) ## Make the pictures of docs/images anew, of the programs
+	$(BIN)/python -m tests.docs.recordings
+
 clean: ## Remove the environments, caches and build output
 	rm -rf $(VENV) $(VENV)-* build dist htmlcov .coverage* .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -210,6 +223,11 @@ $(APPS_MARKER): $(TEST_MARKER)
 $(BENCH_MARKER): $(TEST_MARKER)
 	@echo "Installing what the benchmarks compare with …"
 	$(INSTALL) --group bench
+	@touch $@
+
+$(RELEASE_MARKER): $(TEST_MARKER)
+	@echo "Installing what looks at a release …"
+	$(INSTALL) --group release
 	@touch $@
 
 $(LOWEST_MARKER): pyproject.toml constraints-lowest.txt

@@ -55,7 +55,12 @@ def test_an_extra_is_found_however_it_is_named():
 
 def test_every_extra_named_to_users_exists():
     sources = [path for top in PACKAGES for path in (ROOT / top).rglob("*.py")]
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "pyproject.toml"]
+    pages = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("packages/*/*.md"),
+        ROOT / "pyproject.toml",
+    ]
 
     unknown = {
         f"{path.relative_to(ROOT)}: {extra}"

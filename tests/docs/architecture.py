@@ -64,7 +64,8 @@ use its result.
 
 One distribution, three packages. `oprag` holds the methods and imports the standard
 library alone. `langchain_oprag` and `llamaindex_oprag` are adapters: they convert the
-framework's objects, call `oprag`, and convert back.
+framework's objects, call `oprag`, and convert back. `packages/` has two more
+distributions that install this one by the names that each framework's users look for.
 """
 
 _FLOORS = """\

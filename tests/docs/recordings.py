@@ -1,0 +1,217 @@
+"""Makes the pictures of `docs/images` of the programs as they run: `make recordings`.
+
+`python -m tests.docs.recordings [demo] [report] [play]`; without a name, all. The
+programs read what ships with Python. Bytes differ from run to run, as times do.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from pydoc_data.topics import topics
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.text import Text
+
+from tests.evaluation.reports.browsers import find_browser
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
+OPRAG = (sys.executable, "-m", "oprag")
+COLUMNS = 100
+
+ASKED = (
+    (
+        "assert",
+        "When does the current code generator emit no code for an assert statement?",
+        "when optimization is requested",
+    ),
+    ("bitwise", "What does the ^ operator yield?", "bitwise XOR"),
+    (
+        "break",
+        "What keeps its value where break ends a for loop?",
+        "the loop control target",
+    ),
+    (
+        "comparisons",
+        "What may return values that are not boolean?",
+        "rich comparison methods",
+    ),
+    ("continue", "With what does continue go on?", "the next cycle"),
+    ("dict", "In which order are dict items evaluated?", "from left to right"),
+    ("for", "What represents immutable sequences of integers?", "range()"),
+    (
+        "function",
+        "When are default parameter values evaluated?",
+        "when the function definition is executed",
+    ),
+    (
+        "global",
+        "For what does a global declaration hold?",
+        "the entire current code block",
+    ),
+    ("identifiers", "Which annex is the syntax of identifiers based on?", "UAX-31"),
+    (
+        "import",
+        "Which names are public without __all__?",
+        "do not begin with an underscore",
+    ),
+    (
+        "lambda",
+        "What can functions created with lambda not contain?",
+        "statements or annotations",
+    ),
+    ("power", "In which order are powers evaluated?", "from right to left"),
+    ("raise", "Where is the exception kept that was being handled?", "__context__"),
+    ("shifting", "How is a right shift by n bits defined?", "floor division"),
+    ("try", "Which clause is a cleanup handler?", "finally"),
+    ("with", "What is invoked when the suite was executed?", "__exit__()"),
+)
+"""Topics of Python's reference, a question on each and what its answer has to say."""
+
+
+QUESTION = "What happens to an exception that nothing handles?"
+"""What the page of `oprag play` is asked."""
+
+
+def on_a_terminal(*arguments: str) -> str:
+    """Run `oprag` in a terminal of its own; give what it writes there, but messages."""
+    main, program = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    process = subprocess.Popen(
+        [*OPRAG, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=program,
+        stderr=subprocess.DEVNULL,  # where progress is drawn, over and over
+        env={**environment, "COLUMNS": str(COLUMNS)},
+    )
+    os.close(program)
+    written = b""
+    try:
+        while read := os.read(main, 65_536):
+            written += read
+    except OSError:  # how Linux says that the other side is closed
+        pass
+    os.close(main)
+    if process.wait():
+        raise RuntimeError(written.decode())
+    return written.decode().replace("\r\n", "\n")
+
+
+def drawn(written: Text, title: str) -> str:
+    """Draw what a terminal shows, as SVG that loads nothing from elsewhere."""
+    console = Console(record=True, width=COLUMNS, file=io.StringIO())
+    console.print(written)
+    svg = console.export_svg(title=title, unique_id="oprag")
+    return re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
+
+
+def demo(folder: Path) -> None:
+    """`oprag demo`, up to its second question."""
+    command = ("demo", "--directory", str(folder / "index"))
+    subprocess.run([*OPRAG, *command], check=True, capture_output=True)
+    written = Text.from_ansi(f"$ oprag demo\n{on_a_terminal(*command)}")
+    end = written.plain.rindex("\n─", 0, written.plain.index("2 of 3: "))
+    (IMAGES / "demo.svg").write_text(drawn(written[:end], "oprag demo"), "utf-8")
+
+
+@contextmanager
+def opened(address: str, width: int, height: int) -> Iterator[Page]:
+    """Open a page in a real browser."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        program = find_browser(playwright.chromium.executable_path)
+        browser = playwright.chromium.launch(executable_path=program)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto(address)
+        yield page
+        browser.close()
+
+
+def photograph(page: Page, name: str) -> None:
+    """Keep what a page shows in 256 colours: a third of the bytes, and alike."""
+    from PIL import Image
+
+    shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    reduced = shot.quantize(method=Image.Quantize.MAXCOVERAGE)
+    reduced.save(IMAGES / name, optimize=True)
+
+
+def documents(folder: Path) -> None:
+    """Write the topics that are asked about, each into a file of a new folder."""
+    folder.mkdir()
+    for topic, _, _ in ASKED:
+        (folder / f"{topic}.txt").write_text(topics[topic], "utf-8")
+
+
+def report(folder: Path) -> None:
+    """The page of `oprag sweep`, without a chat model."""
+    documents(folder / "reference")
+    with (folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("document", "question", "answer"))
+        rows.writerows((f"{topic}.txt", *rest) for topic, *rest in ASKED)
+    command = ("sweep", "reference", "--questions", "questions.csv", "--out", "run")
+    subprocess.run([*OPRAG, *command], check=True, cwd=folder)
+    with opened((folder / "run" / "report.html").as_uri(), 1100, 1200) as page:
+        photograph(page, "report.png")
+
+
+def play(folder: Path) -> None:
+    """The page of `oprag play`: asked a question, with a passage chosen."""
+    documents(folder / "reference")
+    command = ("play", "reference", "--no-browser", "--port", "0")
+    with subprocess.Popen(
+        [*OPRAG, *command, "--directory", "index"],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        try:
+            found = (re.search(r"http://\S+", line) for line in server.stderr or ())
+            address = next(filter(None, found))[0]
+            with opened(address, 1280, 900) as page:
+                page.get_by_role("textbox", name="Question").fill(QUESTION)
+                page.get_by_role("button", name="Ask").click()
+                page.locator(".op-passage").first.wait_for(timeout=600_000)
+                page.get_by_role("slider", name="Budget").fill("1000")
+                page.get_by_text("of 1,000 tokens").wait_for()
+                page.locator(".op-passage").nth(1).click()
+                page.locator("#op-panel mark").first.scroll_into_view_if_needed()
+                photograph(page, "play.png")
+        finally:
+            server.terminate()
+
+
+PICTURES: Mapping[str, Callable[[Path], None]] = {
+    "demo": demo,
+    "play": play,
+    "report": report,
+}
+"""The pictures, each with what makes it."""
+
+
+def main() -> None:
+    """Make those that are named, or all."""
+    IMAGES.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or PICTURES:
+        with tempfile.TemporaryDirectory() as folder:
+            PICTURES[name](Path(folder))
+        sys.stdout.write(f"made the picture of {name}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The pictures that pages show: there, small, described, and complete in themselves."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.docs.recordings import IMAGES, PICTURES
+from tests.docs.test_docs import PAGES, ROOT
+
+SHOWN = [
+    (page, text, target)
+    for page in PAGES
+    for text, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text("utf-8"))
+]
+LARGEST = {".svg": 100_000, ".png": 150_000}
+
+
+@pytest.mark.parametrize(("page", "text", "target"), SHOWN, ids=str)
+def test_a_picture_that_a_page_shows_is_there_small_and_described(page, text, target):
+    picture = page.parent / target
+
+    assert picture.stat().st_size < LARGEST[picture.suffix]
+    assert len(text.split()) >= 8, "what somebody reads who does not see it"
+
+
+def test_every_recording_is_shown_and_nothing_else_is_kept():
+    shown = {(page.parent / target).resolve() for page, _, target in SHOWN}
+
+    assert shown == set(IMAGES.iterdir())
+    assert {picture.stem for picture in shown} == set(PICTURES)
+
+
+def test_the_readme_shows_the_demo():
+    assert "docs/images/demo.svg" in {
+        target for page, _, target in SHOWN if page == ROOT / "README.md"
+    }
+
+
+@pytest.mark.parametrize("picture", sorted(IMAGES.glob("*.svg")), ids=lambda p: p.name)
+def test_a_drawing_loads_nothing_from_elsewhere(picture):
+    drawing = picture.read_text("utf-8")
+
+    assert not re.search(r"@font-face|@import|url\((?!#)|href=|<script", drawing)

@@ -1,0 +1,1 @@
+"""What is published: three distributions, their names, their release."""

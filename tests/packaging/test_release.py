@@ -1,0 +1,174 @@
+"""`make release-check`: everything that keeps a version from being released is said."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tarfile
+import zipfile
+
+import pytest
+
+from tests.packaging.distributions import FOLDERS, ROOT, build, project
+from tests.packaging.release import (
+    faults,
+    not_reproduced,
+    wrong_changelog,
+    wrong_contents,
+    wrong_versions,
+)
+
+VERSION = project(ROOT, "oprag")["version"]
+TAG = f"v{VERSION}"
+THIN = FOLDERS["langchain-oprag"]
+
+
+@pytest.fixture
+def tree(dist, tmp_path):
+    """What is published as source, in a folder that a test may change."""
+    with tarfile.open(dist / f"oprag-{VERSION}.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    folder = tmp_path / f"oprag-{VERSION}"
+    (folder / "PKG-INFO").unlink()  # what makes a tree an sdist
+    return folder
+
+
+def change(path, old, new):
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
+
+
+def release(tree):
+    """Give the changelog the heading of the version and its day."""
+    heading = "## [Unreleased]\n"
+    change(tree / "CHANGELOG.md", heading, f"{heading}\n## [{VERSION}] - 2026-12-31\n")
+
+
+def test_every_file_here_names_the_same_version():
+    assert list(wrong_versions(ROOT, TAG)) == []
+
+
+@pytest.mark.slow
+def test_nothing_is_wrong_with_a_tree_whose_changelog_names_the_version(tree, tmp_path):
+    release(tree)
+
+    assert faults(tree, TAG, tmp_path / "dist") == []
+
+    assert len(list((tmp_path / "dist").iterdir())) == 2 * len(FOLDERS)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "said"),
+    [
+        (
+            "pyproject.toml",
+            f'version = "{VERSION}"',
+            "./pyproject.toml has version 9.9",
+        ),
+        (
+            f"{THIN}/pyproject.toml",
+            f'version = "{VERSION}"',
+            f"{THIN}/pyproject.toml has version 9.9",
+        ),
+        (
+            f"{THIN}/pyproject.toml",
+            f"oprag[langchain]=={VERSION}",
+            f"{THIN}/pyproject.toml: dependencies should be ['oprag[langchain]==",
+        ),
+        ("CITATION.cff", f"version: {VERSION}", "CITATION.cff: version should be"),
+    ],
+)
+def test_a_file_of_another_version_is_named(tree, file, old, said):
+    change(tree / file, old, old.replace(VERSION, "9.9"))
+
+    (line,) = wrong_versions(tree, TAG)
+
+    assert line.startswith(said)
+
+
+@pytest.mark.parametrize("tag", ["", VERSION, "9.9"])
+def test_a_tag_without_its_v_is_told(tag):
+    assert list(wrong_versions(ROOT, tag)) == [f"The tag is {tag!r}: write TAG={TAG}."]
+
+
+def test_what_the_changelog_lacks_is_told(tree):
+    missing = list(wrong_changelog(tree, TAG))
+    assert [line.split(":")[0] for line in missing] == [
+        "CHANGELOG.md has no heading of the version and its day",
+        "CHANGELOG.md still has entries under [Unreleased]",
+    ]
+
+    release(tree)
+
+    assert list(wrong_changelog(tree, TAG)) == []
+
+
+def test_wheels_hold_their_packages_and_descriptions_without_dead_links(dist):
+    wheels = sorted(dist.glob("*.whl"))
+
+    assert [list(wrong_contents(wheel)) for wheel in wheels] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    "name", ["tests/test_chunk.py", "oprag/.cache/a", "oprag/a.pyc"]
+)
+def test_a_stray_file_in_a_wheel_is_named(dist, tmp_path, name):
+    wheel = tmp_path / f"oprag-{VERSION}-py3-none-any.whl"
+    shutil.copy(dist / wheel.name, wheel)
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr(name, "")
+
+    assert list(wrong_contents(wheel)) == [f"{wheel.name} holds {name}."]
+
+
+@pytest.mark.slow
+def test_what_is_built_otherwise_the_second_time_is_named(tree, dist, tmp_path):
+    built = shutil.copytree(dist, tmp_path / "built")
+    change(tree / "oprag" / "ordering.py", '"""', '"""Now ')
+
+    found = list(not_reproduced(tree, sorted(built.iterdir())))
+
+    assert found == [
+        f"oprag-{VERSION}-py3-none-any.whl differs when it is built again.",
+        f"oprag-{VERSION}.tar.gz differs when it is built again.",
+    ]
+
+
+@pytest.mark.slow
+def test_an_sdist_that_lacks_what_the_wheel_holds_is_named(tree, tmp_path):
+    change(
+        tree / "pyproject.toml", '    "llamaindex_oprag",\n    "tests"', '    "tests"'
+    )
+
+    (line,) = not_reproduced(tree, [])
+
+    assert line.endswith("differs when it is built from the sdist.")
+
+
+def description(tree, folder) -> str:
+    """Build the wheel of oprag and give the page that package indexes show."""
+    build(tree, folder, "wheel")
+    with zipfile.ZipFile(*folder.glob("*.whl")) as archive:
+        metadata = archive.read(f"oprag-{VERSION}.dist-info/METADATA").decode()
+    return metadata.partition("\n\n")[2]
+
+
+def test_links_of_the_description_lead_to_the_source_once_it_is_named(tree, tmp_path):
+    change(
+        tree / "README.md", "# oprag\n", "# oprag\n\n![A strip](docs/images/a.svg)\n"
+    )
+    plain = description(tree, tmp_path / "plain")
+    assert "A strip" not in plain
+    assert " · contributing · changes · " in plain
+
+    source = "https://example.org/oprag"
+    urls = f'[project.urls]\nSource = "{source}"\n\n[project.scripts]'
+    change(tree / "pyproject.toml", "[project.scripts]", urls)
+    linked = description(tree, tmp_path / "linked")
+
+    assert f"![A strip]({source}/raw/{TAG}/docs/images/a.svg)" in linked
+    assert f"[the doctor]({source}/blob/{TAG}/docs/doctor.md)" in linked
+    assert f"({source}/blob/{TAG}/docs/splitting.md#tokenizers)" in linked
+    targets = re.findall(r"\]\(([^)]+)\)", linked)
+    assert all(target.startswith("https://") for target in targets)
