@@ -93,6 +93,8 @@ def _as_imported(pkg: griffe.Module, value: Any) -> None:
     found = pkg[path]
     if found.docstring is not None:
         found.docstring.value = inspect.getdoc(value) or ""
+    if isinstance(found, griffe.Class):
+        found.bases = list(dict.fromkeys(_public_bases(value)))
     of_pydantic = isinstance(found, griffe.Class) and hasattr(value, "model_fields")
     if of_pydantic and "__init__" not in found.members:
         made = griffe.Function("__init__", parent=found)
@@ -105,6 +107,16 @@ def _as_imported(pkg: griffe.Module, value: Any) -> None:
     for one in documented:
         if not one.is_alias and one.docstring is not None:
             one.docstring.value = _linked(one.docstring.value, pkg.name, value.__name__)
+
+
+def _public_bases(value: Any) -> Iterator[str]:
+    """What a class is to its user: what bases of ours that are not public stand for."""
+    for base in value.__bases__:
+        package = base.__module__.partition(".")[0]
+        if package in DOORS and base.__name__ not in _DOORS_OF:
+            yield from _public_bases(base)
+        elif base is not object and package not in {"abc", "pydantic", "typing"}:
+            yield base.__name__
 
 
 def _fields(model: Any) -> Iterator[griffe.Parameter]:

@@ -41,6 +41,7 @@ def test_the_reference_shows_what_help_shows(pages):
 
     assert "token_budget: int | None = None" in text
     assert "search_kwargs: Mapping[str, Any] | None = None" in text
+    assert "WrappingRetriever" not in text  # a base that is not public
     assert "**options" not in text.split("OrderPreservingRetriever(", 1)[1][:2_000]
     for line in (
         importlib.import_module("oprag.context").DESCRIPTIONS["widen"].split(". ")

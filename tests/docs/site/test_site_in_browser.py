@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("index", "concepts", "positions", "evidence", "reference/langchain_oprag")
+PAGES = ("index", "concepts", "positions", "evidence", "reference/oprag")
 WIDTHS = (1280, 390)
 
 
@@ -72,7 +72,8 @@ def test_the_search_finds_an_option(page, served, site, from_disk):
     expect(found.filter(has_text="token_budget").first).to_be_visible(timeout=20_000)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/selection.html?h=token*")
+    page.wait_for_url("**/*.html?h=*")
+    assert "token_budget" in page.locator("article").inner_text()
     assert page.troubles == []
 
 
