@@ -40,13 +40,14 @@ _MODULES = re.compile(r"\b(?:\w+\.)+(?=\w)")
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """Return what a module promises: its `__all__`, or the errors that it defines."""
-    errors = [
+    """Return what a module promises: its `__all__`; of `oprag.errors` the errors."""
+    if module.__name__ != "oprag.errors":
+        return list(module.__all__)
+    return [
         name
         for name, value in vars(module).items()
         if isinstance(value, type) and issubclass(value, Exception)
     ]
-    return list(getattr(module, "__all__", errors))
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
