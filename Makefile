@@ -19,8 +19,9 @@ LOCK    := requirements-dev.lock
 PYTHONS := 3.10 3.11 3.12 3.13 3.14
 WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
-# Tests that need no more than the group `test`; the apps' have a group of their own.
-ORDINARY := tests --ignore tests/apps
+# Tests that need no more than the group `test`; the apps' and the site's have their own.
+ORDINARY := tests --ignore tests/apps --ignore tests/docs/site
+SITE     := .oprag/site
 
 # As tests/evaluation/reports/browsers.py looks for them.
 BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome
@@ -29,6 +30,7 @@ BROWSERS := chromium-headless-shell chromium chromium-browser google-chrome
 BASE_MARKER    := $(VENV)/.marker-base
 TORCH_MARKER   := $(VENV)/.marker-torch
 DEMO_MARKER    := $(VENV)/.marker-demo
+DOCS_MARKER    := $(VENV)/.marker-docs
 TEST_MARKER    := $(VENV)/.marker-test
 CHECK_MARKER   := $(VENV)/.marker-check
 STORES_MARKER  := $(VENV)/.marker-stores
@@ -46,7 +48,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo test test-fast check coverage test-stores test-browser test-apps test-lowest \
-	test-newest test-docs check-pythons lock docs-architecture bench bench-full bench-check \
+	test-newest test-docs check-pythons lock docs docs-architecture bench bench-full bench-check \
 	bench-compare bench-recall dist release-check recordings clean
 
 help: ## Show this list
@@ -68,7 +70,7 @@ help: ## Show this list
 demo: $(DEMO_MARKER) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
-test: $(TEST_MARKER) ## Run all tests but those of test-stores, test-browser and test-apps
+test: $(TEST_MARKER) ## Run all tests but those of test-stores, -browser, -apps and docs
 	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) -m "not stores and not browser" $(PYTEST_ARGS)
 
 # Without what is marked slow, and with fewer generated cases for each law.
@@ -91,9 +93,9 @@ test-stores: $(STORES_MARKER) ## Run the tests on real vector stores and servers
 	OPRAG_REQUIRE_SERVERS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 \
 		-m stores tests/stores $(PYTEST_ARGS)
 
-test-browser: $(BROWSER_MARKER) ## Open the page of a run, and of oprag play, in a real browser
+test-browser: $(BROWSER_MARKER) ## Open the page of a run, of oprag play, and the site in a real browser
 	OPRAG_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m browser tests/evaluation/reports \
-		tests/cli/play $(PYTEST_ARGS)
+		tests/cli/play tests/docs/site $(PYTEST_ARGS)
 
 test-apps: $(APPS_MARKER) ## Ask what serves other applications, and real applications with oprag
 	OPRAG_REQUIRE_APPS=1 $(BIN)/python -m pytest tests/apps $(PYTEST_ARGS)
@@ -126,6 +128,11 @@ lock: $(CHECK_MARKER) ## Write all versions that development uses into the lock 
 		echo "# used by \`make test CONSTRAINTS=$(LOCK)\`."; \
 		$(BIN)/python -m pip freeze --exclude-editable \
 		| sed -e '/ @ /d' -e 's/+[a-z0-9.]*$$//'; } > $(LOCK)
+
+# Without a network; a warning is an error. The tests look at what was built.
+docs: $(DOCS_MARKER) ## Build the documentation site into .oprag/site, and check it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --site-dir $(SITE)
+	OPRAG_SITE=$(SITE) $(BIN)/python -m pytest -m "not browser" tests/docs/site $(PYTEST_ARGS)
 
 docs-architecture: $(TEST_MARKER) ## Write docs/architecture.md anew, out of the code
 	$(BIN)/python -m tests.docs.architecture
@@ -218,6 +225,11 @@ $(BROWSER_MARKER): $(TEST_MARKER)
 $(APPS_MARKER): $(TEST_MARKER)
 	@echo "Installing the clients of what is served …"
 	$(INSTALL) --group test-apps
+	@touch $@
+
+$(DOCS_MARKER): $(TEST_MARKER)
+	@echo "Installing what builds the documentation site …"
+	$(INSTALL) --group docs
 	@touch $@
 
 $(BENCH_MARKER): $(TEST_MARKER)

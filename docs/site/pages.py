@@ -1,0 +1,62 @@
+"""Pages that stand outside `docs/`, and how pages link to one another and to files.
+
+The README is the front page; the benchmarks, the changelog and CONTRIBUTING are pages,
+too, read from where they stand. MkDocs calls the functions that begin with `on_`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[2]
+
+_OUTSIDE = ("*.md", "benchmarks/*.md", "benchmarks/*.svg")
+
+_FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^()\s]+)\)")
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add what stands elsewhere in the repository."""
+    for path in sorted(path for kind in _OUTSIDE for path in ROOT.glob(kind)):
+        uri = path.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, uri, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) -> str:
+    """Let links lead to pages; what is a file of the repository only is named."""
+    here = page.file.src_uri
+
+    def lead(link: re.Match[str]) -> str:
+        text, target = link.groups()
+        if re.match(r"\w+:|#", target):
+            return link[0]
+        path, mark, anchor = target.partition("#")
+        place = posixpath.normpath(posixpath.join(_folder(here), path))
+        uri = place.removeprefix("docs/")
+        if files.get_file_from_path(uri) is None:
+            return text if place in text else f"{text} (`{place}`)"
+        relative = posixpath.relpath(uri, posixpath.dirname(here) or ".")
+        return f"[{text}]({relative}{mark}{anchor})"
+
+    parts = _FENCED.split(markdown)
+    parts[::2] = [_LINK.sub(lead, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Let no table have an empty heading, as Markdown's have that need none."""
+    return html.replace("<th></th>", "<td></td>")
+
+
+def _folder(uri: str) -> str:
+    """The folder of the repository where a page's text stands."""
+    outside = (ROOT / uri).exists()
+    return posixpath.dirname(uri if outside else f"docs/{uri}")

@@ -1,0 +1,119 @@
+"""The site in a real browser: accessible, searched and moved without a network."""
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PAGES = ("index", "concepts", "positions", "evidence", "reference/oprag")
+WIDTHS = (1280, 390)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def served(site):
+    """The address of the site on loopback."""
+    with ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Quiet, directory=site)
+    ) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(params=WIDTHS)
+def page(browser, served, request):
+    """An empty page; `page.troubles` has what was said or asked of elsewhere."""
+    page = browser.new_page(viewport={"width": request.param, "height": 900})
+    page.troubles = []
+    ours = (served, "file:", "data:", "blob:")
+    page.on("console", lambda message: page.troubles.append(message.text))
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on(
+        "request",
+        lambda asked: asked.url.startswith(ours) or page.troubles.append(asked.url),
+    )
+    yield page
+    page.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_and_no_page_is_wider_than_the_screen(page, served, name):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page.goto(f"{served}/{name}.html")
+    page.wait_for_load_state("networkidle")
+
+    results = axe.Axe().run(page)
+
+    assert results.violations_count == 0, results.generate_report()
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width == page.viewport_size["width"]
+    assert page.troubles == []
+
+
+@pytest.mark.parametrize("from_disk", [False, True], ids=["served", "from a folder"])
+def test_the_search_finds_an_option(page, served, site, from_disk):
+    from playwright.sync_api import expect
+
+    page.goto((site.as_uri() if from_disk else served) + "/index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("token_budget", delay=20)
+
+    found = page.locator(".md-search-result__link")
+    expect(found.filter(has_text="token_budget").first).to_be_visible(timeout=20_000)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/*.html?h=*")
+    assert "token_budget" in page.locator("article").inner_text()
+    assert page.troubles == []
+
+
+def test_the_slider_is_moved_by_the_keyboard(page, served):
+    page.goto(f"{served}/index.html")
+    slider = page.get_by_label("Token budget")
+    lists = [
+        page.locator(f".budget-example ol.{order}") for order in ("score", "document")
+    ]
+
+    def ranks():
+        return [
+            each.locator("li").evaluate_all("all => all.map(item => item.value)")
+            for each in lists
+        ]
+
+    shown = ranks()
+    slider.focus()
+    page.keyboard.press("Home")
+    assert slider.get_attribute("aria-valuetext") == "50 tokens"
+    fewest = ranks()
+    page.keyboard.press("End")
+    assert slider.get_attribute("aria-valuetext") == "500 tokens"
+    assert page.locator(".budget-example .limit").inner_text() == "500"
+    most = ranks()
+
+    assert len(fewest[0]) < len(shown[0]) < len(most[0])
+    for by_score, by_place in (fewest, shown, most):
+        assert by_score == sorted(by_place)
+    assert most[1] != most[0]
+    assert page.troubles == []
+
+
+def test_without_javascript_one_budget_is_shown(browser, served):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{served}/index.html")
+    example = page.locator(".budget-example")
+
+    assert "Within 200 tokens" in example.inner_text()
+    assert example.locator("ol.document li").count() > 3
+    assert not example.locator("input").is_visible()
+    context.close()
