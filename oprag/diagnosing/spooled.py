@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
+import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, overload
@@ -51,7 +52,8 @@ class Spooled(Sequence[Examined]):
         if not written:
             self._kept[len(self)] = chunk
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="oprag-doctor-")  # noqa: SIM115 -- closed with the last reference to it
+            self._file = tempfile.TemporaryFile(prefix="oprag-doctor-")  # noqa: SIM115 -- see the next line
+            weakref.finalize(self, self._file.close)
         self._file.seek(self._ends[-1])
         self._file.write(written)
         self._ends.append(self._ends[-1] + len(written))
