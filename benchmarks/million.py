@@ -87,7 +87,8 @@ def _fill(url: str, chunks: int, index: str) -> dict[str, Any]:
         database.autocommit = True
         database.execute("VACUUM ANALYZE")
         sizes = database.execute(
-            f"SELECT pg_table_size('{_TABLE}'), pg_relation_size('of_vectors'), avg(length(content)), "  # noqa: S608 -- no value of anybody's
+            f"SELECT pg_table_size('{_TABLE}'), "  # noqa: S608 -- no value of anybody's
+            "pg_relation_size('of_vectors'), avg(length(content)), "
             f"avg(length(langchain_metadata::text)) FROM {_TABLE}"
         ).fetchone()
     assert sizes is not None

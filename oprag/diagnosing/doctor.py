@@ -27,7 +27,7 @@ from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change
 from oprag.diagnosing.proving import ProvedDocument
-from oprag.diagnosing.repairing import Repair, held_back, id_of, planned_of
+from oprag.diagnosing.repairing import Repair, id_of, planned_of
 from oprag.diagnosing.report import (
     DAMAGE,
     EMPTY,
@@ -39,6 +39,7 @@ from oprag.diagnosing.report import (
 )
 from oprag.diagnosing.sampling import Sample
 from oprag.diagnosing.settling import Planned
+from oprag.diagnosing.spooled import Spooled
 from oprag.diagnosing.suggesting import suggest
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
@@ -46,11 +47,14 @@ from oprag.positions import DocumentKey, PositionKeys
 
 
 class RepairPlan(NamedTuple):
-    """What a repair writes, and what it leaves as it is."""
+    """What a repair writes, and what it leaves as it is.
 
-    changes: tuple[Change, ...]
+    Both are tuples; where they are long, sequences that lie in a temporary file.
+    """
+
+    changes: Sequence[Change]
     """One per chunk that is written, the chunks of a document together."""
-    unproved: tuple[Example, ...]
+    unproved: Sequence[Example]
     """All chunks that stay without a proved place, in the order of the store; then
     those that nothing is written on, as their document could not be read after it
     (`kept_readable`), or its damage not be seen (`damaged`)."""
@@ -156,10 +160,14 @@ def plan_repair(
         found = _examined(list(map(examine, now)), None, **keys)
         return found.verdict == "damaged"
 
-    settled = repair.settled(planned, is_damaged)
-    unproved = tuple(repair.unproved())
-    left = held_back(settled, (example.chunk for example in unproved))
-    return RepairPlan(tuple(settled.changes), (*unproved, *left), diagnosis)
+    changes, left = repair.settled(planned, is_damaged)
+    unproved = Spooled(repair.unproved())
+    held = {each.chunk for each in left}
+    told = {each.chunk for each in unproved if each.chunk in held}
+    for each in left:
+        if each.chunk not in told:
+            unproved.append(each)
+    return RepairPlan(changes, unproved.whole(), diagnosis)
 
 
 class _Keys(TypedDict):

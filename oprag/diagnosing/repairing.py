@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Iterator, MutableSequence, Sequence
+from itertools import pairwise
 
 from oprag.diagnosing.checks import Examined, chunk_numbers
 from oprag.diagnosing.naming import Sources
 from oprag.diagnosing.planning import Change, changes_of
 from oprag.diagnosing.proving import ProvedDocument, prove
 from oprag.diagnosing.report import Example
-from oprag.diagnosing.settling import Judge, Plan, Planned, Settled, settle
+from oprag.diagnosing.settling import Judge, Plan, Planned, settle
+from oprag.diagnosing.spooled import Spooled
 from oprag.documents import StoredChunk, is_own
 from oprag.metadata import DOC_KEY, DOC_VERSION, document_key
 from oprag.positions import DocumentKey, PositionKeys
@@ -20,6 +22,8 @@ _AT_ONCE = 2_000
 
 _UNPROVED = ("", "no_source", "other_source", "ambiguous", "not_found", "blank")
 """Why a chunk has no proved place; nothing where it has one."""
+
+_TAKING = "kept_readable"
 
 
 def planned_of(
@@ -98,21 +102,31 @@ class Repair:
                 name = self._documents[self._of[i]][1] if self._of[i] >= 0 else ""
                 yield Example(id_of(self._chunks, i), name, _UNPROVED[why])
 
-    def settled(self, plan: Plan, is_damaged: Judge) -> Settled:
-        """Return what is written and what is held back; see `settle`."""
+    def settled(
+        self, plan: Plan, is_damaged: Judge
+    ) -> tuple[Sequence[Change], list[Example]]:
+        """Return what is written, and the chunks that nothing is; see `settle`.
+
+        Each chunk with why.
+        """
+        changes = Spooled[Change]()
+        left: list[Example] = []
+        for numbers in self._batches():
+            together = [_stored(self._chunks[i]) for i in sorted(numbers)]
+            found = settle(together, plan, is_damaged)
+            for change in found.changes:
+                changes.append(change)
+            for held, why in ((found.hiding, "damaged"), (found.taking, _TAKING)):
+                left += [Example(each.id, each.document, why) for each in held]
         ranks: dict[str, int] = {}
         for _, name in self._documents:
             ranks.setdefault(name, len(ranks))
-        found = Settled([], [], [])
-        for numbers in self._batches():
-            together = [_stored(self._chunks[i]) for i in sorted(numbers)]
-            for whole, some in zip(
-                found, settle(together, plan, is_damaged), strict=True
-            ):
-                whole.extend(some)
-        for changes in found:
-            changes.sort(key=lambda change: ranks.get(change.document, len(ranks)))
-        return found
+        places = array("I", (ranks.get(c.document, len(ranks)) for c in changes))
+        left.sort(key=lambda each: (each.detail, ranks.get(each.document, len(ranks))))
+        if any(after < before for before, after in pairwise(places)):
+            order = sorted(range(len(places)), key=places.__getitem__)
+            changes = Spooled(changes[i] for i in order)
+        return changes.whole(), left
 
     def _batches(self) -> Iterator[Sequence[int]]:
         changed = {self._root(key) for key in self._changed}
@@ -156,13 +170,3 @@ def _stored(chunk: Examined) -> StoredChunk:
         if isinstance(source, StoredChunk)
         else StoredChunk(chunk.hit.text, chunk.stored, chunk.id)
     )
-
-
-def held_back(settled: Settled, listed: Iterable[str]) -> Iterator[Example]:
-    """Yield the chunks that nothing is written on, with why; but those listed."""
-    told = set(listed)
-    left: list[tuple[Change, str]] = [(each, "damaged") for each in settled.hiding]
-    left += [(each, "kept_readable") for each in settled.taking]
-    for change, why in left:
-        if change.id not in told:
-            yield Example(change.id, change.document, why)

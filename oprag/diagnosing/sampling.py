@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk, Hit
 from oprag.context import check_option
 from oprag.diagnosing.checks import Examined, examine, group_chunks
-from oprag.diagnosing.spooled import IN_MEMORY, Spooled
+from oprag.diagnosing.spooled import IN_MEMORY, SpooledChunks
 from oprag.documents import StoredChunk, is_own
 from oprag.errors import InvalidOptionError, PositionError, named
 from oprag.positions import DocumentKey, read_documents
@@ -30,7 +30,7 @@ class Sample:
     Args:
         chunks: All of them, in the order of the store. No more are taken than needed.
         number: How many to look at, the first ones; None for all.
-        in_memory: How many are kept in memory; see `Spooled`.
+        in_memory: How many are kept in memory; see `SpooledChunks`.
 
     Raises:
         InvalidOptionError: `number` is no such number, or something else is given.
@@ -45,7 +45,7 @@ class Sample:
     ) -> None:
         check_option("sample", number)
         self._rest: Iterator[Examined] = map(examine, _given(chunks))
-        self.chunks = Spooled(islice(self._rest, number), in_memory)
+        self.chunks = SpooledChunks(islice(self._rest, number), in_memory)
         self.unsettled = 0
         """Chunks of documents of which it is still not known if they can be ordered."""
         self._left_out = False

@@ -11,46 +11,46 @@ import tempfile
 import weakref
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, overload
+from typing import IO, Any, TypeVar, overload
 
 from oprag.diagnosing.checks import Examined, examine
 from oprag.documents import StoredChunk
+
+T = TypeVar("T")
 
 IN_MEMORY = 10_000
 """Chunks that are kept as they are: some 20 MB."""
 
 
-class Spooled(Sequence[Examined]):
-    """Chunks under examination, in the order of the store.
+class Spooled(Sequence[T]):
+    """A list of any length.
 
     The file has no name, or is gone when it is closed: it is read by this process
-    alone, and nothing of it outlives the process. A framework's own objects stay where
-    they are, as the caller has them in memory.
+    alone, and nothing of it outlives the process. What cannot be written stays in
+    memory.
 
     Args:
-        chunks: Those to begin with.
+        items: Those to begin with.
         in_memory: How many are kept in memory.
     """
 
-    def __init__(
-        self, chunks: Iterable[Examined] = (), in_memory: int = IN_MEMORY
-    ) -> None:
+    def __init__(self, items: Iterable[T] = (), in_memory: int = IN_MEMORY) -> None:
         self._in_memory = in_memory
-        self._first: list[Examined] = []
-        self._kept: dict[int, Examined] = {}
+        self._first: list[T] = []
+        self._kept: dict[int, T] = {}
         self._file: IO[bytes] | None = None
         self._ends = array("Q", [0])
-        for chunk in chunks:
-            self.append(chunk)
+        for item in items:
+            self.append(item)
 
-    def append(self, chunk: Examined) -> None:
-        """Put a chunk behind the others."""
+    def append(self, item: T) -> None:
+        """Put one behind the others."""
         if len(self._first) < self._in_memory:
-            self._first.append(chunk)
+            self._first.append(item)
             return
-        written = _written(chunk)
+        written = self._written(item)
         if not written:
-            self._kept[len(self)] = chunk
+            self._kept[len(self)] = item
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="oprag-doctor-")  # noqa: SIM115 -- see the next line
             weakref.finalize(self, self._file.close)
@@ -58,14 +58,18 @@ class Spooled(Sequence[Examined]):
         self._file.write(written)
         self._ends.append(self._ends[-1] + len(written))
 
+    def whole(self) -> Sequence[T]:
+        """Return a tuple where all are in memory, else the list itself."""
+        return self if len(self) > len(self._first) else tuple(self._first)
+
     def __len__(self) -> int:
         return len(self._first) + len(self._ends) - 1
 
     @overload
-    def __getitem__(self, number: int) -> Examined: ...
+    def __getitem__(self, number: int) -> T: ...
     @overload
-    def __getitem__(self, number: slice) -> list[Examined]: ...
-    def __getitem__(self, number: int | slice) -> Examined | list[Examined]:
+    def __getitem__(self, number: slice) -> list[T]: ...
+    def __getitem__(self, number: int | slice) -> T | list[T]:
         if isinstance(number, slice):
             return [self[i] for i in range(len(self))[number]]
         number = range(len(self))[number]
@@ -75,21 +79,40 @@ class Spooled(Sequence[Examined]):
             return self._kept[number]
         at = number - len(self._first)
         self._file.seek(self._ends[at])
-        text, metadata, id_ = pickle.loads(  # noqa: S301 -- what this process wrote
-            self._file.read(self._ends[at + 1] - self._ends[at])
-        )
-        return examine(StoredChunk(text, metadata, id_))
+        written = self._file.read(self._ends[at + 1] - self._ends[at])
+        return self._read(pickle.loads(written))  # noqa: S301 -- what this process wrote
 
-    def __iter__(self) -> Iterator[Examined]:
+    def __iter__(self) -> Iterator[T]:
         return map(self.__getitem__, range(len(self)))
 
+    def _written(self, item: T) -> bytes:
+        """What is written of one; nothing where it has to stay as it is."""
+        return _pickled(item)
 
-def _written(chunk: Examined) -> bytes:
-    """A stored chunk as bytes; none where it has to stay as it is."""
-    stored = chunk.hit.source
-    if not isinstance(stored, StoredChunk):
-        return b""
+    def _read(self, written: Any) -> T:
+        """One again, of what was written."""
+        item: T = written
+        return item
+
+
+class SpooledChunks(Spooled[Examined]):
+    """Chunks under examination, in the order of the store.
+
+    A framework's own objects stay where they are: the caller has them in memory.
+    """
+
+    def _written(self, item: Examined) -> bytes:
+        stored = item.hit.source
+        if not isinstance(stored, StoredChunk):
+            return b""
+        return _pickled((stored.text, stored.metadata, stored.id))
+
+    def _read(self, written: Any) -> Examined:
+        return examine(StoredChunk(*written))
+
+
+def _pickled(item: object) -> bytes:
     try:
-        return pickle.dumps((stored.text, stored.metadata, stored.id), protocol=5)
+        return pickle.dumps(item, protocol=5)
     except (pickle.PicklingError, TypeError, AttributeError):
         return b""

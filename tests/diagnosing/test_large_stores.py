@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oprag.diagnosing import Diagnosis, diagnose
+from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.diagnosing.chunk_numbers import Numbers
 from oprag.diagnosing.doctor import diagnose_sample
 from oprag.diagnosing.sampling import Sample
-from oprag.diagnosing.spooled import Spooled
+from oprag.diagnosing.spooled import IN_MEMORY, Spooled
 from oprag.documents import StoredChunk, StoredCopies, stored_hit
 from oprag.metadata import STAMP_KEYS, document_key
 from tests.diagnosing.test_wholeness import stored, without
@@ -125,3 +125,24 @@ def test_names_that_end_alike_are_found_among_many_of_one_file_name():
     assert found("index.html", chunks[0]) == {*names, "/home/b/index.html"}
     (renamed,) = copies.of("b/index.html", [chunks[1]]).renamed
     assert renamed.source == chunks[0]
+
+
+@pytest.mark.slow
+def test_a_plan_that_is_long_lies_in_a_file_too_and_keeps_the_order_of_documents():
+    text = "".join(f"Line {number} of the lease.\n" for number in range(25))
+    names = [f"{number}.txt" for number in range(IN_MEMORY // 25 + 10)]
+    chunks = [
+        StoredChunk(line, {"source": name}, f"{name} {number}")
+        for number, line in enumerate(text.splitlines(keepends=True))
+        for name in names
+    ]
+
+    plan = plan_repair(iter(chunks), dict.fromkeys(names, text))
+
+    assert not isinstance(plan.changes, tuple)
+    assert len(plan.changes) == len(chunks)
+    assert list(dict.fromkeys(change.document for change in plan.changes)) == names
+    assert [change.update["chunk_index"] for change in plan.changes[-25:]] == [
+        *range(25)
+    ]
+    assert plan.unproved == ()
