@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Collection, Iterator, Mapping
-from itertools import islice
 from typing import Any
 
 from oprag.documents import ChunkStore, StoredChunk
@@ -53,11 +53,29 @@ class PostgresChunks(ChunkStore):
         return _chunks(await self._store.aget(**asked))
 
     def scan(self) -> Iterator[StoredChunk]:
-        """All chunks, in no order."""
-        # By ids: pages by offset, without an order, may skip rows and repeat others.
-        ids = iter(self._store.get(where=self._where(), include=[])["ids"])
-        while page := list(islice(ids, _PAGE)):
-            yield from _chunks(self._store.get(ids=page, include=_COLUMNS))
+        """All chunks, in the order of their ids."""
+        page = self._ids_after(None)
+        while page:
+            yield from self.fetch_ids([*map(str, page)])
+            page = self._ids_after(page[-1]) if len(page) == _PAGE else []
+
+    def _ids_after(self, last: Any) -> list[Any]:
+        """The next ids: the wrapper's own pages have no order, and may skip rows."""
+        table = self._store._PGVectorStore__vs  # noqa: SLF001 -- nothing public tells its columns
+        sql: Any = importlib.import_module("sqlalchemy")
+        id_ = sql.column(table.id_column)
+        asked = sql.select(id_).select_from(
+            sql.table(table.table_name, schema=table.schema_name)
+        )
+        asked = asked.order_by(id_).limit(_PAGE)
+        asked = asked if last is None else asked.where(id_ > last)
+
+        async def read() -> list[Any]:
+            async with table.engine.connect() as connection:
+                return [*(await connection.execute(asked)).scalars()]
+
+        found: list[Any] = self._store._engine._run_as_sync(read())  # noqa: SLF001 -- as the store's `get` does
+        return found
 
     def some(self, number: int) -> list[StoredChunk]:
         """Some chunks, without reading the ids of all."""

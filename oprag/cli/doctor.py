@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +16,7 @@ from oprag.cli.telling import note, told
 if TYPE_CHECKING:
     from oprag.cli.chroma_directory import ChromaDirectory
     from oprag.diagnosing import Diagnosis, RepairPlan
+    from oprag.documents import StoredChunk
 
 
 def doctor(
@@ -104,13 +107,16 @@ def doctor(
     plan = None
     backup = None
     if repair and texts is not None:
-        plan = plan_repair(store.scan(), texts, **options)
+        with _read(store) as chunks:
+            plan = plan_repair(chunks, texts, **options)
         diagnosis = plan.diagnosis
         if write and plan.changes:
             backup = _write(store, plan)
-            diagnosis = diagnose(store.scan(), documents=texts, **options)
+            with _read(store) as chunks:
+                diagnosis = diagnose(chunks, documents=texts, **options)
     else:
-        diagnosis = diagnose(store.scan(), documents=texts, sample=sample, **options)
+        with _read(store, sample) as chunks:
+            diagnosis = diagnose(chunks, documents=texts, sample=sample, **options)
     if as_json:
         typer.echo(json.dumps(_values(store, diagnosis, plan, backup), indent=2))
     else:
@@ -129,6 +135,17 @@ def _check_options(
         raise told("--repair needs the files that were indexed: --documents.", 2)
     if repair and sample is not None:
         raise told("--repair looks at all chunks; leave --sample out.", 2)
+
+
+def _read(
+    store: ChromaDirectory, sample: int | None = None
+) -> AbstractContextManager[Iterator[StoredChunk]]:
+    """The chunks, with a bar on a terminal."""
+    from oprag.cli.display import make_console
+    from oprag.cli.progress import examining
+
+    console = make_console(stderr=True)
+    return examining(console, store.scan(), sample or store.count())
 
 
 def _write(store: ChromaDirectory, plan: RepairPlan) -> Path:

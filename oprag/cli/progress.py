@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from rich.progress import (
 )
 
 from oprag.cli.telling import note
+from oprag.documents import StoredChunk
 from oprag.evaluation.running.limits import Spending
 
 
@@ -37,6 +38,34 @@ def progress_bar(
             bar.update(task, completed=done, visible=True)
 
         yield report
+
+
+@contextmanager
+def examining(
+    console: Console, chunks: Iterable[StoredChunk], total: int
+) -> Iterator[Iterator[StoredChunk]]:
+    """A bar while chunks are read, and until they are examined; nothing elsewhere.
+
+    Yields:
+        The same chunks.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("chunks"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("Reading", total=total)
+
+        def read() -> Iterator[StoredChunk]:
+            for chunk in chunks:
+                bar.advance(task)
+                yield chunk
+            bar.update(task, description="Examining", total=None)
+
+        yield read()
 
 
 @contextmanager

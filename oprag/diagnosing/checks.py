@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from array import array
+from collections.abc import Container, Iterable, Mapping, MutableSequence, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit
@@ -79,19 +79,28 @@ class Group(NamedTuple):
     key: str
     """Its key, as retrieval groups by; empty where the chunks name no document."""
     name: str
-    members: list[int]
+    members: MutableSequence[int]
     """Numbers of its chunks, in the order of the store."""
 
 
+def chunk_numbers() -> MutableSequence[int]:
+    """Return an empty list of chunk numbers, four bytes for each."""
+    return array("I")
+
+
 def group_chunks(
-    chunks: Sequence[Examined], document_key: DocumentKey | None
+    chunks: Iterable[Examined], document_key: DocumentKey | None
 ) -> list[Group]:
     """Group the chunks by document, in the order in which the documents appear."""
-    hits = [chunk.hit for chunk in chunks]
-    documents = read_documents(hits, document_key=document_key, missing_document="one")
     groups: dict[str, Group] = {}
-    for index, (key, name) in enumerate(documents):
-        groups.setdefault(key, Group(key, name, [])).members.append(index)
+    for index, chunk in enumerate(chunks):
+        ((key, name),) = read_documents(
+            [chunk.hit], document_key=document_key, missing_document="one"
+        )
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = Group(key, name, chunk_numbers())
+        group.members.append(index)
     return list(groups.values())
 
 
@@ -144,7 +153,7 @@ def check_group(
     findings: Findings,
     *,
     position_keys: PositionKeys | None,
-    held: AbstractSet[int],
+    held: Container[int],
     sampled: bool,
 ) -> list[Chunk] | None:
     """Note what is wrong with the positions of one document.
@@ -202,7 +211,7 @@ def _detail(error: PositionError, hit: Hit) -> str:
 
 
 def _check_spans(
-    chunks: Sequence[Chunk], group: Group, findings: Findings, held: AbstractSet[int]
+    chunks: Sequence[Chunk], group: Group, findings: Findings, held: Container[int]
 ) -> None:
     seen = set()
     for index, chunk in zip(group.members, chunks, strict=True):

@@ -8,57 +8,53 @@ right.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
-from oprag.chunk import Chunk, Hit, Span
+from oprag.chunk import Hit, Span
 from oprag.context import knows_its_options
 from oprag.diagnosing.checks import (
     Examined,
+    Group,
     check_group,
     examine,
     group_chunks,
     read_group,
 )
+from oprag.diagnosing.comparing import Comparison
 from oprag.diagnosing.keys import count_keys
 from oprag.diagnosing.naming import Sources
-from oprag.diagnosing.planning import Change, changes_of
-from oprag.diagnosing.proving import ProvedDocument, prove
+from oprag.diagnosing.planning import Change
+from oprag.diagnosing.proving import ProvedDocument
+from oprag.diagnosing.repairing import Repair, id_of, planned_of
 from oprag.diagnosing.report import (
     DAMAGE,
+    EMPTY,
     Diagnosis,
-    DocumentProof,
     Example,
     Findings,
     Options,
-    Proofs,
     Verdict,
 )
 from oprag.diagnosing.sampling import Sample
-from oprag.diagnosing.settling import Planned, settle
+from oprag.diagnosing.settling import Planned
+from oprag.diagnosing.spooled import Spooled
 from oprag.diagnosing.suggesting import suggest
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
-from oprag.metadata import DOC_VERSION
 from oprag.positions import DocumentKey, PositionKeys
-
-_PROBLEMS = {
-    "moved": "wrong_position",
-    "placed": "unrecorded_position",
-    "ambiguous": "ambiguous_place",
-    "not_found": "not_found",
-}
 
 
 class RepairPlan(NamedTuple):
-    """What a repair writes, and what it leaves as it is."""
+    """What a repair writes, and what it leaves as it is.
 
-    changes: tuple[Change, ...]
+    Both are tuples; where they are long, sequences that lie in a temporary file.
+    """
+
+    changes: Sequence[Change]
     """One per chunk that is written, the chunks of a document together."""
-    unproved: tuple[Example, ...]
+    unproved: Sequence[Example]
     """All chunks that stay without a proved place, in the order of the store; then
     those that nothing is written on, as their document could not be read after it
     (`kept_readable`), or its damage not be seen (`damaged`)."""
@@ -113,10 +109,13 @@ def diagnose_sample(
     document_key: DocumentKey | None,
 ) -> Diagnosis:
     """Examine chunks of an index that were taken already; see `diagnose`."""
-    sampled = not taken.is_all()
-    return _Examination(
-        taken.chunks, documents, position_keys, document_key, sampled=sampled
-    ).diagnosis()
+    return _examined(
+        taken.chunks,
+        None if documents is None else Sources(documents),
+        position_keys=position_keys,
+        document_key=document_key,
+        sampled=not taken.is_all(),
+    )
 
 
 def plan_repair(
@@ -148,230 +147,122 @@ def plan_repair(
     Raises:
         InvalidOptionError: `documents` holds no texts.
     """
-    stored = list(chunks)
-    asked = documents, position_keys, document_key
-    first = _Examination(list(map(examine, stored)), *asked)
+    sources = Sources(documents)
+    keys: _Keys = {"position_keys": position_keys, "document_key": document_key}
+    stored = Sample(chunks, None).chunks
+    repair = Repair(stored)
+    diagnosis = _examined(stored, sources, **keys, seen=repair.add)
 
     def planned(now: Sequence[StoredChunk]) -> list[Planned]:
-        if now is stored:
-            return first.planned()
-        return _Examination(list(map(examine, now)), *asked).planned()
+        return planned_of(list(map(examine, now)), sources, **keys)
 
     def is_damaged(now: Sequence[StoredChunk]) -> bool:
-        examined = list(map(examine, now))
-        found = _Examination(examined, None, position_keys, document_key).diagnosis()
+        found = _examined(list(map(examine, now)), None, **keys)
         return found.verdict == "damaged"
 
-    settled = settle(stored, planned, is_damaged)
-    unproved = first.unproved()
-    listed = {example.chunk for example in unproved}
-    held = [(change, "damaged") for change in settled.hiding]
-    held += [(change, "kept_readable") for change in settled.taking]
-    left = [
-        Example(change.id, change.document, why)
-        for change, why in held
-        if change.id not in listed
-    ]
-    return RepairPlan(tuple(settled.changes), (*unproved, *left), first.diagnosis())
+    changes, left = repair.settled(planned, is_damaged)
+    unproved = Spooled(repair.unproved())
+    held = {each.chunk for each in left}
+    told = {each.chunk for each in unproved if each.chunk in held}
+    for each in left:
+        if each.chunk not in told:
+            unproved.append(each)
+    return RepairPlan(changes, unproved.whole(), diagnosis)
 
 
-class _Examination:
-    """One index under examination."""
-
-    def __init__(
-        self,
-        chunks: Sequence[Examined],
-        documents: SourceLike | None,
-        position_keys: PositionKeys | None,
-        document_key: DocumentKey | None,
-        *,
-        sampled: bool = False,
-    ) -> None:
-        self._chunks = chunks
-        self._ids = [chunk.id or str(i) for i, chunk in enumerate(chunks)]
-        self._keys = position_keys
-        self._document_key = document_key
-        self._sampled = sampled
-        self.proved: list[ProvedDocument] = []
-        """What the sources prove, one per document that has one."""
-        self._without_source: list[int] = []
-        self._sources = None if documents is None else Sources(documents)
-        if self._sources is not None:
-            self.proved, self._without_source = prove(
-                chunks,
-                self._sources,
-                document_key=document_key,
-                position_keys=position_keys,
-            )
-
-    def planned(self) -> list[Planned]:
-        """Return what is to be written, once for each version of a document."""
-        versioned = {
-            document.name for document in self.proved if self._is_versioned(document)
-        }
-        return [
-            Planned(
-                document.name,
-                [self._ids[i] for i in document.members],
-                changes_of(self._chunks, document)
-                if self._is_versioned(document) or document.name not in versioned
-                else [],
-                document.source,
-            )
-            for document in self.proved
-        ]
-
-    def _is_versioned(self, document: ProvedDocument) -> bool:
-        return DOC_VERSION in self._chunks[document.members[0]].hit.metadata
-
-    def diagnosis(self) -> Diagnosis:
-        """Return everything that was found."""
-        findings = Findings(self._ids)
-        ordered = self._check(findings)
-        named = sum(
-            bool(group.key) for group in group_chunks(self._chunks, self._document_key)
-        )
-        whole = check_documents(self._chunks, findings, sampled=self._sampled)
-        self._compare(findings)
-        verdict, options = self._verdict(ordered=ordered)
-        if not findings.numbers(DAMAGE) <= whole:
-            verdict = "damaged"
-        return Diagnosis(
-            verdict,
-            options,
-            len(self._chunks),
-            self._sampled,
-            named,
-            count_keys(self._chunks),
-            findings.problems(),
-            None if self._sources is None else self._proofs(),
-        )
-
-    def unproved(self) -> tuple[Example, ...]:
-        """Return the chunks that have no proved place."""
-        listed = [(i, "", "no_source") for i in self._without_source]
-        for document in self.proved:
-            for i, verdict in zip(document.members, document.verdicts, strict=True):
-                if verdict in {"ambiguous", "not_found", "blank"}:
-                    why = "other_source" if document.foreign else verdict
-                    listed.append((i, document.name, why))
-        return tuple(
-            Example(self._ids[i], name, verdict) for i, name, verdict in sorted(listed)
-        )
-
-    def _check(self, findings: Findings) -> bool:
-        """Ask the rules of retrieval; whether they and the proofs agree."""
-        ordered = bool(self._chunks)
-        spans = self._spans()
-        held = {
-            i
-            for document in self.proved
-            for i, holds in zip(document.members, document.holds, strict=True)
-            if holds
-        }
-        for group in group_chunks(self._chunks, self._document_key):
-            if not group.key:
-                for i in group.members:
-                    keys = ", ".join(sorted(map(str, self._chunks[i].hit.metadata)))
-                    detail = f"keys: {keys or 'none'}"
-                    findings.add("missing_document", i, "", detail)
-                ordered = False
-                continue
-            read = check_group(
-                self._chunks,
-                group,
-                findings,
-                position_keys=self._keys,
-                held=held,
-                sampled=self._sampled,
-            )
-            if read is None or not _agree(read, [spans[i] for i in group.members]):
-                ordered = False
-        return ordered
-
-    def _spans(self) -> list[Span | None]:
-        """Where the sources prove the chunks to stand."""
-        spans: list[Span | None] = [None] * len(self._chunks)
-        for document in self.proved:
-            locations = document.placement.locations
-            for i, location in zip(document.members, locations, strict=True):
-                spans[i] = location.span
-        return spans
-
-    def _compare(self, findings: Findings) -> None:
-        for i in self._without_source:
-            hit = self._chunks[i].hit
-            sought = self._sources and self._sources.sought(hit, self._document_key)
-            findings.add("no_source", i, "", sought or "")
-        for document in self.proved:
-            if document.foreign:
-                for i in document.members:
-                    findings.add("other_source", i, document.name)
-            else:
-                _compare_document(document, findings)
-
-    def _verdict(self, *, ordered: bool) -> tuple[Verdict, Options]:
-        given = self._keys is not None or self._document_key is not None
-        if ordered and not given:
-            return "ordered", Options()
-        found = suggest(
-            self._chunks,
-            self._spans(),
-            document_key=self._document_key,
-            position_keys=self._keys,
-        )
-        if found is None or (found == Options() and not ordered):
-            return "not ordered", Options()
-        return (
-            "ordered with options" if given or found != Options() else "ordered",
-            found,
-        )
-
-    def _proofs(self) -> Proofs:
-        counts = Counter(
-            verdict for document in self.proved for verdict in document.verdicts
-        )
-        fields = ("proved", "moved", "placed", "ambiguous", "not_found", "blank")
-        return Proofs(
-            **{verdict: counts[verdict] for verdict in fields},
-            no_source=len(self._without_source),
-            documents=tuple(map(_proof_of, self.proved)),
-        )
+class _Keys(TypedDict):
+    position_keys: PositionKeys | None
+    document_key: DocumentKey | None
 
 
-def _compare_document(document: ProvedDocument, findings: Findings) -> None:
-    found = zip(
-        document.members,
-        document.verdicts,
-        document.placement.locations,
-        document.holds,
-        strict=True,
+def _examined(
+    chunks: Sequence[Examined],
+    sources: Sources | None,
+    *,
+    position_keys: PositionKeys | None,
+    document_key: DocumentKey | None,
+    sampled: bool = False,
+    seen: Callable[[ProvedDocument], None] = lambda _: None,
+) -> Diagnosis:
+    """Say everything that is found; each document that has a source is `seen`."""
+    findings = Findings(partial(id_of, chunks))
+    compared = Comparison(
+        chunks,
+        sources,
+        findings,
+        position_keys=position_keys,
+        document_key=document_key,
+        seen=seen,
     )
-    for i, verdict, location, holds in found:
-        kind = _PROBLEMS.get(verdict)
-        if verdict == "ambiguous" and holds:
-            kind = "unproved_position"
-        if kind is not None:
-            span = location.span
-            detail = f"it stands at {span[0]}-{span[1]}" if span else ""
-            findings.add(kind, i, document.name, detail)
-        if holds is False and verdict != "moved":
-            findings.add("wrong_position", i, document.name)
+    groups = group_chunks(chunks, document_key)
+    ordered = bool(chunks)
+    for group in groups:
+        fits = _check(chunks, group, findings, compared, position_keys, sampled=sampled)
+        ordered = ordered and fits
+    whole = check_documents(chunks, findings, sampled=sampled)
+    verdict: Verdict = "ordered"
+    options = Options()
+    if not ordered or position_keys is not None or document_key is not None:
+        verdict, options = _with_options(
+            chunks,
+            compared.spans,
+            position_keys=position_keys,
+            document_key=document_key,
+            ordered=ordered,
+        )
+    if not findings.numbers(DAMAGE) <= whole:
+        verdict = "damaged"
+    return Diagnosis(
+        verdict,
+        options,
+        len(chunks),
+        sampled,
+        sum(bool(group.key) for group in groups),
+        count_keys(chunks),
+        findings.problems() if chunks else (EMPTY,),
+        compared.proofs,
+    )
 
 
-def _proof_of(document: ProvedDocument) -> DocumentProof:
-    placement = document.placement
-    placed = sum(location.span is not None for location in placement.locations)
-    complete = placement.order is not None
-    return DocumentProof(document.name, len(document.members), placed, complete)
+def _check(
+    chunks: Sequence[Examined],
+    group: Group,
+    findings: Findings,
+    compared: Comparison,
+    position_keys: PositionKeys | None,
+    *,
+    sampled: bool,
+) -> bool:
+    """Ask the rules of retrieval of one document; whether they and the proofs agree."""
+    if not group.key:
+        for i in group.members:
+            keys = ", ".join(sorted(map(str, chunks[i].hit.metadata)))
+            findings.add("missing_document", i, "", f"keys: {keys or 'none'}")
+        return False
+    read = check_group(
+        chunks,
+        group,
+        findings,
+        position_keys=position_keys,
+        held=compared.held,
+        sampled=sampled,
+    )
+    return read is not None and compared.agrees(read, group.members)
 
 
-def _agree(chunks: Sequence[Chunk], spans: Sequence[Span | None]) -> bool:
-    """Whether the order that is read is the one that the sources prove."""
-    known = [
-        (span, chunk.position or ())
-        for chunk, span in zip(chunks, spans, strict=True)
-        if span is not None
-    ]
-    known.sort(key=lambda pair: pair[0])
-    return all(before <= after for (_, before), (_, after) in pairwise(known))
+def _with_options(
+    chunks: Sequence[Examined],
+    spans: Sequence[Span | None],
+    *,
+    position_keys: PositionKeys | None,
+    document_key: DocumentKey | None,
+    ordered: bool,
+) -> tuple[Verdict, Options]:
+    """The verdict where options were given, or are needed."""
+    found = suggest(
+        chunks, spans, document_key=document_key, position_keys=position_keys
+    )
+    if found is None or (found == Options() and not ordered):
+        return "not ordered", Options()
+    given = position_keys is not None or document_key is not None
+    return "ordered with options" if given or found != Options() else "ordered", found

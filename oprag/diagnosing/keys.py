@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from oprag.diagnosing.checks import Examined
@@ -20,30 +20,55 @@ _NAMES = (
 )
 
 
-def count_keys(chunks: Sequence[Examined]) -> tuple[KeyUse, ...]:
+class _Count:
+    """What the chunks have under one key."""
+
+    def __init__(self, key: str, role: _Role) -> None:
+        self.key = key
+        self.role = role
+        self.chunks = self.usable = 0
+        self.example = ""
+
+    def add(self, value: Any) -> None:
+        if self.role in {"position", "end", "part"}:
+            self.usable += as_number(value) is not None
+        else:
+            self.usable += str(value) not in {"", "None"}
+        if not self.chunks:
+            self.example = repr(value)[:_SHOWN]
+        self.chunks += 1
+
+
+def count_keys(chunks: Iterable[Examined]) -> tuple[KeyUse, ...]:
     """Count the known keys, and any other that holds a number on every chunk.
 
     Returns:
         Those that some chunk carries: documents, positions, ends, parts, sections;
         then the others by name.
     """
-    found = []
-    known = dict(_known())
-    # Own keys that are not known count something, and say no position.
-    others = [key for key in numeric_keys(chunks) if key not in {*known, *OWN_KEYS}]
-    for key, role in [*known.items(), *((key, "position") for key in others)]:
-        values = [
-            value for chunk in chunks if (value := _value(chunk, key)) is not None
-        ]
-        if not values:
-            continue
-        if role in {"position", "end", "part"}:
-            usable = sum(as_number(value) is not None for value in values)
-        else:
-            usable = sum(str(value) not in {"", "None"} for value in values)
-        shown = repr(values[0])[:_SHOWN]
-        found.append(KeyUse(_shown(key), role, len(values), usable, shown))
-    return tuple(found)
+    known = {key: _Count(key, role) for key, role in _known()}
+    others: dict[str, _Count] | None = None
+    for chunk in chunks:
+        metadata = chunk.hit.metadata
+        if others is None:
+            # Own keys that are not known count something, and say no position.
+            others = {
+                key: _Count(key, "position")
+                for key in _numeric(metadata, metadata)
+                if key not in known and key not in OWN_KEYS
+            }
+        gone = [key for key in others if as_number(metadata.get(key)) is None]
+        for key in gone:
+            del others[key]
+        for count in (*known.values(), *others.values()):
+            value = _value(chunk, count.key)
+            if value is not None:
+                count.add(value)
+    return tuple(
+        KeyUse(_shown(each.key), each.role, each.chunks, each.usable, each.example)
+        for each in (*known.values(), *(others or {}).values())
+        if each.chunks
+    )
 
 
 def _known() -> Iterator[tuple[str, _Role]]:
@@ -76,11 +101,14 @@ def _shown(key: str) -> str:
     return names.get(key, key)
 
 
-def numeric_keys(chunks: Sequence[Examined]) -> list[str]:
+def numeric_keys(chunks: Iterable[Examined]) -> list[str]:
     """Return the keys that hold a number on every chunk, sorted."""
-    first = chunks[0].hit.metadata if chunks else {}
-    return sorted(
-        key
-        for key in first
-        if all(as_number(chunk.hit.metadata.get(key)) is not None for chunk in chunks)
-    )
+    keys: list[str] | None = None
+    for chunk in chunks:
+        metadata = chunk.hit.metadata
+        keys = _numeric(metadata, metadata if keys is None else keys)
+    return keys or []
+
+
+def _numeric(metadata: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    return sorted(key for key in keys if as_number(metadata.get(key)) is not None)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterator, MutableSequence, Sequence
 
 from oprag.chunk import Hit
-from oprag.diagnosing.checks import Examined
+from oprag.diagnosing.checks import Examined, chunk_numbers
 from oprag.documents import SourceLike, document_source, is_own
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
@@ -15,6 +16,10 @@ from oprag.positions import DocumentKey, read_documents
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""
 
+_KEPT = 50_000_000
+"""Characters of full texts that are kept, those read last."""
+_AT_ONCE = 20_000
+"""Chunks without a name that are looked for at once."""
 _LISTED = 3
 """Names of given documents that are shown."""
 
@@ -31,15 +36,19 @@ class Sources:
 
     def __init__(self, documents: SourceLike) -> None:
         self._source = document_source(documents)
+        self._known: dict[str, bool] = {}
         self._texts: dict[str, tuple[str, ...]] = {}
+        self._kept = 0
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return the texts that a document may be, the likeliest first."""
+        if name not in self._texts:
+            self._keep(name, self._find(name))
         return self._texts[name]
 
     def group(
         self, chunks: Sequence[Examined], document_key: DocumentKey | None
-    ) -> tuple[list[tuple[str, list[int]]], list[int]]:
+    ) -> tuple[list[tuple[str, MutableSequence[int]]], Sequence[int]]:
         """Group chunks by the document they are from.
 
         Chunks without a name that is known are looked for in all texts, where these
@@ -50,19 +59,25 @@ class Sources:
             Names and the numbers of their chunks in the order of `chunks`, the
             documents by first chunk; and the chunks that none was found for.
         """
-        names = [self._name(chunk.hit, document_key) for chunk in chunks]
-        nameless = [
-            i
-            for i, name in enumerate(names)
-            if name is None and not is_own(chunks[i].hit.metadata)
-        ]
-        for at, holder in self._by_text([chunks[i].hit.text for i in nameless]):
-            names[nameless[at]] = holder
-        groups: dict[str, list[int]] = {}
-        for i, name in enumerate(names):
-            if name is not None:
-                groups.setdefault(name, []).append(i)
-        return list(groups.items()), [i for i, name in enumerate(names) if name is None]
+        names: dict[str, int] = {}
+        found = array("q")
+        nameless = chunk_numbers()
+        for i, chunk in enumerate(chunks):
+            name = self._name(chunk.hit, document_key)
+            found.append(-1 if name is None else names.setdefault(name, len(names)))
+            if name is None and not is_own(chunk.hit.metadata):
+                nameless.append(i)
+        for i, holder in self._by_text(chunks, nameless):
+            found[i] = names.setdefault(holder, len(names))
+        groups: dict[int, MutableSequence[int]] = {}
+        without = chunk_numbers()
+        for i, number in enumerate(found):
+            if number < 0:
+                without.append(i)
+            else:
+                groups.setdefault(number, chunk_numbers()).append(i)
+        listed = list(names)
+        return [(listed[number], groups[number]) for number in groups], without
 
     def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:
         """Say by what names a chunk's source was looked for, and what names there are.
@@ -82,11 +97,19 @@ class Sources:
     def _name(self, hit: Hit, document_key: DocumentKey | None) -> str | None:
         """Return the first of a chunk's names that the source knows."""
         for name in _names(hit, document_key):
-            if name not in self._texts:
-                self._texts[name] = self._find(name)
-            if self._texts[name]:
+            if name not in self._known:
+                self._known[name] = bool(self.texts(name))
+            if self._known[name]:
                 return name
         return None
+
+    def _keep(self, name: str, texts: tuple[str, ...]) -> None:
+        """Keep the texts that were read last, as the next chunks may be of them."""
+        self._texts[name] = texts
+        self._kept += sum(map(len, texts))
+        while self._kept > _KEPT and len(self._texts) > 1:
+            oldest = self._texts.pop(next(iter(self._texts)))
+            self._kept -= sum(map(len, oldest))
 
     def _find(self, name: str) -> tuple[str, ...]:
         readings = getattr(self._source, "readings", None)
@@ -97,22 +120,25 @@ class Sources:
 
     def _listed_texts(self, name: str) -> tuple[str, ...]:
         try:
-            return self._find(name)
+            return self.texts(name)
         except InvalidOptionError:  # a file of a folder that is no text
             return ()
 
-    def _by_text(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-        pieces = [squeeze(text) for text in texts]
-        holders: list[list[str]] = [[] for _ in texts]
-        for name in sorted(self._source.names()) if any(pieces) else ():
-            if name not in self._texts:
-                self._texts[name] = self._listed_texts(name)
-            holding = [held(squeeze(text), pieces) for text in self._texts[name]]
-            for i in set().union(*holding):
-                holders[i].append(name)
-        for i, names in enumerate(holders):
-            if len(names) == 1:
-                yield i, names[0]
+    def _by_text(
+        self, chunks: Sequence[Examined], nameless: Sequence[int]
+    ) -> Iterator[tuple[int, str]]:
+        """Chunks, and the only document that holds their text."""
+        for first in range(0, len(nameless), _AT_ONCE):
+            some = nameless[first : first + _AT_ONCE]
+            pieces = [squeeze(chunks[i].hit.text) for i in some]
+            holders: list[list[str]] = [[] for _ in some]
+            for name in sorted(self._source.names()) if any(pieces) else ():
+                texts = self._listed_texts(name)
+                for at in set().union(*(held(squeeze(text), pieces) for text in texts)):
+                    holders[at] = [*holders[at][:1], name]  # more than one is enough
+            for i, names in zip(some, holders, strict=True):
+                if len(names) == 1:
+                    yield i, names[0]
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:

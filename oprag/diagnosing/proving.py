@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
@@ -12,7 +12,7 @@ from oprag.diagnosing.naming import Sources
 from oprag.documents import by_version
 from oprag.locating import Location, Order, Placement, cover_by_place, place, squeeze
 from oprag.metadata import CHUNK_INDEX, N_CHUNKS
-from oprag.positions import DocumentKey, PositionKeys, as_number
+from oprag.positions import PositionKeys, as_number
 
 _ORDINALS = (CHUNK_INDEX, "split_id")
 
@@ -44,34 +44,32 @@ class ProvedDocument(NamedTuple):
 
 def prove(
     chunks: Sequence[Examined],
+    groups: Iterable[tuple[str, Sequence[int]]],
     sources: Sources,
     *,
-    document_key: DocumentKey | None,
     position_keys: PositionKeys | None,
-) -> tuple[list[ProvedDocument], list[int]]:
-    """Prove the places of all chunks whose source is known.
+) -> Iterator[ProvedDocument]:
+    """Prove the places of all chunks whose source is known, one document at a time.
 
-    Returns:
-        The documents in the order of their first chunks, and the numbers of the
-        chunks that no source is known for.
+    Args:
+        chunks: All of them.
+        groups: Names and the numbers of their chunks; see `Sources.group`.
+        sources: The full texts.
+        position_keys: Where the recorded positions are.
     """
-    groups, without = sources.group(chunks, document_key)
-    documents = []
-    versions = [
-        (name, [all_[at] for at in places])  # each version covers the source alone
-        for name, all_ in groups
-        for places in by_version(chunks[i].hit.metadata for i in all_).values()
-    ]
-    for name, members in versions:
-        group = [chunks[i] for i in members]
-        recorded = read_places([chunk.hit for chunk in group], name, position_keys)
-        orders = list(_orders(group))
-        read = [
-            _proved(name, members, source, recorded, orders)
-            for source in sources.texts(name)
-        ]
-        documents.append(max(read, key=_fit))  # the first of equals
-    return documents, without
+    for name, numbers in groups:
+        members = [chunks[i] for i in numbers]
+        versions = by_version(chunk.hit.metadata for chunk in members)
+        for places in versions.values():  # each version covers the source alone
+            group = [members[at] for at in places]
+            recorded = read_places([chunk.hit for chunk in group], name, position_keys)
+            orders = list(_orders(group))
+            own = [numbers[at] for at in places]
+            read = [
+                _proved(name, own, source, recorded, orders)
+                for source in sources.texts(name)
+            ]
+            yield max(read, key=_fit)  # the first of equals
 
 
 def _proved(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import insort
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import reduce
+from operator import or_
 from typing import Any, Literal, NamedTuple
+
+from oprag.diagnosing.chunk_numbers import Numbers
 
 Verdict = Literal["ordered", "ordered with options", "not ordered", "damaged"]
 
@@ -156,7 +161,8 @@ class Diagnosis:
         return values
 
 
-_EXAMPLES = 5
+EXAMPLES = 5
+"""Of each kind of problem, the first ones."""
 
 MESSAGES = {
     "empty": "There are no chunks: index the documents, or examine the collection that "
@@ -209,6 +215,9 @@ MESSAGES = {
 """What each kind of problem means, in the order in which they are reported."""
 
 
+EMPTY = Problem("empty", MESSAGES["empty"], 0, 0, ())
+"""What is found of no chunks."""
+
 _NOT_SERIOUS = (
     *("length_mismatch", "unproved_position", "unstamped", "inexact"),
     "lost_name",
@@ -223,47 +232,61 @@ class _Found(NamedTuple):
     detail: str
 
 
+class _Kind:
+    """What there is of one kind of problem: counts, and the first examples."""
+
+    def __init__(self) -> None:
+        self.numbers = Numbers()
+        self.documents: set[str] = set()
+        self.first: list[_Found] = []
+
+    def add(self, found: _Found) -> None:
+        self.numbers.add(found.number)
+        if found.document:
+            self.documents.add(found.document)
+        insort(self.first, found)
+        del self.first[EXAMPLES:]
+
+
 class Findings:
     """Gathers problems.
 
     Args:
-        ids: The store's id of each chunk, or its number.
+        id_of: The store's id of a chunk, or its number, by its number.
     """
 
-    def __init__(self, ids: Sequence[str]) -> None:
-        self._ids = ids
-        self._found: dict[str, list[_Found]] = {}
+    def __init__(self, id_of: Callable[[int], str]) -> None:
+        self._id_of = id_of
+        self._found: dict[str, _Kind] = {}
 
     def add(self, kind: str, index: int, document: str, detail: str = "") -> None:
         """Note that a chunk has a problem of a kind of `MESSAGES`, by its number."""
-        self._found.setdefault(kind, []).append(_Found(index, document, detail))
+        found = _Found(index, document, detail)
+        self._found.setdefault(kind, _Kind()).add(found)
 
-    def numbers(self, kinds: Iterable[str]) -> set[int]:
+    def numbers(self, kinds: Iterable[str]) -> Numbers:
         """Return the numbers of the chunks that have a problem of one of the kinds."""
-        return {item.number for kind in kinds for item in self._found.get(kind, ())}
+        found = (self._found[kind].numbers for kind in kinds if kind in self._found)
+        return reduce(or_, found, Numbers())
 
     def problems(self) -> tuple[Problem, ...]:
-        """Return all of them, by kind; where there are no chunks, that."""
-        if not self._ids:
-            return (Problem("empty", MESSAGES["empty"], 0, 0, ()),)
+        """Return all of them, by kind."""
         return tuple(
-            self._problem(kind, sorted(self._found[kind]))
+            self._problem(kind, self._found[kind])
             for kind in MESSAGES
             if kind in self._found
         )
 
-    def _problem(self, kind: str, found: Sequence[_Found]) -> Problem:
-        documents = dict.fromkeys(item.document for item in found if item.document)
+    def _problem(self, kind: str, found: _Kind) -> Problem:
         examples = [
-            Example(self._ids[item.number], item.document, item.detail)
-            for item in found[:_EXAMPLES]
+            Example(self._id_of(item.number), item.document, item.detail)
+            for item in found.first
         ]
-        chunks = len({item.number for item in found})
         return Problem(
             kind,
             MESSAGES[kind],
-            chunks,
-            len(documents),
+            len(found.numbers),
+            len(found.documents),
             tuple(examples),
             serious=kind not in _NOT_SERIOUS,
         )

@@ -8,12 +8,13 @@ such documents are looked at whole.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, TypeAlias
 
 from oprag.chunk import Chunk, Hit
 from oprag.context import check_option
 from oprag.diagnosing.checks import Examined, examine, group_chunks
+from oprag.diagnosing.spooled import IN_MEMORY, SpooledChunks
 from oprag.documents import StoredChunk, is_own
 from oprag.errors import InvalidOptionError, PositionError, named
 from oprag.positions import DocumentKey, read_documents
@@ -29,15 +30,22 @@ class Sample:
     Args:
         chunks: All of them, in the order of the store. No more are taken than needed.
         number: How many to look at, the first ones; None for all.
+        in_memory: How many are kept in memory; see `SpooledChunks`.
 
     Raises:
         InvalidOptionError: `number` is no such number, or something else is given.
     """
 
-    def __init__(self, chunks: Iterable[StoredChunk | Hit], number: int | None) -> None:
+    def __init__(
+        self,
+        chunks: Iterable[StoredChunk | Hit],
+        number: int | None,
+        *,
+        in_memory: int = IN_MEMORY,
+    ) -> None:
         check_option("sample", number)
-        self._rest = map(examine, _given(chunks))
-        self.chunks: list[Examined] = list(islice(self._rest, number))
+        self._rest: Iterator[Examined] = map(examine, _given(chunks))
+        self.chunks = SpooledChunks(islice(self._rest, number), in_memory)
         self.unsettled = 0
         """Chunks of documents of which it is still not known if they can be ordered."""
         self._left_out = False
@@ -51,6 +59,10 @@ class Sample:
             read: How retrieval reads the chunks of one document.
             document_key: What names the document.
         """
+        ahead = next(self._rest, None)
+        if ahead is None:
+            return
+        self._rest = chain([ahead], self._rest)
         documents = self._unsettled(read, document_key)
         while documents and (chunk := next(self._rest, None)) is not None:
             (key, _), *_ = read_documents(

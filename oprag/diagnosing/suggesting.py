@@ -8,7 +8,7 @@ store gives the chunks, or numbers that run on without a gap.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from oprag.chunk import Chunk, Span
@@ -62,15 +62,27 @@ def _plain(keys: PositionKeys | None) -> tuple[str, ...] | None:
 
 def _name_keys(chunks: Sequence[Examined]) -> list[str]:
     """Keys that hold a text on every chunk, the same one on several."""
-    first, *rest = chunks
-    found = []
-    for key, value in first.hit.metadata.items():
-        if not (rest and _text(value) and _LIKE_A_NAME.search(key)):
-            continue
-        values = [chunk.hit.metadata.get(key) for chunk in rest]
-        if all(map(_text, values)) and len({value, *values}) < len(chunks):
-            found.append(key)
-    return sorted(found)
+    first = chunks[0].hit.metadata if len(chunks) > 1 else {}
+    return sorted(
+        key
+        for key, value in first.items()
+        if _text(value) and _LIKE_A_NAME.search(key) and _repeats(chunks, key)
+    )
+
+
+def _repeats(chunks: Iterable[Examined], key: str) -> bool:
+    """Whether all have a text there, and two the same."""
+    seen: set[str] | None = set()
+    for chunk in chunks:
+        value = chunk.hit.metadata.get(key)
+        if not isinstance(value, str) or not value:
+            return False
+        if seen is not None:
+            if value in seen:
+                seen = None  # the others need no more than a text
+            else:
+                seen.add(value)
+    return seen is None
 
 
 def _text(value: object) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import Any, NamedTuple
+from collections.abc import Container, Iterable, Mapping, MutableSequence, Sequence
+from typing import Any, NamedTuple, overload
 
-from oprag.diagnosing.checks import Examined
+from oprag.chunk import Hit
+from oprag.diagnosing.checks import Examined, chunk_numbers
+from oprag.diagnosing.chunk_numbers import Numbers
 from oprag.diagnosing.report import DAMAGE, Findings
 from oprag.documents import (
     StoredChunk,
@@ -46,7 +47,7 @@ class _Judgement(NamedTuple):
 
 def check_documents(
     chunks: Sequence[Examined], findings: Findings, *, sampled: bool
-) -> set[int]:
+) -> Numbers:
     """Note what is wrong with whole documents, or there of them besides.
 
     The judge of a text is the one that reads it later (`oprag.documents`), over the
@@ -60,9 +61,11 @@ def check_documents(
     _check_copies(chunks, groups, findings)
     _check_names(chunks, findings)
     told = findings.numbers(DAMAGE)
-    readable: set[int] = set()
+    readable = Numbers()
     for name, members in groups.items():
-        own = [StoredChunk(chunks[i].hit.text, chunks[i].stored) for i in members]
+        own = [
+            StoredChunk(c.hit.text, c.stored) for c in map(chunks.__getitem__, members)
+        ]
         _check_versions(name, members, own, findings)
         if not sampled and _check_texts(name, members, own, findings, told):
             readable.update(members)
@@ -79,18 +82,22 @@ def readability(name: str, chunks: Sequence[StoredChunk]) -> int:
     return judged.readable + (judged.readable and not judged.kind)
 
 
-def own_documents(metadatas: Iterable[Mapping[str, Any]]) -> dict[str, list[int]]:
+def own_documents(
+    metadatas: Iterable[Mapping[str, Any]],
+) -> dict[str, MutableSequence[int]]:
     """Return the numbers of the chunks of each document that one may ask for, by name.
 
     Args:
         metadatas: Of all chunks, as the store keeps them.
     """
-    keys: dict[str, list[int]] = {}
+    keys: dict[str, MutableSequence[int]] = {}
     names: dict[str, str] = {}
     for i, metadata in enumerate(metadatas):
         if is_own(metadata):
             key, name = metadata[DOC_KEY], own_name(metadata)
-            keys.setdefault(key, []).append(i)
+            if key not in keys:
+                keys[key] = chunk_numbers()
+            keys[key].append(i)
             if key not in names and name is not None:
                 names |= {key: name} if document_key(name) == key else {}
     return {name: keys[key] for key, name in names.items()}
@@ -105,16 +112,33 @@ def _check_names(chunks: Sequence[Examined], findings: Findings) -> None:
             findings.add("lost_name", i, key, detail)
 
 
+class _NumberedHits(Sequence[Hit]):
+    """The chunks as retrieval sees them; the number of each is its `source`."""
+
+    def __init__(self, chunks: Sequence[Examined]) -> None:
+        self._chunks = chunks
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    @overload
+    def __getitem__(self, number: int) -> Hit: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[Hit]: ...
+    def __getitem__(self, number: int | slice) -> Hit | list[Hit]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(len(self))[number]]
+        return self._chunks[number].hit._replace(source=number)
+
+
 def _check_copies(
-    chunks: Sequence[Examined], groups: Mapping[str, list[int]], findings: Findings
+    chunks: Sequence[Examined], groups: Mapping[str, Sequence[int]], findings: Findings
 ) -> None:
     """Note foreign chunks of documents, and their copies by other names, each once."""
     if not groups:
         return
-    copies = StoredCopies(
-        chunk.hit._replace(source=i) for i, chunk in enumerate(chunks)
-    )
-    told: set[int] = set()
+    copies = StoredCopies(_NumberedHits(chunks))
+    told = Numbers()
     for name, members in groups.items():
         found = copies.of(name, [chunks[i].hit for i in members])
         for hit in found.foreign:
@@ -134,7 +158,7 @@ def _check_texts(
     members: Sequence[int],
     own: Sequence[StoredChunk],
     findings: Findings,
-    told: AbstractSet[int],
+    told: Container[int],
 ) -> bool:
     """Note what keeps a document, or a version of it, from being read whole.
 
@@ -144,11 +168,11 @@ def _check_texts(
         Whether it can be read, at least with `exact=False`.
     """
     versions = by_version(chunk.metadata for chunk in own)
-    known = not told.isdisjoint(members)
+    known = any(i in told for i in members)
     for places in versions.values():
         judged = _judged(name, [own[at] for at in places])
         damage = judged.kind in DAMAGE
-        noted = damage and not told.isdisjoint(members[at] for at in places)
+        noted = damage and any(members[at] in told for at in places)
         if judged.kind and not noted:
             findings.add(judged.kind, members[places[0]], name, judged.detail)
         known = known or damage

@@ -6,7 +6,9 @@ oprag. Nothing in the store says so; the names of the files do, and the texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Protocol
@@ -29,7 +31,8 @@ from oprag.positions import as_number, document_name
 
 _NO_NAME = (None, "", "None")
 _NO_CHARACTER = "\0"
-"""Between the texts of two parts or versions: no chunk reaches over it."""
+"""Between the texts of two parts or versions, which no chunk reaches over; and after
+each part of a path."""
 
 
 class OwnChunk(Protocol):
@@ -58,21 +61,23 @@ class StoredCopies:
 
     Args:
         hits: All chunks of the store, or all that are looked at, as `stored_hit` reads
-            them. They are kept.
+            them. They are kept; a sequence that reads them where they lie stays one.
     """
 
     def __init__(self, hits: Iterable[Hit]) -> None:
-        self._hits = list(hits)
-        self._foreign: dict[str, list[int]] = {}
-        self._own: dict[str, list[int]] = {}
+        self._hits = hits if isinstance(hits, Sequence) else list(hits)
+        self._foreign: dict[str, array[int]] = {}
+        self._own: dict[str, array[int]] = {}
         for number, hit in enumerate(self._hits):
             own = is_own(hit.metadata)
             for name in _own_names(hit) if own else _foreign_names(hit):
                 groups = self._own if own else self._foreign
-                groups.setdefault(name, []).append(number)
-        self._by_file: dict[str, list[str]] = {}
-        for name in {**self._own, **self._foreign}:
-            self._by_file.setdefault(_parts(name)[-1], []).append(name)
+                if name not in groups:
+                    groups[name] = array("I")
+                groups[name].append(number)
+        # By their last part first: names that end like another stand together.
+        self._names = sorted({*self._own, *self._foreign}, key=_from_end)
+        self._paths = [_from_end(name) for name in self._names]
 
     def of(self, name: str, chunks: Sequence[OwnChunk]) -> Copies:
         """Return what else there is of one document.
@@ -94,11 +99,11 @@ class StoredCopies:
         flat = squeeze(_joined(chunks)) if self._foreign.keys() & others else ""
         texts = {_text_of(chunk) for chunk in chunks} - {""}
         for other in others:
-            found = self._foreign.get(other, ())
+            found: Sequence[int] = self._foreign.get(other, ())
             pieces = [squeeze(self._hits[i].text) for i in found]
             if 2 * len(held(flat, pieces)) > sum(map(bool, pieces)):
                 foreign.update(found)
-            own = self._own.get(other, ())
+            own: Sequence[int] = self._own.get(other, ())
             renamed.update(i for i in own if _text_of(self._hits[i]) in texts)
         return Copies(
             [self._hits[i] for i in sorted(foreign)],
@@ -108,12 +113,22 @@ class StoredCopies:
     def _other_names(self, name: str, chunks: Sequence[OwnChunk]) -> set[str]:
         """Other names in the store that the document may have."""
         names = {name, *(n for c in chunks[:1] if (n := _users_name(c.metadata)))}
-        return {
-            other
-            for parts in map(_parts, names)
-            for other in self._by_file.get(parts[-1], ())
-            if other != name and _agree(parts, _parts(other))
-        }
+        return {other for each in names for other in self._alike(each)} - {name}
+
+    def _alike(self, name: str) -> Iterator[str]:
+        """The names that are the end of a path, or of which it is the end."""
+        path = _from_end(name)
+        at = bisect_left(self._paths, path)
+        while at < len(self._paths) and self._paths[at].startswith(path):
+            yield self._names[at]
+            at += 1
+        parts = path.split(_NO_CHARACTER)[:-1]
+        for size in range(1, len(parts)):
+            shorter = "".join(part + _NO_CHARACTER for part in parts[:size])
+            at = bisect_left(self._paths, shorter)
+            while at < len(self._paths) and self._paths[at] == shorter:
+                yield self._names[at]
+                at += 1
 
 
 def is_own(metadata: Mapping[str, Any]) -> bool:
@@ -148,14 +163,10 @@ def _users_name(metadata: Mapping[str, Any]) -> str | None:
     return document_name(others)
 
 
-def _parts(name: str) -> tuple[str, ...]:
-    return PurePosixPath(name.replace("\\", "/")).parts or (name,)
-
-
-def _agree(parts: tuple[str, ...], others: tuple[str, ...]) -> bool:
-    """Whether one path is the end of the other."""
-    size = min(len(parts), len(others))
-    return parts[-size:] == others[-size:]
+def _from_end(name: str) -> str:
+    """The parts of a path, the last one first, each with an end."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts or (name,)
+    return "".join(part + _NO_CHARACTER for part in reversed(parts))
 
 
 def _text_of(chunk: OwnChunk) -> str:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
+
+from rich.console import Console
+
 from oprag.cli.doctor_display import advice
+from oprag.cli.progress import examining
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk
 
@@ -45,3 +50,19 @@ def test_a_missing_document_and_a_wrong_folder_have_their_own_advice():
     ):
         told = said(diagnose(ordered, documents=wrong), repairing=True)
         assert hint in told
+
+
+def test_how_far_it_is_is_shown_on_a_terminal_and_nowhere_else():
+    chunks = [StoredChunk("", {}, str(number)) for number in range(3)]
+    shown = {}
+    for terminal in (True, False):
+        written = io.StringIO()
+        console = Console(file=written, force_terminal=terminal, width=100)
+        with examining(console, chunks, 4) as read:
+            assert next(read) == chunks[0]
+            assert [*read] == chunks[1:]
+        shown[terminal] = written.getvalue()
+
+    assert "Examining" in shown[True]
+    assert "3/" in shown[True]
+    assert shown[False].strip() == ""
