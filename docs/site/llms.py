@@ -42,6 +42,7 @@ def on_env(_: object, *, config: MkDocsConfig, files: Files) -> None:
     ]
     head = [f"# {config.site_name}", f"> {config.site_description}"]
     site = Path(config.site_dir)
+    site.mkdir(parents=True, exist_ok=True)  # the pages are not written yet
     (site / "llms.txt").write_text("\n\n".join([*head, *lists]) + "\n", "utf-8")
     (site / "llms-full.txt").write_text("\n\n".join(texts), "utf-8")
 

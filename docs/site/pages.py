@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 _OUTSIDE = ("*.md", "benchmarks/*.md", "benchmarks/*.svg")
 
 _FENCED = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^()\s]+)\)")
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^()\s]+)\)")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -31,11 +31,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) -> str:
-    """Let links lead to pages; what is a file of the repository only is named."""
+    """Let links lead to pages and pictures; what is a file of the repository only is named."""
     here = page.file.src_uri
 
     def lead(link: re.Match[str]) -> str:
-        text, target = link.groups()
+        picture, text, target = link.groups()
         if re.match(r"\w+:|#", target):
             return link[0]
         path, mark, anchor = target.partition("#")
@@ -44,7 +44,7 @@ def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) ->
         if files.get_file_from_path(uri) is None:
             return text if place in text else f"{text} (`{place}`)"
         relative = posixpath.relpath(uri, posixpath.dirname(here) or ".")
-        return f"[{text}]({relative}{mark}{anchor})"
+        return f"{picture}[{text}]({relative}{mark}{anchor})"
 
     parts = _FENCED.split(markdown)
     parts[::2] = [_LINK.sub(lead, part) for part in parts[::2]]
