@@ -31,7 +31,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, files: Files, **_: object) -> str:
-    """Let links lead to pages and pictures; what is a file of the repository only is named."""
+    """Let links lead to pages and pictures; other files of the repository are named."""
     here = page.file.src_uri
 
     def lead(link: re.Match[str]) -> str:
