@@ -190,7 +190,7 @@ def play(folder: Path) -> None:
                 page.get_by_role("slider", name="Budget").fill("1000")
                 page.get_by_text("of 1,000 tokens").wait_for()
                 page.locator(".op-passage").nth(1).click()
-                page.locator("#op-panel mark").first.scroll_into_view_if_needed()
+                page.locator("#op-panel mark").first.wait_for()
                 photograph(page, "play.png")
         finally:
             server.terminate()

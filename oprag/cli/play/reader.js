@@ -102,9 +102,16 @@ export default {
     },
   },
   watch: {
-    source(now) {
+    async source(now) {
+      if (now === "null") return;
       // On a narrow screen the reader stands below what was chosen.
-      if (now !== "null" && innerWidth <= 1080) this.$el.scrollIntoView();
+      if (innerWidth <= 1080) this.$el.scrollIntoView();
+      await this.$nextTick();
+      const panel = this.$el.querySelector(".op-panel");
+      // The image of a page stands first, and shows the place.
+      const mark = panel.querySelector("img") ? null : panel.querySelector("mark");
+      const above = (element) => element.getBoundingClientRect().top;
+      panel.scrollTop += mark ? above(mark) - above(panel) - panel.clientHeight / 3 : -panel.scrollTop;
     },
   },
   methods: {

@@ -285,6 +285,27 @@ def test_the_keyboard_is_enough_on_a_small_screen(open_tab, address, tmp_path):
     assert page.troubles == []
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_chosen_passage_is_seen_however_deep_it_stands(
+    open_tab, address, tmp_path, width
+):
+    lines = [
+        f"Line {n} of the log is about the weather.\n" for n in range(400)
+    ]
+    (tmp_path / "log.txt").write_text("".join([*lines, LEASE]))
+    page = open_tab(address)
+    page.set_viewport_size({"width": width, "height": 844})
+    drop(page, tmp_path / "log.txt")
+    ask(page)
+
+    page.locator(".op-passage").last.click()
+
+    from playwright.sync_api import expect
+
+    expect(page.locator(".op-source mark").first).to_be_in_viewport()
+    assert page.troubles == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_wrong(open_tab, address, report, scheme):
     from axe_playwright_python.sync_playwright import Axe
