@@ -289,9 +289,7 @@ def test_the_keyboard_is_enough_on_a_small_screen(open_tab, address, tmp_path):
 def test_a_chosen_passage_is_seen_however_deep_it_stands(
     open_tab, address, tmp_path, width
 ):
-    lines = [
-        f"Line {n} of the log is about the weather.\n" for n in range(400)
-    ]
+    lines = [f"Line {n} of the log is about the weather.\n" for n in range(400)]
     (tmp_path / "log.txt").write_text("".join([*lines, LEASE]))
     page = open_tab(address)
     page.set_viewport_size({"width": width, "height": 844})
