@@ -150,7 +150,7 @@ class _opened:  # noqa: N801 -- used as a function
         self._engine = PGEngine.from_connection_string(f"postgresql+psycopg://{url}")
         if create:
             self._engine.init_vectorstore_table(_TABLE, SIZE)
-        self.store = PGVectorStore.create_sync(self._engine, _Vectors(), _TABLE)  # type: ignore[arg-type]
+        self.store = PGVectorStore.create_sync(self._engine, _Vectors(), _TABLE)
 
     def __enter__(self) -> Any:
         return self.store
