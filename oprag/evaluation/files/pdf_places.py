@@ -8,11 +8,9 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-import struct
-import zlib
 from collections.abc import Mapping, Sequence
 from ctypes import c_double
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from oprag.chunk import Span
 from oprag.evaluation.files.pdf import ALONE, OpenPage, open_page, open_pdf, pdfium
@@ -79,10 +77,12 @@ def pdf_page_image(
         # PDFium rounds up, and may be given a little more than was meant.
         scale = (width - 0.5) / opened.page.get_width()
         bitmap = opened.page.render(scale=scale, rev_byteorder=True)
+        written = io.BytesIO()
         try:
-            return _png(bitmap)
+            bitmap.to_pil().save(written, "PNG")
         finally:
             bitmap.close()
+        return written.getvalue()
 
 
 def highlight_pdf(data: bytes, spans: Mapping[int, Sequence[Span]]) -> bytes:
@@ -179,16 +179,3 @@ def _highlight(opened: OpenPage, spans: Sequence[Span]) -> None:
             )
             raw.FPDFAnnot_AppendAttachmentPoints(annotation, corners)
         raw.FPDFPage_CloseAnnot(annotation)
-
-
-def _png(bitmap: Any) -> bytes:
-    """A picture of three bytes a pixel as a PNG file."""
-    pixels, row = bytes(bitmap.buffer), 3 * bitmap.width
-    starts = range(0, bitmap.height * bitmap.stride, bitmap.stride)
-    rows = b"".join(b"\0" + pixels[start : start + row] for start in starts)
-    size = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, 2, 0, 0, 0)
-    parts = b"IHDR" + size, b"IDAT" + zlib.compress(rows), b"IEND"
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part))
-        for part in parts
-    )

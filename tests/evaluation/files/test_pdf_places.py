@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import struct
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pypdfium2
 import pytest
+from PIL import Image
 from pypdfium2 import raw
 
 from oprag.chunk import Span
@@ -236,18 +236,14 @@ def test_places_of_a_locked_pdf_are_refused_as_its_text_is(tmp_path):
         highlight_pdf((tmp_path / "locked.pdf").read_bytes(), {})
 
 
-def pixels(png: bytes) -> list[list[bytes]]:
+def pixels(png: bytes) -> list[list[tuple[int, int, int]]]:
     """The pixels of a picture, row by row."""
-    size = struct.unpack(">II", png[16:24])
-    length = struct.unpack(">I", png[33:37])[0]
-    rows = zlib.decompress(png[41 : 41 + length])
-    row = 1 + 3 * size[0]
-    starts = range(0, len(rows), row)
-    assert len(starts) == size[1]
-    return [
-        [rows[pixel : pixel + 3] for pixel in range(start + 1, start + row, 3)]
-        for start in starts
-    ]
+    with Image.open(io.BytesIO(png)) as picture:
+        assert picture.format == "PNG"
+        assert picture.mode == "RGB"
+        width, flat = picture.width, picture.tobytes()
+    colours = list(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
+    return [colours[at : at + width] for at in range(0, len(colours), width)]
 
 
 def marked_part(png: bytes) -> tuple[int, int, int, int]:
