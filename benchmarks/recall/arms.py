@@ -193,9 +193,9 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Pas
     anew = options.selection == "segments" or options.documents is not None
     listed = filler.listed(chunks, BUDGETS[-1])
     for budget in BUDGETS:
-        if anew or longest > budget:
+        if anew or 3 * longest > budget:  # cut, or few of them fit
             listed = filler.listed(chunks, budget)
-        elif longest > BUDGETS[0]:  # no longer cut
+        elif 3 * longest > BUDGETS[0]:
             listed = filler.listed(chunks, BUDGETS[-1])
         yield filler.finished(filler.taken(listed, budget)).passages()
 

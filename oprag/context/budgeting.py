@@ -146,8 +146,8 @@ class BudgetFiller:
         Args:
             chunks: Best first, checked, without duplicates.
             budget: Tokens to fill. Only `"segments"` lists other text for another;
-                with full texts `"expand"` lists more for more, and it cuts chunks
-                that are longer than this in characters, unless all may fit.
+                with full texts `"expand"` lists more for more, and where not all may
+                fit it judges long chunks in another way.
             hits: Chunks from this rank on stand beside hits: `"expand"` judges them
                 by these, else they come behind them.
 
@@ -163,12 +163,8 @@ class BudgetFiller:
 
             texts = self._options.source_text()
             room = LONG_TOKEN * budget
-            # As many characters as tokens: a fourth of the budget or more. What fits
-            # as it is stays so: a context that is arranged again does not change.
-            fits = sum(len(chunk.text) for chunk in chunks) <= room
-            long = math.inf if fits else budget
             return expanded_order(
-                chunks, source_text=texts, room=room, hits=hits, long=long
+                chunks, source_text=texts, room=room, hits=hits, budget=budget
             )
         if self._options.selection == "segments":
             from oprag.context.segments import segment_order

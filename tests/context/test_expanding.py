@@ -348,14 +348,31 @@ def test_a_chunk_longer_than_a_small_budget_is_judged_by_its_sentences():
         Chunk(text[a:b], "d", rank, (0, a, b), Span(a, b))
         for rank, (a, b) in enumerate(spans)
     ]
-    kept = expanded_order(chunks, long=12 * step)
+    kept = expanded_order(chunks, budget=5 * step)
     assert "".join(c.text for c in sorted(kept, key=lambda c: c.span)) == (
         text[: 42 * step] + text[50 * step : 52 * step]
     )
     assert all(c.span.start % step == 0 for c in kept)
-    assert max(len(c.text) for c in kept) <= 12 * step
+    assert max(len(c.text) for c in kept) <= 5 * step
     # What is beside the second best comes before what is far from it.
     ends = [c.span.end for c in kept if c.span.end <= 38 * step]
     assert ends[0] == 38 * step
     # With a larger budget it is one piece.
     assert (0, 38 * step) in _spans(expanded_order(chunks))
+
+
+def test_where_few_chunks_fit_neighbours_of_the_best_do_not_displace_the_third():
+    # Beside the best are the 11th and the 12th, all others are far from one another.
+    far = range(2000, 5400, 200)
+    places = [500, 100, 900, *far[:7], 490, 510, *far[7:]]
+    spans = [Span(10 * place, 10 * place + 100) for place in places]
+    chunks = [
+        Chunk("x" * 100, "d", rank, (0, *span), span) for rank, span in enumerate(spans)
+    ]
+
+    def third(budget):
+        return expanded_order(chunks, budget=budget)[2].span.start // 10
+
+    # Ten chunks of a hundred characters are 250 tokens.
+    assert third(250) == 490
+    assert third(249) == 900
