@@ -16,8 +16,10 @@ from oprag.metadata import (
     DOC_KEY,
     DOC_URI,
     NAME_KEYS,
+    NAMED_BY,
     OWN_KEYS,
     PART_INDEX,
+    named_by,
     own_name,
 )
 
@@ -244,22 +246,40 @@ def read_documents(
             `"error"`.
     """
     keys = None if document_key is None else as_list(document_key)
-    documents = []
+    documents: list[tuple[str, str]] = []
+    known: dict[tuple[Any, ...], tuple[str, str]] = {}
     for rank, hit in enumerate(hits):
         metadata = hit.metadata
-        if keys is None:
-            key = metadata.get(DOC_KEY)
-            if type(key) is not str or key in _NO_NAME:
+        document = _own_document(metadata, known) if keys is None else None
+        if document is None:
+            if keys is None:
                 key = _known_key(hit)
-        else:
-            key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
-        if key is None:
-            if missing_document == "error":
-                raise _missing(hit, rank, document_key, position_keys)
-            key = ""
-        ours = DOC_KEY in metadata or DOC_URI in metadata
-        documents.append((key, (own_name(metadata) if ours else None) or key))
+            else:
+                key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
+            if key is None:
+                if missing_document == "error":
+                    raise _missing(hit, rank, document_key, position_keys)
+                key = ""
+            ours = DOC_KEY in metadata or DOC_URI in metadata
+            document = key, (own_name(metadata) if ours else None) or key
+        documents.append(document)
     return documents
+
+
+def _own_document(
+    metadata: Mapping[str, Any], known: dict[tuple[Any, ...], tuple[str, str]]
+) -> tuple[str, str] | None:
+    """Key and name where oprag wrote them; one document has many chunks."""
+    names = tuple(map(metadata.get, NAMED_BY))
+    try:
+        found = known.get(names)
+    except TypeError:  # a list is no name
+        return None
+    if found is None:
+        key = metadata.get(DOC_KEY)
+        if type(key) is str and key not in _NO_NAME:
+            found = known[names] = key, named_by(*names) or key
+    return found
 
 
 def document_name(metadata: Mapping[str, Any]) -> str | None:
@@ -280,6 +300,9 @@ def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
 
 def _known_key(hit: Hit) -> str | None:
     metadata = hit.metadata
+    own = metadata.get(DOC_KEY)
+    if type(own) is str and own not in _NO_NAME:
+        return own
     if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
         key = _first_name(metadata.get(name) for name in NAME_KEYS)
         if key is not None:

@@ -161,9 +161,12 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
     """
     best: dict[tuple[Any, int | None], str] = {}
     kept = []
+    last: object = None
+    version = ""
     for chunk in chunks:
         written = chunk.metadata.get(DOC_VERSION)
-        version = version_text(written) if written else ""
+        if written != last:
+            last, version = written, version_text(written)
         scope = chunk.metadata.get(DOC_KEY), chunk.part
         if not version or best.setdefault(scope, version) == version:
             kept.append(chunk)
@@ -228,26 +231,30 @@ def _contradiction(document: str, chunks: Sequence[Chunk]) -> PositionError | No
     placed = [chunk for chunk in chunks if chunk.position is not None]
     placed.sort(key=attrgetter("rank"))
     placed.sort(key=attrgetter("position"))
-    if _apart(placed):
-        return None
+    return None if _apart(placed) else _disagreement(document, placed)
+
+
+def _disagreement(document: str, placed: Sequence[Chunk]) -> PositionError | None:
+    """The first that is at the place of the one before and has another text."""
     before: Chunk | None = None
     reach: Chunk | None = None
-    begin = end = 0
+    place: object = None
+    part, begin, end, text = None, 0, 0, ""
     for chunk in placed:
-        if before is not None and before.position == chunk.position:
+        if before is not None and place == chunk.position:
             return _same_place(document, before, chunk)
-        before, span = chunk, chunk.span
+        before, place, span = chunk, chunk.position, chunk.span
         if span is None or not chunk.exact:
             continue
         start, stop = span
-        if reach is None or reach.part != chunk.part:
-            reach, begin, end = chunk, start, stop
-            continue
-        shared = chunk.text[: end - start]
-        if start < end and not reach.text.startswith(shared, start - begin):
-            return _conflict(document, reach, chunk)
-        if stop > end:
-            reach, begin, end = chunk, start, stop
+        if reach is not None and part == chunk.part:
+            if start < end:
+                shared = chunk.text[: end - start]
+                if not text.startswith(shared, start - begin):
+                    return _conflict(document, reach, chunk)
+            if stop <= end:
+                continue
+        reach, part, begin, end, text = chunk, chunk.part, start, stop, chunk.text
     return None
 
 
