@@ -17,13 +17,13 @@ from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
 from oprag.context.merging import merge_neighbours, proved_source
-from oprag.context.neighbours import LONG_TOKEN
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.rendering import cited_text, gap_between, marked_texts, render
 from oprag.context.results import single_passage
 from oprag.context.selection import (
     BY_POSITION,
     EXPANDING,
+    LONG_TOKEN,
     counted,
     fill_budget,
     too_small,

@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
-from oprag.context.neighbours import LONG_TOKEN
 from oprag.context.pieces import Line, PieceChunks, cut_into_lines
+from oprag.context.selection import LONG_TOKEN
 
 # Chosen on five public question sets by leaving out one at a time (misses at six
 # budgets, mean of the sets): 10.8 %, where the best lender alone, as far as three

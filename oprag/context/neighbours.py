@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 from oprag.chunk import Chunk, Hit
 from oprag.context.options import ContextOptions, Widen
+from oprag.context.selection import LONG_TOKEN
 from oprag.errors import InvalidOptionError
 from oprag.metadata import RANK
 from oprag.positions import as_number
-
-LONG_TOKEN = 8
-"""Characters of a token in the longest words: full texts are read on so far."""
 
 
 class Neighbours(NamedTuple):

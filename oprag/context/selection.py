@@ -27,6 +27,8 @@ BY_POSITION = ("segments", *EXPANDING)
 
 _CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200, "recall": 1200}
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
+LONG_TOKEN = 8
+"""Characters of a token in the longest words: full texts are read on so far."""
 _SHORT_CHUNK = 64
 """Tokens that a short chunk has: half of OP-RAG's 128."""
 _LEAST = 16
