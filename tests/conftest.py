@@ -1,11 +1,16 @@
 """What holds for every test: no model hub, no telemetry, no time limit per case."""
 
 import asyncio
+import gc
 import os
 from importlib.metadata import version
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Hardly anything that is imported is ever garbage, and looking for it takes long: on
+# again once all tests are collected.
+gc.disable()
 
 # Read by libraries when they are imported, which is after this file.
 os.environ.update(
@@ -42,6 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent.name == "places":
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of each search for garbage: it stays to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_report_header() -> str:
