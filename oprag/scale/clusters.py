@@ -1,0 +1,91 @@
+"""The connection to a Ray cluster: made for a run, and ended with it."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from oprag.errors import ClusterError, invalid_option
+from oprag.optional import require
+
+_PATIENCE = 2.0
+"""Seconds in which something has to answer at the address; Ray itself tries for
+minutes."""
+_FOUND_BY_RAY = ("auto", "local")
+"""Words that Ray takes for an address."""
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """Connect this process to a Ray cluster.
+
+    A connection that the application has is used as it is, whatever the address says,
+    and stays when this ends.
+
+    Args:
+        address: `"HOST:PORT"` of the head node, or `"ray://HOST:PORT"` of its server
+            for clients; `"auto"` for the cluster that this machine is a part of;
+            `"local"` for one of this machine alone, which ends with the connection.
+
+    Yields:
+        The module `ray`.
+
+    Raises:
+        MissingDependencyError: Ray is not installed.
+        InvalidOptionError: The address is none.
+        ClusterError: Nothing answers there, or it is no cluster of this version of
+            Ray and Python.
+    """
+    ray = require("ray", extra="ray", purpose="A run on a cluster")
+    if ray.is_initialized():
+        yield ray
+        return
+    _check(address)
+    _connect(ray, address)
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check(address: str) -> None:
+    """Refuse an address at which nothing answers."""
+    if address in _FOUND_BY_RAY:
+        return
+    given = address if "://" in str(address) else f"//{address}"
+    try:
+        parts = urlsplit(given, scheme="ray")
+        host, port = parts.hostname, parts.port
+    except ValueError:  # the port is no number
+        host = port = None
+    if not (host and port) or parts.scheme != "ray":
+        takes = "It takes 'HOST:PORT', 'ray://HOST:PORT', 'auto' or 'local'."
+        raise invalid_option("address", address, takes)
+    try:
+        socket.create_connection((host, port), _PATIENCE).close()
+    except OSError as error:
+        message = (
+            f"Nothing answers at {address} ({error}). Give the address that "
+            "`ray start --head` prints on the head node, and see whether this machine "
+            "reaches it."
+        )
+        raise ClusterError(message, address=address) from error
+
+
+def _connect(ray: Any, address: str) -> None:
+    # A cluster of one's own needs no page of its own; others have theirs already.
+    own = {"include_dashboard": False} if address == "local" else {}
+    try:
+        ray.init(
+            address=address, log_to_driver=False, logging_level=logging.ERROR, **own
+        )
+    except (ConnectionError, RuntimeError) as error:
+        message = (
+            f"There is no Ray cluster at {address} that this process can join: "
+            f"{error}. It needs the versions of Ray and Python that the cluster has."
+        )
+        raise ClusterError(message, address=address) from error
