@@ -28,7 +28,7 @@
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
     ├── UnreadableFileError (ValueError)      a file or document holds no usable text
     ├── UnfitIndexError (ValueError)          questions on an index would fail
-    ├── ClusterError (ConnectionError)        a Ray cluster cannot be reached
+    ├── ClusterError (ConnectionError)        a Ray cluster cannot be reached or used
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
@@ -350,7 +350,7 @@ class UnfitIndexError(OpragError, ValueError):
 
 
 class ClusterError(OpragError, ConnectionError):
-    """A Ray cluster cannot be reached, or is not the one to be used."""
+    """A Ray cluster cannot be reached or used, or a worker there is gone."""
 
     address: str
     """Its address as it was given."""

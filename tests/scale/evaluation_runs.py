@@ -1,0 +1,119 @@
+"""A run whose questions are asked here, or by workers on a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from langchain_openai import ChatOpenAI
+
+from oprag.evaluation.bench import Bench
+from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.models import Model
+from oprag.evaluation.readers.chat import ChatModel
+from oprag.evaluation.readers.offline import OfflineReader
+from oprag.evaluation.running.limits import CappedModel, Spending
+from oprag.evaluation.running.run_directory import RunDirectory
+from oprag.evaluation.running.runner import Plan, RunReport, ask_here, run
+from oprag.evaluation.system import System
+from oprag.evaluation.systems.readagent import ReadAgent
+from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
+from oprag.evaluation.vectors import Vectors
+from oprag.scale import QuestionsOnRay
+from tests.evaluation.small import HARBOUR, MILL, WordVectors
+from tests.support.openai_server import Reply, Request, Usage
+
+REPLY = 20
+"""Tokens that a reply may have."""
+DIFFERENT = {"timings.jsonl", "spending.jsonl"}
+"""Files of a run that say when and in what order it was asked."""
+
+
+def count_words(text: str) -> int:
+    """Count tokens so that no file is needed for it."""
+    return len(text.split())
+
+
+def questions_on_letters(questions: int = 16) -> Dataset:
+    """Questions on four documents, which differ in a word."""
+    documents = {
+        letter: Document(letter, "", f"{HARBOUR} {letter} {MILL}") for letter in "abcd"
+    }
+    asked = tuple(
+        Question(f"q{n}", ("abcd"[n % 4],), f"What cost {n} crowns?", ("the crane",))
+        for n in range(questions)
+    )
+    return Dataset("letters", asked, documents, metrics=("token_f1",))
+
+
+def systems() -> list[System]:
+    """Two that read chunks, and one that has gists made of a document first."""
+    return [vanilla_rag(), dos_rag(), ReadAgent(pages=1)]
+
+
+def answer(request: Request) -> Reply:
+    """Reply by the prompt alone, whoever asks and whenever."""
+    words = request.prompt.split()
+    text = f"{len(words)} {words[len(words) // 2]}"
+    return Reply(text, usage=Usage(len(words), 2), delay=0.02)
+
+
+def make_bench(
+    dataset: Dataset, vectors: Vectors, *, server: str, cache: Path | None = None
+) -> Bench:
+    """Make a bench with a chat model, or with the offline reader without a server."""
+    model: Model = OfflineReader(vectors, token_counter=count_words, threshold=0.1)
+    if server:
+        client = ChatOpenAI(base_url=server, api_key="none", model="scripted")
+        model = ChatModel(client, "openai:scripted", token_counter=count_words)
+    return Bench(dataset, model, vectors, token_counter=count_words, cache=cache)
+
+
+def evaluate(
+    folder: Path,
+    server: str = "",
+    *,
+    ray: Any = None,
+    workers: int | None = None,
+    questions: int = 16,
+    spending: Spending | None = None,
+    concurrency: int = 16,
+    **more: Any,
+) -> RunReport:
+    """Ask all of it; on the cluster that `ray` is connected to, or here without it."""
+    dataset = questions_on_letters(questions)
+    make = partial(make_bench, server=server)
+    vectors = Vectors(WordVectors(), name="words", folder=folder / "cache")
+    bench = make(dataset, vectors, cache=folder / "cache")
+    spending = spending or Spending(count_words, record=folder / "spent.jsonl")
+    asking = ask_here
+    if ray is not None:
+        account = spending if server else None
+        asking = QuestionsOnRay(
+            ray, make, spending=account, longest_reply=REPLY, workers=workers
+        )
+    if server:
+        model = CappedModel(bench.model, spending, longest_reply=REPLY)
+        bench.model = bench.index_model = model
+    directory = RunDirectory(folder / "run")
+    directory.begin({"questions": questions})
+    plan = Plan(systems(), [100, 200], dataset.questions)
+    at_once = concurrency if server else 1
+    try:
+        running = run(
+            plan, bench, directory, asking=asking, concurrency=at_once, **more
+        )
+        return asyncio.run(running)
+    finally:
+        vectors.close()
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What a run wrote, by name, without its timings."""
+    return {
+        path.name: path.read_bytes()
+        for path in sorted((folder / "run").iterdir())
+        if path.name not in DIFFERENT
+    }
