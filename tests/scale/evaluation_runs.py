@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from langchain_openai import ChatOpenAI
 
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Document, Question
+from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Model
 from oprag.evaluation.readers.chat import ChatModel
 from oprag.evaluation.readers.offline import OfflineReader
@@ -48,16 +51,15 @@ def questions_on_letters(questions: int = 16) -> Dataset:
     return Dataset("letters", asked, documents, metrics=("token_f1",))
 
 
-def systems() -> list[System]:
-    """Two that read chunks, and one that has gists made of a document first."""
-    return [vanilla_rag(), dos_rag(), ReadAgent(pages=1)]
+SYSTEMS = (vanilla_rag(), dos_rag(), ReadAgent())
+"""Two that read chunks, and one that has gists made of a document first."""
 
 
 def answer(request: Request) -> Reply:
     """Reply by the prompt alone, whoever asks and whenever."""
     words = request.prompt.split()
     text = f"{len(words)} {words[len(words) // 2]}"
-    return Reply(text, usage=Usage(len(words), 2), delay=0.02)
+    return Reply(text, usage=Usage(len(words), REPLY), delay=0.02)
 
 
 def make_bench(
@@ -66,9 +68,23 @@ def make_bench(
     """Make a bench with a chat model, or with the offline reader without a server."""
     model: Model = OfflineReader(vectors, token_counter=count_words, threshold=0.1)
     if server:
-        client = ChatOpenAI(base_url=server, api_key="none", model="scripted")
+        # So that a test can kill who asks, or the node that it is on.
+        asking = {"x-worker": str(os.getpid()), "x-raylet": str(os.getppid())}
+        client = ChatOpenAI(
+            base_url=server, api_key="none", model="scripted", default_headers=asking
+        )
         model = ChatModel(client, "openai:scripted", token_counter=count_words)
     return Bench(dataset, model, vectors, token_counter=count_words, cache=cache)
+
+
+def unusable_bench(
+    dataset: Dataset, vectors: Vectors, *, server: str, cache: Path | None = None
+) -> Bench:
+    """Make one in the process that has the cache; a worker lacks what it needs."""
+    if cache is None:
+        message = "There is no key here."
+        raise ChatModelError(message, model="openai:scripted")
+    return make_bench(dataset, vectors, server=server, cache=cache)
 
 
 def evaluate(
@@ -79,12 +95,12 @@ def evaluate(
     workers: int | None = None,
     questions: int = 16,
     spending: Spending | None = None,
-    concurrency: int = 16,
-    **more: Any,
+    made_by: Callable[..., Bench] = make_bench,
+    systems: Sequence[System] = SYSTEMS,
 ) -> RunReport:
     """Ask all of it; on the cluster that `ray` is connected to, or here without it."""
     dataset = questions_on_letters(questions)
-    make = partial(make_bench, server=server)
+    make = partial(made_by, server=server)
     vectors = Vectors(WordVectors(), name="words", folder=folder / "cache")
     bench = make(dataset, vectors, cache=folder / "cache")
     spending = spending or Spending(count_words, record=folder / "spent.jsonl")
@@ -99,21 +115,19 @@ def evaluate(
         bench.model = bench.index_model = model
     directory = RunDirectory(folder / "run")
     directory.begin({"questions": questions})
-    plan = Plan(systems(), [100, 200], dataset.questions)
-    at_once = concurrency if server else 1
+    plan = Plan(systems, [100, 200], dataset.questions)
+    at_once = 16 if server else 1
     try:
-        running = run(
-            plan, bench, directory, asking=asking, concurrency=at_once, **more
-        )
+        running = run(plan, bench, directory, asking=asking, concurrency=at_once)
         return asyncio.run(running)
     finally:
         vectors.close()
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What a run wrote, by name, without its timings."""
+    """What stands in the folder of a run, by name, without `DIFFERENT`."""
     return {
-        path.name: path.read_bytes()
-        for path in sorted((folder / "run").iterdir())
-        if path.name not in DIFFERENT
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in DIFFERENT
     }
