@@ -1,5 +1,6 @@
 """Indexing and evaluating on a Ray cluster; Ray is imported only when called."""
 
 from oprag.scale.clusters import connected
+from oprag.scale.indexing import index_on_ray
 
-__all__ = ["connected"]
+__all__ = ["connected", "index_on_ray"]
