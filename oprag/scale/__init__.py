@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from oprag.scale.clusters import connected
+from oprag.scale.indexing import index_on_ray
 
 if TYPE_CHECKING:
     from oprag.scale.evaluating import QuestionsOnRay
 
-__all__ = ["QuestionsOnRay", "connected"]
+__all__ = ["QuestionsOnRay", "connected", "index_on_ray"]
 
 
 def __getattr__(name: str) -> Any:

@@ -39,6 +39,10 @@ class QuestionsOnRay:
         longest_reply: See `CappedModel`.
         workers: How many, each with a core of its own; None: as many as questions are
             asked at a time, and not more than the cluster has cores.
+
+    Raises:
+        ClusterError: The connection is one of Ray's clients (`ray://`), to which
+            workers cannot talk back.
     """
 
     def __init__(
@@ -50,6 +54,12 @@ class QuestionsOnRay:
         longest_reply: int = 1024,
         workers: int | None = None,
     ) -> None:
+        if ray.util.client.ray.is_connected():
+            message = (
+                "Questions are not asked over a connection of Ray's client (ray://). "
+                "Run it on a machine of the cluster, with its address as HOST:PORT."
+            )
+            raise ClusterError(message, address="ray://")
         self._ray = ray
         self._make = make
         self._spending = spending

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_openai import ChatOpenAI
 
 from oprag.evaluation.bench import Bench
@@ -26,7 +28,7 @@ from oprag.evaluation.systems.retrieved import dos_rag, vanilla_rag
 from oprag.evaluation.vectors import Vectors
 from oprag.scale import QuestionsOnRay
 from tests.evaluation.small import HARBOUR, MILL, WordVectors
-from tests.support.openai_server import Reply, Request, Usage
+from tests.support.openai_server import Reply, Request, ScriptedServer, Usage
 
 REPLY = 20
 """Tokens that a reply may have."""
@@ -131,3 +133,33 @@ def files(folder: Path) -> dict[str, bytes]:
         for path in folder.rglob("*")
         if path.is_file() and path.name not in DIFFERENT
     }
+
+
+class Script:
+    """What the server does with a request, which a test can change."""
+
+    def __init__(self) -> None:
+        self.act: Callable[[Request, int], None] = lambda *_: None
+        self._lock = threading.Lock()
+        self.requests = 0
+
+    def __call__(self, request: Request) -> Reply:
+        with self._lock:
+            self.requests += 1
+            self.act(request, self.requests)
+        return answer(request)
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Script, str]]:
+    script = Script()
+    with ScriptedServer(script) as server:
+        yield script, server.base_url
+
+
+@pytest.fixture
+def script(served) -> Script:
+    """The script, with a count of its own."""
+    script, _ = served
+    script.act, script.requests = lambda *_: None, 0
+    return script

@@ -1,0 +1,212 @@
+"""`index_on_ray`: the index that `index_documents` makes, made by a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+from oprag.errors import ClusterError, invalid_option
+from oprag.indexing import (
+    Counted,
+    IndexingReport,
+    RemoveMissing,
+    Replace,
+    RunOptions,
+    ShowProgress,
+    UnsupportedMetadata,
+    WrittenPart,
+    check_given,
+    source_scope,
+    update_from_parts,
+)
+from oprag.scale.blocks import unpacked
+from oprag.scale.clusters import connected
+from oprag.scale.feeding import feed
+from oprag.scale.frameworks import Factories, FrameworkName
+from oprag.scale.stages import Embedder, Preparer, Writer
+
+_CPUS = 0.25
+"""Share of a core that Ray keeps for an actor that mostly waits, for a store or a
+service."""
+
+
+def index_on_ray(
+    documents: Any,
+    make_store: Callable[[Any], Any],
+    make_embeddings: Callable[[], Any],
+    *,
+    framework: FrameworkName,
+    address: str = "auto",
+    splitter: Any = None,
+    scope: str | None = None,
+    remove_missing: RemoveMissing = False,
+    replace: Replace = "document",
+    unsupported_metadata: UnsupportedMetadata = "error",
+    batch_size: int = 256,
+    workers: int = 1,
+    embedders: int | tuple[int, int] = 1,
+    cpus_per_embedder: float = _CPUS,
+    gpus_per_embedder: float = 0,
+    show_progress: ShowProgress = True,
+) -> IndexingReport:
+    """Make a vector store hold documents as they are now, with a Ray cluster.
+
+    The index is the one that `index_documents` makes in one process: the same ids,
+    texts, metadata and vectors, by the same rules. Documents are split and compared
+    with the store by some workers, embedded by others and written by a third kind,
+    each document by one of them. Run it again after a crash of a worker, a node or
+    this process: what is there stays, and the rest is done.
+
+    The two functions are pickled and called in the workers, which need the same
+    packages as this process.
+
+    Args:
+        documents: What `index_documents` takes: a folder, which this process reads, or
+            the framework's documents. Or a Ray Dataset: its column `text` is the text,
+            a column `metadata` may hold a mapping, every other column is metadata,
+            and one of them names the document (`source`, `file_path`, …). Rows of one
+            name that follow one another are the parts of one document.
+        make_store: Opens the store with the embeddings that it is given:
+            `make_store(embeddings)` returns a LangChain vector store or a LlamaIndex
+            `VectorStoreIndex`. Also called in this process. Where a store embeds a
+            text when it is opened, each of them makes the embeddings for that.
+        make_embeddings: Makes the embeddings: `make_embeddings()` returns LangChain's
+            `Embeddings` or LlamaIndex's `BaseEmbedding`. Called by each embedder; by
+            others only if the store asks for a vector that was not made ahead.
+        framework: `"langchain"` or `"llamaindex"`: whose these are.
+        address: See `oprag.scale.connected`; no `ray://`. A connection that this
+            process has is used, whatever it says.
+        splitter: A LangChain splitter or a LlamaIndex node parser, as `index_documents`
+            takes it; None for oprag's of whole sentences.
+        scope: See `index_documents`, as for the next three.
+        remove_missing: What is missing is deleted by this process, at the end.
+        replace: The same.
+        unsupported_metadata: The same.
+        batch_size: Chunks that are embedded and written at once. Of about so many
+            is a block, which one worker has at a time.
+        workers: Processes that split and compare, and as many that write.
+        embedders: Processes that embed; two numbers for the least and the most.
+        cpus_per_embedder: Cores that Ray keeps for each: 1 or more for a model that
+            computes on them. The others take a quarter each.
+        gpus_per_embedder: The same of GPUs; parts of one are possible.
+        show_progress: See `index_documents`.
+
+    Returns:
+        What was done, by document; of a store that nobody else writes to, the same as
+        one process reports.
+
+    Raises:
+        ClusterError: The cluster cannot be reached, or could not finish the run.
+        MissingDependencyError: Ray is not installed.
+        DuplicateDocumentError: A name comes twice; nothing was written.
+        InvalidOptionError: An option or the store cannot be used: one that lives in a
+            process or a folder is refused. Or as `index_documents` raises it.
+        IndexingError: As `index_documents` raises it. The lock against a second run is
+            that of this machine.
+
+    Warns:
+        OpragWarning: As `index_documents` warns.
+    """
+    factories = Factories(
+        framework=framework,
+        make_store=make_store,
+        make_embeddings=make_embeddings,
+        splitter=splitter,
+    )
+    if str(address).startswith("ray://"):
+        raise _by_client(address)
+    with connected(address) as ray:
+        _check_driver(ray, address)
+        target = factories.opened().target
+        is_dataset = isinstance(documents, ray.data.Dataset)
+        check_given(
+            [] if is_dataset else documents, target.framework, unsupported_metadata
+        )
+        options = RunOptions(
+            scope=source_scope([] if is_dataset else documents, scope),
+            replace=replace,
+            batch_size=batch_size,
+        )
+        with ray.data.DataContext.current(_context(ray)):
+            fed = feed(ray, documents, target.framework, scope, batch_size)
+            dataset = (
+                ray.data.from_arrow_refs(fed.blocks)
+                .map_batches(
+                    Preparer,
+                    fn_constructor_args=(factories, unsupported_metadata, options),
+                    **_pool(ray, workers),
+                )
+                .map_batches(
+                    Embedder,
+                    fn_constructor_args=(factories, batch_size),
+                    **_pool(ray, embedders, cpus_per_embedder, gpus_per_embedder),
+                )
+                .map_batches(
+                    Writer,
+                    fn_constructor_args=(factories, options),
+                    **_pool(ray, workers),
+                )
+            )
+            return update_from_parts(
+                Counted(_parts(ray, dataset, address), lambda: fed.total),
+                target.store,
+                target.writer,
+                scope=options.scope,
+                remove_missing=remove_missing,
+                replace=replace,
+                batch_size=batch_size,
+                show_progress=show_progress,
+            )
+
+
+def _pool(
+    ray: Any, actors: int | tuple[int, int], cpus: float = _CPUS, gpus: float = 0
+) -> dict[str, Any]:
+    """How a stage runs: one block at a time in each of its actors."""
+    least, most = (actors, actors) if isinstance(actors, int) else actors
+    return {
+        "batch_size": None,
+        "batch_format": "pyarrow",
+        "compute": ray.data.ActorPoolStrategy(min_size=least, max_size=most),
+        "num_cpus": cpus,
+        "num_gpus": gpus or None,
+    }
+
+
+def _parts(ray: Any, dataset: Any, address: str) -> Iterator[WrittenPart]:
+    """What the writers did, in the order of the documents."""
+    batches = iter(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))
+    try:
+        with closing(batches):
+            for table in batches:
+                for item in unpacked(table):
+                    if isinstance(item, Exception):
+                        raise item
+                    yield item
+    except ray.exceptions.RayError as error:
+        message = (
+            f"The cluster could not finish the run: {error} What is written stays; "
+            "index again when the cause is mended."
+        )
+        raise ClusterError(message, address=address) from error
+
+
+def _context(ray: Any) -> Any:
+    context = ray.data.DataContext.get_current().copy()
+    context.enable_progress_bars = False
+    context.execution_options.preserve_order = True
+    return context
+
+
+def _check_driver(ray: Any, address: str) -> None:
+    if ray.util.client.ray.is_connected():
+        raise _by_client(address)
+
+
+def _by_client(address: str) -> Exception:
+    takes = (
+        "Ray Data runs only from a machine of the cluster: index there, with the "
+        "address 'HOST:PORT' or 'auto', or submit a job (`ray job submit`)."
+    )
+    return invalid_option("address", address, takes)
