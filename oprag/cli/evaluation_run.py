@@ -27,6 +27,7 @@ from oprag.evaluation.data import Dataset
 from oprag.evaluation.errors import ChatModelError, SpendingCapError
 from oprag.evaluation.estimating import RunEstimate, estimate_run
 from oprag.evaluation.failure_classes import label_declined
+from oprag.evaluation.models import Model
 from oprag.evaluation.published import Published
 from oprag.evaluation.reports import write_reports
 from oprag.evaluation.reports.comparing import baseline_of
@@ -256,19 +257,20 @@ async def _ask(
 ) -> RunReport:
     """Ask everything within the caps, and why what was declined was."""
     bench, judge = evaluation.bench, evaluation.judge
+
+    def capped(model: Model) -> Model:
+        if spending is None:
+            return model
+        return CappedModel(model, spending, longest_reply=options.max_reply)
+
+    judge = capped(judge)
+    bench.index_model = capped(bench.index_model)
+    bench.model = capped(bench.model)
     asking: Asking = ask_here
     if ray is not None:
         from oprag.scale import QuestionsOnRay
 
-        make, longest = evaluation.make_bench, options.max_reply
-        asking = QuestionsOnRay(ray, make, spending=spending, longest_reply=longest)
-    if spending is not None:
-        longest = options.max_reply
-        judge = CappedModel(judge, spending, longest_reply=longest)
-        bench.index_model = CappedModel(
-            bench.index_model, spending, longest_reply=longest
-        )
-        bench.model = CappedModel(bench.model, spending, longest_reply=longest)
+        asking = QuestionsOnRay(ray, evaluation.make_bench, capped=capped)
     report = await run(
         evaluation.plan,
         bench,

@@ -7,18 +7,19 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from oprag.errors import ClusterError
 from oprag.evaluation.bench import Bench
-from oprag.evaluation.running.limits import Spending
+from oprag.evaluation.models import Model
 from oprag.evaluation.running.runner import Arm, Outcome, Task
 from oprag.evaluation.workers import map_concurrently
-from oprag.scale.question_worker import ArmName, MakeBench, Work
+from oprag.scale.question_worker import ArmName, MakeBench, Reply, Work
 from oprag.scale.worker_pool import Worker, WorkerPool, cause_of, lost_worker
 from oprag.scale.worker_requests import WorkerRequests
 
-_LOSSES = 5
+_LOSSES = 3
 """Workers that one answer may cost; then it is an error, and may be their cause."""
 
 
@@ -35,8 +36,8 @@ class QuestionsOnRay:
         ray: The module, connected to the cluster.
         make: Makes a worker's bench from the set and the vectors. It is pickled, and
             finds on each node what it imports and the keys of chat models.
-        spending: The account of the run; None where no model is paid.
-        longest_reply: See `CappedModel`.
+        capped: Puts a model under the account of the run, as `CappedModel` does;
+            without it, nothing is counted.
         workers: How many, each with a core of its own; None: as many as questions are
             asked at a time, and not more than the cluster has cores.
 
@@ -50,8 +51,7 @@ class QuestionsOnRay:
         ray: Any,
         make: MakeBench,
         *,
-        spending: Spending | None = None,
-        longest_reply: int = 1024,
+        capped: Callable[[Model], Model] = lambda model: model,
         workers: int | None = None,
     ) -> None:
         if ray.util.client.ray.is_connected():
@@ -62,8 +62,7 @@ class QuestionsOnRay:
             raise ClusterError(message, address="ray://")
         self._ray = ray
         self._make = make
-        self._spending = spending
-        self._longest_reply = longest_reply
+        self._capped = capped
         self._workers = workers
 
     async def __call__(
@@ -88,17 +87,8 @@ class QuestionsOnRay:
         work = self._work(tasks, bench)
         pool = WorkerPool(self._ray, work, workers, -(-concurrency // workers))
         with ThreadPoolExecutor(1) as keeper:
-
-            def requests(worker: Worker) -> WorkerRequests:
-                return WorkerRequests(
-                    bench,
-                    self._spending,
-                    self._longest_reply,
-                    keeper,
-                    reply=worker.reply,
-                    lost=lambda: lost_worker(self._ray, "it was killed"),
-                )
-
+            lost = partial(lost_worker, self._ray, "one was killed.")
+            requests = partial(WorkerRequests, bench, self._capped, keeper, lost)
             asked = _Asked(self._ray, pool, requests, hand_on)
             try:
                 await map_concurrently(asked.all_of, questions, at_once=concurrency)
@@ -112,7 +102,6 @@ class QuestionsOnRay:
             replace(bench.dataset, documents={}),
             tuple(bench.dataset.documents),
             bench.vectors.name,
-            capped=self._spending is not None,
         )
 
 
@@ -123,7 +112,7 @@ class _Asked:
         self,
         ray: Any,
         pool: WorkerPool,
-        requests: Callable[[Worker], WorkerRequests],
+        requests: Callable[[Callable[[int, Reply], None]], WorkerRequests],
         hand_on: Callable[[Task, Outcome], None],
     ) -> None:
         self._ray = ray
@@ -167,7 +156,7 @@ class _Asked:
             SpendingCapError: The run may not spend more.
         """
         errors = self._ray.exceptions
-        requests = self._requests(worker)
+        requests = self._requests(worker.reply)
         asked = worker.actor.ask.remote(_name(task.arm), task.question)
         try:
             async for item in asked:

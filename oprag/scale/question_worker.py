@@ -93,8 +93,6 @@ class Work(NamedTuple):
     """Their ids, in the order of the set."""
     vectors: str
     """Name of the embedding model."""
-    capped: bool
-    """Whether each call of a model needs leave."""
 
 
 _TELL: ContextVar[Callable[[Message], None]] = ContextVar("tell")
@@ -209,7 +207,7 @@ class _AllowedModel(Model):
             SpendingCapError: It does not.
         """
 
-        async def do(most: int) -> Completion:
+        async def do(most: int | None) -> Completion:
             return await self._model.complete(replace(call, max_output_tokens=most))
 
         told = replace(call, facts={})  # which hold the prompt's parts a second time
@@ -287,9 +285,8 @@ class QuestionWorker:
         bench = work.make(dataset, _DriversVectors(work.vectors, driver))
         bench.artifacts = _DriversArtifacts(driver)
         bench.on_made = self._tell_used
-        if work.capped:
-            bench.index_model = _AllowedModel(bench.index_model, driver)
-            bench.model = _AllowedModel(bench.model, driver)
+        bench.index_model = _AllowedModel(bench.index_model, driver)
+        bench.model = _AllowedModel(bench.model, driver)
         return bench
 
     def _tell_used(self, kind: str, document: Document, made: Facts) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import pickle
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
+from functools import partial
 from typing import Any
 
 from oprag.calls import said_by
 from oprag.errors import ClusterError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.models import Call, Completion, Model
-from oprag.evaluation.running.limits import CappedModel, Spending
 from oprag.scale.question_worker import Done, Reply, Used, Wanted
 
 
@@ -30,26 +30,22 @@ class WorkerRequests:
 
     Args:
         bench: The driver's.
-        spending: The account of the run; None where no model is paid.
-        longest_reply: See `CappedModel`.
+        capped: Puts a model under the account of the run.
         keeper: A single thread, which reads and embeds.
-        reply: Sends the reply to a request to the worker; does not wait.
         lost: Makes the error that says that the worker is gone.
+        reply: Sends the reply to a request to the worker; does not wait.
     """
 
     def __init__(
         self,
         bench: Bench,
-        spending: Spending | None,
-        longest_reply: int,
+        capped: Callable[[Model], Model],
         keeper: Executor,
-        *,
-        reply: Callable[[int, Reply], None],
         lost: Callable[[], ClusterError],
+        reply: Callable[[int, Reply], None],
     ) -> None:
         self._bench = bench
-        self._spending = spending
-        self._longest_reply = longest_reply
+        self._capped = capped
         self._keeper = keeper
         self._reply = reply
         self._lost = lost
@@ -106,7 +102,8 @@ class WorkerRequests:
             )
         if wanted.kind == "call":
             name, call = value
-            return await self._called(wanted.number, name, call)
+            model = self._capped(_ModelThere(name, partial(self._there, wanted.number)))
+            return await model.complete(call)
         read: Callable[[Any], Any] = {
             "document": bench.dataset.document,
             "texts": bench.vectors.of_texts,
@@ -114,16 +111,6 @@ class WorkerRequests:
         }[wanted.kind]
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._keeper, read, value)
-
-    async def _called(self, number: int, name: str, call: Call) -> Completion:
-        def there(call: Call) -> Any:
-            return self._there(number, call.max_output_tokens)
-
-        model: Model = _ModelThere(name, there)
-        if self._spending is not None:
-            longest = self._longest_reply
-            model = CappedModel(model, self._spending, longest_reply=longest)
-        return await model.complete(call)
 
     async def _there(self, number: int, value: Any) -> Any:
         """Let the worker do what it asked for."""
@@ -135,7 +122,9 @@ class WorkerRequests:
 class _ModelThere(Model):
     """A model that a worker calls."""
 
-    def __init__(self, name: str, there: Callable[[Call], Any]) -> None:
+    def __init__(
+        self, name: str, there: Callable[[int | None], Awaitable[Completion]]
+    ) -> None:
         self.name = name
         self._there = there
 
@@ -145,8 +134,7 @@ class _ModelThere(Model):
         Raises:
             ClusterError: The worker is gone.
         """
-        completion: Completion = await self._there(call)
-        return completion
+        return await self._there(call.max_output_tokens)
 
 
 def _sendable(error: Exception) -> Exception:

@@ -36,6 +36,17 @@ DIFFERENT = {"timings.jsonl", "spending.jsonl"}
 """Files of a run that say when and in what order it was asked."""
 
 
+class Embedded(WordVectors):
+    """Keeps which texts were embedded together."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        self.batches.append(list(texts))
+        return super().embed_documents(texts)
+
+
 def count_words(text: str) -> int:
     """Count tokens so that no file is needed for it."""
     return len(text.split())
@@ -99,22 +110,19 @@ def evaluate(
     spending: Spending | None = None,
     made_by: Callable[..., Bench] = make_bench,
     systems: Sequence[System] = SYSTEMS,
+    embedded: Embedded | None = None,
 ) -> RunReport:
     """Ask all of it; on the cluster that `ray` is connected to, or here without it."""
     dataset = questions_on_letters(questions)
     make = partial(made_by, server=server)
-    vectors = Vectors(WordVectors(), name="words", folder=folder / "cache")
+    vectors = Vectors(embedded or Embedded(), name="words", folder=folder / "cache")
     bench = make(dataset, vectors, cache=folder / "cache")
     spending = spending or Spending(count_words, record=folder / "spent.jsonl")
+    capped = partial(CappedModel, spending=spending, longest_reply=REPLY)
+    bench.model = bench.index_model = capped(bench.model)
     asking = ask_here
     if ray is not None:
-        account = spending if server else None
-        asking = QuestionsOnRay(
-            ray, make, spending=account, longest_reply=REPLY, workers=workers
-        )
-    if server:
-        model = CappedModel(bench.model, spending, longest_reply=REPLY)
-        bench.model = bench.index_model = model
+        asking = QuestionsOnRay(ray, make, capped=capped, workers=workers)
     directory = RunDirectory(folder / "run")
     directory.begin({"questions": questions})
     plan = Plan(systems, [100, 200], dataset.questions)

@@ -20,6 +20,7 @@ from oprag.scale import connected
 from tests.scale.evaluation_runs import (
     REPLY,
     SYSTEMS,
+    Embedded,
     count_words,
     evaluate,
     files,
@@ -71,11 +72,16 @@ def test_any_number_of_workers_writes_what_one_process_writes(
     assert script.requests == CALLS  # what is made of a document is made once
 
 
-def test_the_offline_reader_replies_the_same_on_workers(ray, tmp_path):
-    one, two = tmp_path / "one", tmp_path / "two"
+def test_the_offline_reader_replies_the_same_and_the_same_texts_are_embedded_together(
+    ray, tmp_path
+):
+    one, two, here, there = tmp_path / "one", tmp_path / "two", Embedded(), Embedded()
+    alone = evaluate(one, embedded=here)
+    report = evaluate(two, ray=ray, workers=2, embedded=there)
 
-    assert evaluate(one).asked == evaluate(two, ray=ray, workers=2).asked == 16 * 5
+    assert alone.asked == report.asked == 16 * 5
     assert files(two / "run") == files(one / "run")
+    assert here.batches == there.batches
 
 
 def test_what_a_killed_worker_was_asked_another_answers(
@@ -187,7 +193,7 @@ def test_what_kills_one_worker_after_the_other_is_an_error_of_the_question(
     )
 
     (error,) = report.errors
-    assert script.requests == 5
+    assert script.requests == 3
     assert (error["question_id"], error["error"]) == ("q0", "ClusterError")
     assert "Workers on the cluster died" in error["message"]
 
