@@ -14,7 +14,12 @@ from oprag.calls import carried, redacted
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.indexing.deciding import Pending, Run, Steps
 from oprag.indexing.plan import IndexingPlan, WantedChunk, WantedDocument, plan
-from oprag.indexing.reporting import FailedDocument, Readable, UndeletedDocument
+from oprag.indexing.reporting import (
+    FailedDocument,
+    Readable,
+    SkippedFile,
+    UndeletedDocument,
+)
 from oprag.indexing.requests import Fetch, Request, Requests
 from oprag.indexing.run_options import RunOptions
 from oprag.indexing.stored import StoredBefore
@@ -113,6 +118,12 @@ class _PartRun(Run):
         nothing = StoredBefore(_Nothing(), RunOptions())
         super().__init__(store, writer, _nobody, options, nothing)
         self.written: list[Written] = []
+
+    def take(self, given: Readable) -> Requests:
+        if isinstance(given, SkippedFile):
+            self.written.append(given)
+        else:
+            yield from super().take(given)
 
     def done(self, pending: Pending) -> None:
         document, todo, outcome = pending

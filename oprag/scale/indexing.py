@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import logging
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import Any
 
-from oprag.errors import ClusterError, invalid_option
+from oprag.errors import ClusterError, invalid_option, warn_user
 from oprag.indexing import (
     Counted,
     IndexingReport,
@@ -29,6 +31,8 @@ from oprag.scale.stages import Embedder, Preparer, Writer
 _CPUS = 0.25
 """Share of a core that Ray keeps for an actor that mostly waits, for a store or a
 service."""
+_LEVELS = {"ray.data": logging.WARNING, "ray.data._internal.progress": logging.ERROR}
+"""What Ray Data's loggers tell; the second one only that there is no bar."""
 
 
 def index_on_ray(
@@ -44,7 +48,7 @@ def index_on_ray(
     replace: Replace = "document",
     unsupported_metadata: UnsupportedMetadata = "error",
     batch_size: int = 256,
-    workers: int = 1,
+    workers: int | tuple[int, int] = 1,
     embedders: int | tuple[int, int] = 1,
     cpus_per_embedder: float = _CPUS,
     gpus_per_embedder: float = 0,
@@ -85,8 +89,9 @@ def index_on_ray(
         unsupported_metadata: The same.
         batch_size: Chunks that are embedded and written at once. Of about so many
             is a block, which one worker has at a time.
-        workers: Processes that split and compare, and as many that write.
-        embedders: Processes that embed; two numbers for the least and the most.
+        workers: Processes that split and compare, and as many that write; two numbers
+            for the least and the most.
+        embedders: Processes that embed; the same.
         cpus_per_embedder: Cores that Ray keeps for each: 1 or more for a model that
             computes on them. The others take a quarter each.
         gpus_per_embedder: The same of GPUs; parts of one are possible.
@@ -116,48 +121,47 @@ def index_on_ray(
     )
     if str(address).startswith("ray://"):
         raise _by_client(address)
-    with connected(address) as ray:
-        _check_driver(ray, address)
-        target = factories.opened().target
+    options = RunOptions(replace=replace, batch_size=batch_size)
+    for option, actors in (("workers", workers), ("embedders", embedders)):
+        _check_actors(option, actors)
+    target = factories.opened().target
+    with connected(address) as ray, _settings(ray):
+        if ray.util.client.ray.is_connected():
+            raise _by_client(address)
         is_dataset = isinstance(documents, ray.data.Dataset)
         check_given(
             [] if is_dataset else documents, target.framework, unsupported_metadata
         )
-        options = RunOptions(
-            scope=source_scope([] if is_dataset else documents, scope),
+        options = dataclasses.replace(
+            options, scope=source_scope([] if is_dataset else documents, scope)
+        )
+        fed = feed(ray, documents, target.framework, scope, batch_size)
+        dataset = (
+            ray.data.from_arrow_refs(fed.blocks)
+            .map_batches(
+                Preparer,
+                fn_constructor_args=(factories, unsupported_metadata, options),
+                **_pool(ray, workers),
+            )
+            .map_batches(
+                Embedder,
+                fn_constructor_args=(factories, batch_size),
+                **_pool(ray, embedders, cpus_per_embedder, gpus_per_embedder),
+            )
+            .map_batches(
+                Writer, fn_constructor_args=(factories, options), **_pool(ray, workers)
+            )
+        )
+        return update_from_parts(
+            Counted(_parts(ray, dataset, address), lambda: fed.total),
+            target.store,
+            target.writer,
+            scope=options.scope,
+            remove_missing=remove_missing,
             replace=replace,
             batch_size=batch_size,
+            show_progress=show_progress,
         )
-        with ray.data.DataContext.current(_context(ray)):
-            fed = feed(ray, documents, target.framework, scope, batch_size)
-            dataset = (
-                ray.data.from_arrow_refs(fed.blocks)
-                .map_batches(
-                    Preparer,
-                    fn_constructor_args=(factories, unsupported_metadata, options),
-                    **_pool(ray, workers),
-                )
-                .map_batches(
-                    Embedder,
-                    fn_constructor_args=(factories, batch_size),
-                    **_pool(ray, embedders, cpus_per_embedder, gpus_per_embedder),
-                )
-                .map_batches(
-                    Writer,
-                    fn_constructor_args=(factories, options),
-                    **_pool(ray, workers),
-                )
-            )
-            return update_from_parts(
-                Counted(_parts(ray, dataset, address), lambda: fed.total),
-                target.store,
-                target.writer,
-                scope=options.scope,
-                remove_missing=remove_missing,
-                replace=replace,
-                batch_size=batch_size,
-                show_progress=show_progress,
-            )
 
 
 def _pool(
@@ -176,6 +180,7 @@ def _pool(
 
 def _parts(ray: Any, dataset: Any, address: str) -> Iterator[WrittenPart]:
     """What the writers did, in the order of the documents."""
+    told: set[Any] = set()
     batches = iter(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))
     try:
         with closing(batches):
@@ -183,7 +188,11 @@ def _parts(ray: Any, dataset: Any, address: str) -> Iterator[WrittenPart]:
                 for item in unpacked(table):
                     if isinstance(item, Exception):
                         raise item
-                    yield item
+                    if isinstance(item, WrittenPart):
+                        yield item
+                    elif item not in told:
+                        told.add(item)
+                        warn_user(*item)
     except ray.exceptions.RayError as error:
         message = (
             f"The cluster could not finish the run: {error} What is written stays; "
@@ -192,16 +201,30 @@ def _parts(ray: Any, dataset: Any, address: str) -> Iterator[WrittenPart]:
         raise ClusterError(message, address=address) from error
 
 
-def _context(ray: Any) -> Any:
-    context = ray.data.DataContext.get_current().copy()
-    context.enable_progress_bars = False
-    context.execution_options.preserve_order = True
-    return context
+@contextmanager
+def _settings(ray: Any) -> Iterator[None]:
+    """Ray Data's, for one run: in order, and telling only what is wrong."""
+    context = ray.data.DataContext.get_current()
+    options = context.execution_options
+    before = options.preserve_order, context.enable_progress_bars
+    levels = {logging.getLogger(name): level for name, level in _LEVELS.items()}
+    known = {logger: logger.level for logger in levels}
+    try:
+        options.preserve_order, context.enable_progress_bars = True, False
+        for logger, level in levels.items():
+            logger.setLevel(level)
+        yield
+    finally:
+        options.preserve_order, context.enable_progress_bars = before
+        for logger, level in known.items():
+            logger.setLevel(level)
 
 
-def _check_driver(ray: Any, address: str) -> None:
-    if ray.util.client.ray.is_connected():
-        raise _by_client(address)
+def _check_actors(option: str, actors: Any) -> None:
+    numbers = actors if isinstance(actors, tuple) else (actors, actors)
+    if [*map(type, numbers)] != [int, int] or not 1 <= numbers[0] <= numbers[1]:
+        takes = "It takes a number of processes, or two: the least and the most."
+        raise invalid_option(option, actors, takes)
 
 
 def _by_client(address: str) -> Exception:

@@ -7,13 +7,14 @@ the run: it goes through all stages in the place of a block.
 from __future__ import annotations
 
 import itertools
+import warnings
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from oprag.calls import carried, redacted, secrets_of
-from oprag.errors import IndexingError, InvalidOptionError, OpragError
+from oprag.errors import IndexingError, InvalidOptionError, OpragError, OpragWarning
 from oprag.indexing import (
     REFUSALS,
     FailedDocument,
@@ -42,6 +43,13 @@ class Work(NamedTuple):
     """Those of the texts; empty until they are made."""
 
 
+class Told(NamedTuple):
+    """A warning that a worker gave, on its way to whoever started the run."""
+
+    message: str
+    category: type[OpragWarning]
+
+
 class _Stage(ABC):
     """An actor that changes blocks."""
 
@@ -50,10 +58,19 @@ class _Stage(ABC):
         items = unpacked(table)
         if any(isinstance(item, Exception) for item in items):
             return table
-        try:
-            return packed(self.done(items))
-        except (OpragError, Warning) as error:  # concern all documents
-            return packed([carried(error)])
+        told = [item for item in items if isinstance(item, Told)]
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always", OpragWarning)
+            try:
+                done = self.done([item for item in items if not isinstance(item, Told)])
+            except (OpragError, Warning) as error:  # concern all documents
+                return packed([carried(error)])
+        told += [
+            Told(str(one.message), one.category)
+            for one in seen
+            if issubclass(one.category, OpragWarning)
+        ]
+        return packed([*dict.fromkeys(told), *done])
 
     @abstractmethod
     def done(self, items: list[Any]) -> list[Any]:

@@ -20,6 +20,9 @@ REQUIRED = bool(os.environ.get("OPRAG_REQUIRE_SERVERS"))
 PACKAGES = ("langchain_postgres", "llama_index.ingestion.ray", "psycopg", "ray")
 """What tests are skipped for where it is missing and not required."""
 
+RAYS_OWN = "ignore:`use_\\w+` is deprecated:DeprecationWarning"
+"""What Ray says when it makes or copies its own settings."""
+
 HERE = Path(__file__).parent
 
 
@@ -33,6 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.scale)
             # A node has the address of its machine, not that of loopback.
             item.add_marker(pytest.mark.enable_socket)
+            item.add_marker(pytest.mark.filterwarnings(RAYS_OWN))
             if missing:
                 item.add_marker(pytest.mark.skip(f"without {', '.join(missing)}"))
 

@@ -84,33 +84,36 @@ class Table:
         return self._llamaindex(embeddings)
 
     def _langchain(self, embeddings: Any) -> Any:
-        from langchain_postgres import PGEngine, PGVectorStore
+        from langchain_postgres import PGVectorStore
+
+        return PGVectorStore.create_sync(self._engine(), embeddings, self.name)
+
+    def _engine(self) -> Any:
+        from langchain_postgres import PGEngine
+        from sqlalchemy.pool import NullPool
 
         url = f"postgresql+psycopg://{self.database}"
-        return PGVectorStore.create_sync(
-            PGEngine.from_connection_string(url), embeddings, self.name
-        )
+        # Nobody closes what a run opened: no connection stays.
+        return PGEngine.from_connection_string(url, poolclass=NullPool)
 
     def _llamaindex(self, embeddings: Any) -> Any:
         from llama_index.core import VectorStoreIndex
         from llama_index.vector_stores.postgres import PGVectorStore
+        from sqlalchemy.pool import NullPool
 
         store = PGVectorStore(
             connection_string=f"postgresql+psycopg2://{self.database}",
             async_connection_string=f"postgresql+asyncpg://{self.database}",
             table_name=self.name,
             embed_dim=DIMENSIONS,
+            create_engine_kwargs={"poolclass": NullPool},
         )
         return VectorStoreIndex.from_vector_store(store, embed_model=embeddings)
 
     def made(self) -> Table:
         """Make the table, empty; return this."""
         if self.framework == "langchain":
-            from langchain_postgres import PGEngine
-
-            url = f"postgresql+psycopg://{self.database}"
-            engine = PGEngine.from_connection_string(url)
-            engine.init_vectorstore_table(self.name, DIMENSIONS)
+            self._engine().init_vectorstore_table(self.name, DIMENSIONS)
         else:
             self.opened(self.embeddings()).vector_store._initialize()
         return self
