@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from oprag.errors import ClusterError, invalid_option
+from oprag.errors import ClusterError, InvalidOptionError, invalid_option
 from oprag.optional import require
 
 _PATIENCE = 2.0
@@ -27,21 +27,24 @@ def connected(address: str) -> Iterator[Any]:
     and stays when this ends.
 
     Args:
-        address: `"HOST:PORT"` of the head node, or `"ray://HOST:PORT"` of its server
-            for clients; `"auto"` for the cluster that this machine is a part of;
-            `"local"` for one of this machine alone, which ends with the connection.
+        address: `"HOST:PORT"` of the head node; `"auto"` for the cluster that this
+            machine is a part of; `"local"` for one of this machine alone, which ends
+            with the connection. No `ray://`.
 
     Yields:
         The module `ray`.
 
     Raises:
         MissingDependencyError: Ray is not installed.
-        InvalidOptionError: The address is none.
+        InvalidOptionError: The address is none, or that of Ray's server for clients;
+            or the connection of the application is to one.
         ClusterError: Nothing answers there, or it is no cluster of this version of
             Ray and Python.
     """
     ray = require("ray", extra="ray", purpose="A run on a cluster")
     if ray.is_initialized():
+        if ray.util.client.ray.is_connected():
+            raise by_client(address)
         yield ray
         return
     _check(address)
@@ -52,18 +55,32 @@ def connected(address: str) -> Iterator[Any]:
         ray.shutdown()
 
 
+def by_client(address: str) -> InvalidOptionError:
+    """Return the error for a connection from outside the cluster.
+
+    Over it neither Ray Data runs nor can a worker ask this process.
+    """
+    takes = (
+        "A run over Ray's client (ray://) is not possible: run it on a machine of the "
+        "cluster, with the address 'HOST:PORT' or 'auto', or as a job "
+        "(`ray job submit`)."
+    )
+    return invalid_option("address", address, takes)
+
+
 def _check(address: str) -> None:
     """Refuse an address at which nothing answers."""
     if address in _FOUND_BY_RAY:
         return
-    given = address if "://" in str(address) else f"//{address}"
+    if str(address).startswith("ray://"):
+        raise by_client(address)
     try:
-        parts = urlsplit(given, scheme="ray")
+        parts = urlsplit(f"//{address}")
         host, port = parts.hostname, parts.port
     except ValueError:  # the port is no number
         host = port = None
-    if not (host and port) or parts.scheme != "ray":
-        takes = "It takes 'HOST:PORT', 'ray://HOST:PORT', 'auto' or 'local'."
+    if not (host and port):
+        takes = "It takes 'HOST:PORT', 'auto' or 'local'."
         raise invalid_option("address", address, takes)
     try:
         socket.create_connection((host, port), _PATIENCE).close()

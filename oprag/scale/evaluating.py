@@ -40,10 +40,6 @@ class QuestionsOnRay:
             without it, nothing is counted.
         workers: How many, each with a core of its own; None: as many as questions are
             asked at a time, and not more than the cluster has cores.
-
-    Raises:
-        ClusterError: The connection is one of Ray's clients (`ray://`), to which
-            workers cannot talk back.
     """
 
     def __init__(
@@ -54,12 +50,6 @@ class QuestionsOnRay:
         capped: Callable[[Model], Model] = lambda model: model,
         workers: int | None = None,
     ) -> None:
-        if ray.util.client.ray.is_connected():
-            message = (
-                "Questions are not asked over a connection of Ray's client (ray://). "
-                "Run it on a machine of the cluster, with its address as HOST:PORT."
-            )
-            raise ClusterError(message, address="ray://")
         self._ray = ray
         self._make = make
         self._capped = capped

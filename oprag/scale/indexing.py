@@ -23,7 +23,7 @@ from oprag.indexing import (
     update_from_parts,
 )
 from oprag.scale.blocks import unpacked
-from oprag.scale.clusters import connected
+from oprag.scale.clusters import by_client, connected
 from oprag.scale.feeding import feed
 from oprag.scale.frameworks import Factories, FrameworkName
 from oprag.scale.stages import Embedder, Preparer, Writer
@@ -120,14 +120,12 @@ def index_on_ray(
         splitter=splitter,
     )
     if str(address).startswith("ray://"):
-        raise _by_client(address)
+        raise by_client(address)
     options = RunOptions(replace=replace, batch_size=batch_size)
     for option, actors in (("workers", workers), ("embedders", embedders)):
         _check_actors(option, actors)
     target = factories.opened().target
     with connected(address) as ray, _settings(ray):
-        if ray.util.client.ray.is_connected():
-            raise _by_client(address)
         is_dataset = isinstance(documents, ray.data.Dataset)
         check_given(
             [] if is_dataset else documents, target.framework, unsupported_metadata
@@ -225,11 +223,3 @@ def _check_actors(option: str, actors: Any) -> None:
     if [*map(type, numbers)] != [int, int] or not 1 <= numbers[0] <= numbers[1]:
         takes = "It takes a number of processes, or two: the least and the most."
         raise invalid_option(option, actors, takes)
-
-
-def _by_client(address: str) -> Exception:
-    takes = (
-        "Ray Data runs only from a machine of the cluster: index there, with the "
-        "address 'HOST:PORT' or 'auto', or submit a job (`ray job submit`)."
-    )
-    return invalid_option("address", address, takes)
