@@ -18,8 +18,6 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from oprag.evaluation.artifacts import Artifacts, Facts
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Dataset, Document, Question
@@ -165,12 +163,13 @@ class _DriversVectors(Vectors):
 
     def of_texts(self, texts: Sequence[str]) -> Matrix:
         """One row per text, as the driver has it."""
-        # A copy: what comes from Ray cannot be written to, and is kept by its store.
-        return np.array(self._driver.ask("texts", list(texts)))
+        rows: Matrix = self._driver.ask("texts", list(texts))
+        return rows.copy()  # what comes from Ray cannot be written to
 
     def of_query(self, query: str) -> Matrix:
         """The vector to search with, as the driver has it."""
-        return np.array(self._driver.ask("query", query))
+        row: Matrix = self._driver.ask("query", query)
+        return row.copy()
 
     def close(self) -> None:
         """Nothing is open."""
