@@ -147,13 +147,23 @@ class Script:
     """What the server does with a request, which a test can change."""
 
     def __init__(self) -> None:
+        self._asked = threading.Condition()
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what was asked, and what is done with a request."""
         self.act: Callable[[Request, int], None] = lambda *_: None
-        self._lock = threading.Lock()
         self.requests = 0
+        self.together = 0
+        """Workers that have to ask before one gets a reply: so all take part."""
+        self._workers: set[str] = set()
 
     def __call__(self, request: Request) -> Reply:
-        with self._lock:
+        with self._asked:
             self.requests += 1
+            self._workers.add(request.headers.get("x-worker", ""))
+            self._asked.notify_all()
+            self._asked.wait_for(lambda: len(self._workers) >= self.together, 120)
             self.act(request, self.requests)
         return answer(request)
 
@@ -169,5 +179,5 @@ def served() -> Iterator[tuple[Script, str]]:
 def script(served) -> Script:
     """The script, with a count of its own."""
     script, _ = served
-    script.act, script.requests = lambda *_: None, 0
+    script.begin()
     return script

@@ -65,6 +65,7 @@ def whole(served, tmp_path_factory) -> dict[str, bytes]:
 def test_any_number_of_workers_writes_what_one_process_writes(
     whole, served, script, ray, workers, tmp_path
 ):
+    script.together = workers
     report = evaluate(tmp_path, served[1], ray=ray, workers=workers)
 
     assert report.complete
