@@ -20,9 +20,11 @@ class Fed(NamedTuple):
     """Documents that are in the cluster's object store."""
 
     blocks: list[Any]
-    """References to blocks of `Named`, in the order in which they were given."""
+    """References to blocks of documents, in the order in which they were given."""
+    skipped: tuple[SkippedFile, ...]
+    """Files that are no text: what is behind their errors would be lost on the way."""
     total: int
-    """How many documents there are."""
+    """How many documents and files there are."""
 
 
 def feed(
@@ -49,23 +51,23 @@ def feed(
         documents = _of_rows(documents, framework)
     blocks: list[Any] = []
     block: list[Named[Any]] = []
+    skipped: list[SkippedFile] = []
     names, characters = GivenNames(), 0
     for given in named_documents(documents, framework, scope):
-        names.note(given.name if isinstance(given, SkippedFile) else given[0])
+        if isinstance(given, SkippedFile):
+            names.note(given.name)
+            skipped.append(given)
+            continue
+        name, parts = given
+        names.note(name)
         block.append(given)
-        characters += _size(given, framework)
+        characters += sum(len(framework.read(part).text) for part in parts)
         if len(block) >= batch_size or characters >= batch_size * _CHUNK:
             blocks.append(ray.put(packed(block)))
             block, characters = [], 0
     if block:
         blocks.append(ray.put(packed(block)))
-    return Fed(blocks, len(names))
-
-
-def _size(given: Named[Any], framework: Framework[Any]) -> int:
-    if isinstance(given, SkippedFile):
-        return 0
-    return sum(len(framework.read(part).text) for part in given[1])
+    return Fed(blocks, tuple(skipped), len(names))
 
 
 def _of_rows(dataset: Any, framework: Framework[Any]) -> Iterator[Any]:
@@ -83,8 +85,9 @@ def _documents(
     rows: Iterable[Mapping[str, Any]], framework: Framework[Any]
 ) -> Iterator[Any]:
     for row in rows:
-        metadata = {key: row[key] for key in row if key not in (_TEXT, _METADATA)}
-        metadata |= row.get(_METADATA) or {}
+        metadata = {key: value for key, value in row.items() if key != _TEXT}
+        if isinstance(inner := metadata.get(_METADATA), Mapping):
+            metadata = {**metadata, _METADATA: None, **inner}
         text = row.get(_TEXT)
         if not isinstance(text, str):
             found = ", ".join(sorted(row))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -22,7 +23,7 @@ from oprag.indexing import (
     source_scope,
     update_from_parts,
 )
-from oprag.scale.blocks import unpacked
+from oprag.scale.blocks import packed, unpacked
 from oprag.scale.clusters import by_client, connected
 from oprag.scale.feeding import feed
 from oprag.scale.frameworks import Factories, FrameworkName
@@ -135,7 +136,7 @@ def index_on_ray(
         )
         fed = feed(ray, documents, target.framework, scope, batch_size)
         dataset = (
-            ray.data.from_arrow_refs(fed.blocks)
+            ray.data.from_arrow_refs(fed.blocks or ray.put(packed([])))
             .map_batches(
                 Preparer,
                 fn_constructor_args=(factories, unsupported_metadata, options),
@@ -150,16 +151,18 @@ def index_on_ray(
                 Writer, fn_constructor_args=(factories, options), **_pool(ray, workers)
             )
         )
-        return update_from_parts(
-            Counted(_parts(ray, dataset, address), lambda: fed.total),
-            target.store,
-            target.writer,
-            scope=options.scope,
-            remove_missing=remove_missing,
-            replace=replace,
-            batch_size=batch_size,
-            show_progress=show_progress,
-        )
+        skipped = WrittenPart(fed.skipped, added=0, deleted=0)
+        with closing(_parts(ray, dataset, address)) as parts:
+            return update_from_parts(
+                Counted(itertools.chain([skipped], parts), lambda: fed.total),
+                target.store,
+                target.writer,
+                scope=options.scope,
+                remove_missing=remove_missing,
+                replace=replace,
+                batch_size=batch_size,
+                show_progress=show_progress,
+            )
 
 
 def _pool(
@@ -176,7 +179,7 @@ def _pool(
     }
 
 
-def _parts(ray: Any, dataset: Any, address: str) -> Iterator[WrittenPart]:
+def _parts(ray: Any, dataset: Any, address: str) -> Generator[WrittenPart, None, None]:
     """What the writers did, in the order of the documents."""
     told: set[Any] = set()
     batches = iter(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))

@@ -104,6 +104,8 @@ class Preparer(_Stage):
     def _prepared(self, given: Named[Any]) -> Work:
         scope, framework = self._options.scope, self._target.framework
         document = wanted_document(given, framework, self._unsupported_metadata, scope)
+        if isinstance(document, FailedDocument):
+            return Work(document._replace(error=carried(document.error)))
         if not isinstance(document, WantedDocument):
             return Work(document)
         try:

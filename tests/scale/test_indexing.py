@@ -16,7 +16,9 @@ from oprag.errors import (
     IndexingError,
     InvalidOptionError,
     OpragWarning,
+    UnreadableFileError,
 )
+from oprag.indexing import SkippedFile
 from oprag.scale import index_on_ray
 from tests.scale.corpus import ADAPTERS, CHUNKS, changed, pages, write
 from tests.scale.nodes import cluster_of
@@ -357,3 +359,19 @@ def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address)
         show_progress=told,
     )
     assert free
+
+
+def test_a_file_that_could_not_be_read_keeps_what_it_may_be_a_new_name_of(
+    table, address
+):
+    many = table("langchain")
+    together(many, [*pages("langchain", 4)], address)
+    error = UnreadableFileError("no access", path="new.pdf", reason="no access")
+    error.__cause__ = PermissionError()
+    given = [*pages("langchain", 3), SkippedFile("new.pdf", error)]
+
+    with pytest.warns(OpragWarning, match="Not given, and kept"):
+        report = together(many, given, address, remove_missing=True)
+
+    assert report.kept == ("3.pdf",)
+    assert len(report.unchanged) == 3
