@@ -19,8 +19,8 @@ LOCK    := requirements-dev.lock
 PYTHONS := 3.10 3.11 3.12 3.13 3.14
 WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
-# Tests that need no more than the group `test`; the apps' and the site's have their own.
-ORDINARY := tests --ignore tests/apps --ignore tests/docs/site
+# Tests that need no more than the group `test`; apps, clusters and site have their own.
+ORDINARY := tests --ignore tests/apps --ignore tests/scale --ignore tests/docs/site
 SITE     := .oprag/site
 
 # As tests/evaluation/reports/browsers.py looks for them.
@@ -34,6 +34,7 @@ DOCS_MARKER    := $(VENV)/.marker-docs
 TEST_MARKER    := $(VENV)/.marker-test
 CHECK_MARKER   := $(VENV)/.marker-check
 STORES_MARKER  := $(VENV)/.marker-stores
+SCALE_MARKER   := $(VENV)/.marker-scale
 BROWSER_MARKER := $(VENV)/.marker-browser
 APPS_MARKER    := $(VENV)/.marker-apps
 BENCH_MARKER   := $(VENV)/.marker-bench
@@ -47,8 +48,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-fast check coverage test-stores test-browser test-apps test-lowest \
-	test-newest test-docs check-pythons lock docs docs-architecture bench bench-full bench-check \
+.PHONY: help demo test test-fast check coverage test-stores test-scale test-browser test-apps \
+	test-lowest test-newest test-docs check-pythons lock docs docs-architecture bench bench-full bench-check \
 	bench-compare bench-recall dist release-check recordings clean
 
 help: ## Show this list
@@ -70,7 +71,7 @@ help: ## Show this list
 demo: $(DEMO_MARKER) ## Install into .venv what the demo needs and run it
 	$(BIN)/oprag demo
 
-test: $(TEST_MARKER) ## Run all tests but those of test-stores, -browser, -apps and docs
+test: $(TEST_MARKER) ## Run all tests but those of test-stores, -scale, -browser, -apps and docs
 	$(BIN)/python -m pytest --numprocesses auto $(ORDINARY) -m "not stores and not browser" $(PYTEST_ARGS)
 
 # Without what is marked slow, and with fewer generated cases for each law.
@@ -92,6 +93,10 @@ coverage: $(TEST_MARKER) ## Run the tests of `test`, and measure which lines the
 test-stores: $(STORES_MARKER) ## Run the tests on real vector stores and servers
 	OPRAG_REQUIRE_SERVERS=1 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 \
 		-m stores tests/stores $(PYTEST_ARGS)
+
+# One process: a cluster takes every core there is.
+test-scale: $(SCALE_MARKER) ## Run the tests on Ray clusters of this machine
+	OPRAG_REQUIRE_SERVERS=1 $(BIN)/python -m pytest -m scale tests/scale $(PYTEST_ARGS)
 
 test-browser: $(BROWSER_MARKER) ## Open the page of a run, of oprag play, and the site in a real browser
 	OPRAG_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -m browser tests/evaluation/reports \
@@ -122,7 +127,7 @@ check-pythons: $(BASE_MARKER) ## See that every Python we name has wheels to ins
 
 # Without URLs and local version labels (+cpu), so that it holds on every machine.
 lock: $(CHECK_MARKER) ## Write all versions that development uses into the lock file
-	$(INSTALL) --upgrade --upgrade-strategy eager -e ".[all]" --group dev
+	$(INSTALL) --upgrade --upgrade-strategy eager -e ".[all,ray]" --group dev
 	@{ echo "# All that development installs, with Python $$($(BIN)/python -c \
 		'import sys; print("%d.%d" % sys.version_info[:2])'): made by \`make lock\`,"; \
 		echo "# used by \`make test CONSTRAINTS=$(LOCK)\`."; \
@@ -209,6 +214,11 @@ $(CHECK_MARKER): $(TEST_MARKER)
 $(STORES_MARKER): $(TEST_MARKER)
 	@echo "Installing vector stores and PostgreSQL (a minute) …"
 	$(INSTALL) --group test-stores
+	@touch $@
+
+$(SCALE_MARKER): $(STORES_MARKER)
+	@echo "Installing Ray …"
+	$(INSTALL) -e ".[all,ray]" --group test-scale
 	@touch $@
 
 # A Chromium that is there is used; else Debian's, where this may install packages;

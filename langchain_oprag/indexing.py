@@ -21,6 +21,7 @@ from oprag.indexing import (
     Documents,
     Framework,
     IndexingReport,
+    IndexTarget,
     Piece,
     RemoveMissing,
     Replace,
@@ -153,11 +154,11 @@ def index_documents(
         >>> index_documents([letter], store).unchanged
         ('letter.txt',)
     """
-    store = _readable(vectorstore, chunks)
+    framework, store, writer = indexing_target(vectorstore, splitter, chunks)
     return update_index(
-        wanted_documents(documents, _framework(splitter), unsupported_metadata, scope),
+        wanted_documents(documents, framework, unsupported_metadata, scope),
         store,
-        _Writer(vectorstore, chunks),
+        writer,
         scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
@@ -185,17 +186,31 @@ async def aindex_documents(
 
     Documents are read and split in a thread.
     """
-    store = _readable(vectorstore, chunks)
+    framework, store, writer = indexing_target(vectorstore, splitter, chunks)
     return await aupdate_index(
-        wanted_documents(documents, _framework(splitter), unsupported_metadata, scope),
+        wanted_documents(documents, framework, unsupported_metadata, scope),
         store,
-        _Writer(vectorstore, chunks),
+        writer,
         scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
         show_progress=show_progress,
     )
+
+
+def indexing_target(
+    vectorstore: VectorStore,
+    splitter: BaseDocumentTransformer | None,
+    chunks: ChunkStore | None = None,
+) -> IndexTarget:
+    """Return what a run works on; the arguments are those of `index_documents`.
+
+    Raises:
+        InvalidOptionError: The store or the splitter cannot be used.
+    """
+    store = _readable(vectorstore, chunks)
+    return IndexTarget(_framework(splitter), store, _Writer(vectorstore, chunks))
 
 
 def _readable(vectorstore: VectorStore, chunks: ChunkStore | None) -> ChunkStore:

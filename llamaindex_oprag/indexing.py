@@ -36,6 +36,7 @@ from oprag.indexing import (
     Documents,
     Framework,
     IndexingReport,
+    IndexTarget,
     Piece,
     RemoveMissing,
     Replace,
@@ -167,13 +168,13 @@ def index_documents(
         UnlocatedChunksWarning: Nodes of another parser were not found in their
             document; they keep their order.
     """
-    store = _readable(index, chunks, remove_missing=bool(remove_missing))
+    framework, store, writer = indexing_target(
+        index, node_parser, chunks, remove_missing=bool(remove_missing)
+    )
     return update_index(
-        wanted_documents(
-            documents, _framework(node_parser), unsupported_metadata, scope
-        ),
+        wanted_documents(documents, framework, unsupported_metadata, scope),
         store,
-        IndexWriter(index, store),
+        writer,
         scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
@@ -202,19 +203,35 @@ async def aindex_documents(
     Documents are read and parsed in a thread, and the store is written to in a
     thread unless it has an async client.
     """
-    store = _readable(index, chunks, remove_missing=bool(remove_missing))
+    framework, store, writer = indexing_target(
+        index, node_parser, chunks, remove_missing=bool(remove_missing)
+    )
     return await aupdate_index(
-        wanted_documents(
-            documents, _framework(node_parser), unsupported_metadata, scope
-        ),
+        wanted_documents(documents, framework, unsupported_metadata, scope),
         store,
-        IndexWriter(index, store),
+        writer,
         scope=source_scope(documents, scope),
         remove_missing=remove_missing,
         replace=replace,
         batch_size=batch_size,
         show_progress=show_progress,
     )
+
+
+def indexing_target(
+    index: VectorStoreIndex,
+    node_parser: NodeParser | None,
+    chunks: ChunkStore | None = None,
+    *,
+    remove_missing: bool = False,
+) -> IndexTarget:
+    """Return what a run works on; the arguments are those of `index_documents`.
+
+    Raises:
+        InvalidOptionError: The index or the parser cannot be used.
+    """
+    store = _readable(index, chunks, remove_missing=remove_missing)
+    return IndexTarget(_framework(node_parser), store, IndexWriter(index, store))
 
 
 def _readable(

@@ -6,7 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import starmap
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk, chroma_numbered, chroma_rows
+from oprag.documents import (
+    ChunkStore,
+    StoredChunk,
+    chroma_numbered,
+    chroma_rows,
+    is_chroma_embedded,
+)
 from oprag.metadata import DOC_KEY
 
 
@@ -18,6 +24,7 @@ class ChromaChunks(ChunkStore):
         self.name = f"Chroma collection {collection!r}"
         if known := getattr(getattr(store, "_collection", None), "id", None):
             self.place = f"Chroma {known}"
+        self.is_embedded = is_chroma_embedded(getattr(store, "_collection", None))
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

@@ -17,6 +17,7 @@ class FaissChunks(ChunkStore):
     """
 
     name = "FAISS store"
+    is_embedded = True
 
     def __init__(self, store: Any) -> None:
         self._store = store

@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # importing it imports numpy
 class InMemoryChunks(ChunkStore):
     """Reads the store's dictionary."""
 
+    is_embedded = True
+
     def __init__(self, store: InMemoryVectorStore) -> None:
         self.name = type(store).__name__
         self._store = store

@@ -6,7 +6,13 @@ import importlib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from oprag.documents import ChunkStore, StoredChunk, qdrant_ids, qdrant_place
+from oprag.documents import (
+    ChunkStore,
+    StoredChunk,
+    is_qdrant_embedded,
+    qdrant_ids,
+    qdrant_place,
+)
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
@@ -20,6 +26,7 @@ class QdrantChunks(ChunkStore):
     def __init__(self, store: Any) -> None:
         self.name = f"Qdrant collection {store.collection_name!r}"
         self.place = qdrant_place(store.client, store.collection_name)
+        self.is_embedded = is_qdrant_embedded(store.client)
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

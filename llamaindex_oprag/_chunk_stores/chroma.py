@@ -10,7 +10,13 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk, chroma_numbered, chroma_rows
+from oprag.documents import (
+    ChunkStore,
+    StoredChunk,
+    chroma_numbered,
+    chroma_rows,
+    is_chroma_embedded,
+)
 from oprag.metadata import DOC_KEY
 
 _WRAPPER = "llama_index.vector_stores.chroma.base"
@@ -23,6 +29,7 @@ class ChromaChunks(ChunkStore):
         self._collection = store.client
         self.name = f"Chroma collection {self._collection.name!r}"
         self.place = f"Chroma {self._collection.id}"
+        self.is_embedded = is_chroma_embedded(self._collection)
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Chunks of one document, in the order in which they were added."""

@@ -25,6 +25,8 @@ class DocstoreChunks(ChunkStore):
             no chunk. None for all nodes.
     """
 
+    is_embedded = True
+
     def __init__(
         self, docstore: BaseDocumentStore, vector_store: object = None
     ) -> None:

@@ -10,7 +10,13 @@ from typing import Any
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from llamaindex_oprag._chunk_stores.nodes import chunk_of_row
-from oprag.documents import ChunkStore, StoredChunk, qdrant_ids, qdrant_place
+from oprag.documents import (
+    ChunkStore,
+    StoredChunk,
+    is_qdrant_embedded,
+    qdrant_ids,
+    qdrant_place,
+)
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 
 _PAGE = 10_000
@@ -24,6 +30,7 @@ class QdrantChunks(ChunkStore):
         self.name = f"Qdrant collection {store.collection_name!r}"
         client = store.client or store._aclient  # noqa: SLF001 -- nothing public gives it
         self.place = qdrant_place(client, store.collection_name)
+        self.is_embedded = is_qdrant_embedded(client)
         self._store = store
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:

@@ -1,6 +1,6 @@
 """What model calls need: dialogue, prompt, window, usage, kinds of failure."""
 
-from oprag.calls.causes import hiding_secrets, redacted
+from oprag.calls.causes import carried, hiding_secrets, redacted
 from oprag.calls.client_errors import (
     hint_of,
     is_transient,
@@ -93,6 +93,7 @@ __all__ = [
     "as_prices",
     "ask",
     "braced",
+    "carried",
     "check_count",
     "check_prompt",
     "check_prompt_text",

@@ -7,6 +7,7 @@ words would stand as the server said them.
 
 from __future__ import annotations
 
+import pickle
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -57,6 +58,23 @@ def redacted(error: Exception, secrets: Iterable[str]) -> Exception:
     return found
 
 
+def carried(error: Exception) -> Exception:
+    """Return an error that can be sent to another process.
+
+    Args:
+        error: What can be shown, as `redacted` returns it.
+
+    Returns:
+        The error itself, if it comes out of pickling; without what stands behind it.
+        Else a `RedactedError` that stands for it, with its words.
+    """
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 -- what was just made
+    except Exception:  # noqa: BLE001 -- whatever a client's class does there
+        return _Redacting(set()).stand_in(error)
+    return error
+
+
 class _Redacting:
     """Finds what can be shown of errors; of each the same, wherever it stands."""
 
@@ -73,7 +91,7 @@ class _Redacting:
         )
         self._found[id(error)] = None if telling else error
         if telling:
-            self._found[id(error)] = self._stand_in(error)
+            self._found[id(error)] = self.stand_in(error)
         elif isinstance(error, OpragError):
             self._clear(error)
         return self._found[id(error)]
@@ -102,7 +120,8 @@ class _Redacting:
         printed = "".join(traceback.format_tb(error.__traceback__))
         return ReplyFilter(self._secrets).whole(printed) != printed
 
-    def _stand_in(self, error: BaseException) -> RedactedError:
+    def stand_in(self, error: BaseException) -> RedactedError:
+        """Make what stands for an error."""
         behind = error.__cause__
         if behind is None and not error.__suppress_context__:
             behind = error.__context__

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
@@ -22,7 +24,7 @@ from oprag.evaluation.readers.offline import OfflineReader
 from oprag.evaluation.running.runner import Plan
 from oprag.evaluation.system import System
 from oprag.evaluation.vectors import Vectors
-from oprag.evaluation.wording import AnswerStyle, wording_for
+from oprag.evaluation.wording import AnswerStyle, Wording, wording_for
 from oprag.tokens import resolve_token_counter
 
 _PACKAGES = (
@@ -48,6 +50,8 @@ class Evaluation:
     """Says why questions were declined."""
     settings: dict[str, Any]
     """Everything that decides the answers; `run.json`."""
+    make_bench: Callable[[Dataset, Vectors], Bench]
+    """Makes another bench, on a worker of a cluster. It can be pickled."""
 
 
 def make_evaluation(
@@ -93,25 +97,36 @@ def make_evaluation(
         settings["prompts"] = told
     if options.index_model:
         settings["index_model"] = options.index_model
+    make = partial(_make_bench, options=options, wording=wording)
+    bench = make(dataset, vectors, cache=cache / "made")
+    named = options.judge_model
+    judge = _chat_model(named, options) if named else bench.model
+    return Evaluation(plan, bench, judge, settings, make)
+
+
+def _make_bench(
+    dataset: Dataset,
+    vectors: Vectors,
+    *,
+    options: RunOptions,
+    wording: Wording,
+    cache: Path | None = None,
+) -> Bench:
     model: Model = OfflineReader(vectors)
     if not options.offline:
         model = _chat_model(options.model, options)
-    index, judge = (
-        _chat_model(name, options) if name else model
-        for name in (options.index_model, options.judge_model)
-    )
-    bench = Bench(
+    named = options.index_model
+    return Bench(
         dataset,
         model,
         vectors,
         window=options.window,
-        cache=cache / "made",
+        cache=cache,
         seed=options.seed,
-        answer_style=style,
+        answer_style=options.answer_style.value,
         wording=wording,
-        index_model=index,
+        index_model=_chat_model(named, options) if named else model,
     )
-    return Evaluation(plan, bench, judge, settings)
 
 
 def _chat_model(name: str, options: RunOptions) -> ChatModel:

@@ -10,7 +10,8 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -164,13 +165,8 @@ def fill(
     told: Callable[[int, int | None, int], None] | bool,
     scope: str | None = None,
 ) -> IndexingReport:
-    """Bring a store up to date: whole sentences of at most 100 tokens in a chunk.
-
-    What failed is in the report, and no warning tells of it as well.
-    """
-    with warnings.catch_warnings():
-        for told_otherwise in _TOLD_OTHERWISE:
-            warnings.filterwarnings("ignore", told_otherwise, OpragWarning)
+    """Bring a store up to date: whole sentences of at most 100 tokens in a chunk."""
+    with quietly():
         return index_documents(
             documents,
             store,
@@ -181,6 +177,15 @@ def fill(
             batch_size=_BATCH,
             show_progress=told,
         )
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Let no warning tell what the report of a run is told of as well."""
+    with warnings.catch_warnings():
+        for told_otherwise in _TOLD_OTHERWISE:
+            warnings.filterwarnings("ignore", told_otherwise, OpragWarning)
+        yield
 
 
 def _fingerprint(documents: Sequence[Document], model: str) -> str:
@@ -322,6 +327,29 @@ def index_into(
     if not collection and (path / "chroma.sqlite3").is_file():
         collection = only_collection(path) or COLLECTION
     collection = collection or COLLECTION
+    try:
+        store = open_chroma(path, embeddings, collection)
+        with indexing_bar(console) as told:
+            report = fill(
+                store,
+                to_index(read),
+                remove_missing=remove_missing,
+                told=told,
+                scope=scope,
+            )
+        chunks = _count(store)
+    except ChromaError as error:
+        message = f"Chroma cannot open or write {path}: {error}"
+        raise OSError(message) from error
+    except (IndexingError, InvalidOptionError) as error:
+        error.message = in_options(error.message)
+        raise
+    tell_report(report, str(path))
+    return Index(store, chunks, report, path, collection)
+
+
+def to_index(read: FilesRead) -> list[Any]:
+    """Return files as `index_documents` takes them, those that are no text as well."""
     given: list[Any] = as_documents(read.texts)
     given += [Document("", metadata={"source": name}) for name in read.empty]
     given += [
@@ -329,19 +357,16 @@ def index_into(
         for error in read.skipped
         if error.path not in read.empty
     ]
-    try:
-        store = open_chroma(path, embeddings, collection)
-        with indexing_bar(console) as told:
-            report = fill(
-                store, given, remove_missing=remove_missing, told=told, scope=scope
-            )
-        chunks = _count(store)
-    except ChromaError as error:
-        message = f"Chroma cannot open or write {path}: {error}"
-        raise OSError(message) from error
-    except (IndexingError, InvalidOptionError) as error:
-        error.message = _in_options(error.message)
-        raise
+    return given
+
+
+def tell_report(report: IndexingReport, place: str) -> None:
+    """Tell what could not be done, and what else is in the store.
+
+    Args:
+        report: What was done.
+        place: The store, as the subject of a sentence.
+    """
     for failed in report.failed:
         note(f"Not indexed: {failed_line(failed)}")
     if report.kept:
@@ -353,13 +378,12 @@ def index_into(
     if report.foreign:
         listed = ", ".join(report.foreign)
         note(
-            f"{path} also holds {report.chunks_foreign:,} other chunks of these files, "
-            f"which searches find as well: {listed}"
+            f"{place} also holds {report.chunks_foreign:,} other chunks of these "
+            f"files, which searches find as well: {listed}"
         )
-    return Index(store, chunks, report, path, collection)
 
 
-def _in_options(message: str) -> str:
+def in_options(message: str) -> str:
     """Say what the library says in the options of the command line."""
     for written, option in _OPTIONS.items():
         message = re.sub(written, option, message)
@@ -380,5 +404,5 @@ def failed_line(failed: FailedDocument) -> str:
 def failure_of(failed: FailedDocument) -> str:
     """Say why a document failed, without secrets."""
     own = isinstance(failed.error, OpragError)
-    said = _in_options(str(failed.error)) if own else said_by(failed.error)
+    said = in_options(str(failed.error)) if own else said_by(failed.error)
     return ReplyFilter(secrets_of()).whole(said)

@@ -56,15 +56,34 @@ def index(
             show_default=False,
         ),
     ] = None,
+    ray: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="The Ray cluster whose workers index: HOST:PORT, or `auto` on one of "
+            "its machines. With --store.",
+            show_default=False,
+        ),
+    ] = "",
+    store: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="With --ray: the server to index into, that all workers reach: "
+            "postgresql://USER@HOST:PORT/DATABASE (with pgvector), or http://HOST:PORT "
+            "of a Chroma server.",
+            show_default=False,
+        ),
+    ] = "",
     collection: Annotated[
-        str, typer.Option(help="The collection in that directory.")
+        str, typer.Option(help="The collection or table in --chroma or --store.")
     ] = "",
     remove_missing: Annotated[
         Missing,
         typer.Option(
-            help="With --chroma: also delete what an earlier run put there of the "
-            "same folders and is gone now; `all`, if that is more than half. Files "
-            "that cannot be read stay; of one that is empty now nothing does."
+            help="With --chroma or --store: also delete what an earlier run put there "
+            "of the same folders and is gone now; `all`, if that is more than half. "
+            "Files that cannot be read stay; of one that is empty now nothing does."
         ),
     ] = Missing.NO,
     embedding_model: EmbeddingModel = DEFAULT_EMBEDDING_MODEL,
@@ -79,62 +98,84 @@ def index(
     \b
       oprag index notes/
       oprag index notes/ --chroma chroma/ --collection notes --remove-missing yes
+      oprag index notes/ --ray 10.0.0.1:6379 --store postgresql://ann@10.0.0.2/notes
       oprag doctor chroma/
 
     Exit codes: 0; 1, some files could not be indexed, or the index cannot be written;
     2, the command is wrong; 130 after Ctrl-C.
     """  # noqa: D301 -- Click leaves paragraphs alone that begin with this character
-    if chroma is None and (collection or remove_missing != Missing.NO):
+    _check_places(chroma=chroma, directory=directory, ray=ray, store=store)
+    if not (chroma or store) and (collection or remove_missing != Missing.NO):
         message = (
-            "--collection and --remove-missing belong to --chroma: the index of "
-            "`oprag context` and `oprag ask` is always as the files are."
+            "--collection and --remove-missing belong to --chroma and --store: the "
+            "index of `oprag context` and `oprag ask` is always as the files are."
         )
         raise told(message, 2)
-    if chroma is not None and directory is not None:
-        raise told("--chroma and --directory are two places; give one.", 2)
 
+    from oprag.cli.clustered import index_together, server_store
     from oprag.cli.display import make_console
     from oprag.cli.embedding_models import load_model
     from oprag.cli.index import failed_line, index_into, index_texts
     from oprag.cli.options import cache_folder
     from oprag.cli.searching import index_label, read_told
 
+    place = server_store(store, collection) if store else None
     notes = make_console(stderr=True)
     read = read_told(files, notes, may_be_empty=remove_missing != Missing.NO)
     embeddings = load_model(embedding_model, notes)
+    how: dict[str, Any] = {
+        "scope": index_label(files),
+        "remove_missing": _MEANS[remove_missing],
+        "console": notes,
+    }
     try:
-        if chroma is None:
-            made = index_texts(
-                read.texts,
-                embeddings,
-                label=index_label(files, embedding_model),
-                folder=directory or cache_folder(),
-                console=notes,
-            )
-            # Of those it keeps nothing, so that it does not tell them.
-            report = replace(made.report, empty=tuple(read.empty))
-            made = made._replace(report=report)
+        if place is not None:
+            report = index_together(ray, place, read, embeddings, **how)
+            where: dict[str, Any] = {"collection": place.collection}
         else:
-            made = index_into(
-                chroma,
-                collection,
-                read,
-                embeddings,
-                scope=index_label(files),
-                remove_missing=_MEANS[remove_missing],
-                console=notes,
-            )
+            if chroma is not None:
+                made = index_into(chroma, collection, read, embeddings, **how)
+                report = made.report
+            else:
+                made = index_texts(
+                    read.texts,
+                    embeddings,
+                    label=index_label(files, embedding_model),
+                    folder=directory or cache_folder(),
+                    console=notes,
+                )
+                # Of those it keeps nothing, so that it does not tell them.
+                report = replace(made.report, empty=tuple(read.empty))
+            where = _where(made)
     except IndexingError as error:
         for failed in [] if error.report is None else error.report.failed:
             note(f"Not indexed: {failed_line(failed)}")
         raise
     if as_json:
-        typer.echo(json.dumps(_values(made, read), indent=2))
+        typer.echo(json.dumps(where | _values(report, read), indent=2))
     else:
-        said = summary(made.report, read.skipped)
+        said = summary(report, read.skipped)
         make_console().print(said, soft_wrap=True, markup=False)
-    if made.report.failed:
+    if report.failed:
         raise typer.Exit(1)
+
+
+def _check_places(
+    *, chroma: Path | None, directory: Path | None, ray: str, store: str
+) -> None:
+    """Refuse two places to index into, and a cluster without a server."""
+    if chroma is not None and directory is not None:
+        raise told("--chroma and --directory are two places; give one.", 2)
+    if ray and chroma is not None:
+        message = (
+            f"The Chroma directory {chroma} is written by one process, and --ray by "
+            "many: give a server with --store, or leave out --ray."
+        )
+        raise told(message, 2)
+    if bool(ray) != bool(store):
+        raise told("--ray and --store belong together; give both.", 2)
+    if store and directory is not None:
+        raise told("--store and --directory are two places; give one.", 2)
 
 
 def summary(report: IndexingReport, skipped: Sequence[UnreadableFileError]) -> str:
@@ -145,16 +186,20 @@ def summary(report: IndexingReport, skipped: Sequence[UnreadableFileError]) -> s
     return f"{said[:-1]}, {failed:,} failed." if failed else said
 
 
-def _values(made: Index, read: FilesRead) -> dict[str, Any]:
-    from oprag.cli.index import failure_of
-
-    report = made.report
-    lists = ("added", "updated", "unchanged", "removed", "empty", "foreign")
-    counts = ("chunks_added", "chunks_deleted", "chunks_unchanged", "chunks_foreign")
+def _where(made: Index) -> dict[str, Any]:
     return {
         "directory": str(made.path),
         "collection": made.collection,
         "chunks": made.chunks,
+    }
+
+
+def _values(report: IndexingReport, read: FilesRead) -> dict[str, Any]:
+    from oprag.cli.index import failure_of
+
+    lists = ("added", "updated", "unchanged", "removed", "empty", "foreign")
+    counts = ("chunks_added", "chunks_deleted", "chunks_unchanged", "chunks_foreign")
+    return {
         **{name: list(getattr(report, name)) for name in lists},
         "failed": [
             {"file": each.name, "reason": failure_of(each)} for each in report.failed

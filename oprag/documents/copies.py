@@ -110,6 +110,15 @@ class StoredCopies:
             [self._hits[i] for i in sorted(renamed)],
         )
 
+    def may_hold(self, name: str, chunks: Sequence[OwnChunk]) -> bool:
+        """Whether `of` may find anything.
+
+        Args:
+            name: The document's own name.
+            chunks: Its first chunk, if it has any; the text is not read.
+        """
+        return name in self._foreign or bool(self._other_names(name, chunks))
+
     def _other_names(self, name: str, chunks: Sequence[OwnChunk]) -> set[str]:
         """Other names in the store that the document may have."""
         names = {name, *(n for c in chunks[:1] if (n := _users_name(c.metadata)))}

@@ -117,6 +117,9 @@ class ChunkStore(ABC):
     place: str = ""
     """What tells the store from all others that processes of this machine write to,
     the same in each of them; empty where that is not known, or there is one process."""
+    is_embedded: bool = False
+    """Whether it lives in one process's memory or folder, and not on a server: then no
+    other process can write to it meanwhile."""
 
     def fetch(self, doc_key: str) -> list[StoredChunk]:
         """Return the chunks of one document; of all chunks, unless the store filters.
@@ -335,6 +338,18 @@ def qdrant_place(client: Any, collection: str) -> str:
     if ":memory:" in where or not any(where):
         return ""
     return f"Qdrant {where} {collection}"
+
+
+def is_chroma_embedded(collection: Any) -> bool:
+    """Whether this process keeps a Chroma collection itself; else a server does."""
+    client = getattr(collection, "_client", None)  # nothing public tells
+    return type(client).__name__ != "FastAPI"
+
+
+def is_qdrant_embedded(client: Any) -> bool:
+    """Whether a client of Qdrant's keeps the data itself; else a server does."""
+    options = getattr(client, "init_options", None) or {}
+    return bool(options.get("path")) or not qdrant_place(client, "")
 
 
 def qdrant_ids(ids: Collection[str]) -> list[str | int]:

@@ -28,6 +28,7 @@
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
     ├── UnreadableFileError (ValueError)      a file or document holds no usable text
     ├── UnfitIndexError (ValueError)          questions on an index would fail
+    ├── ClusterError (ConnectionError)        a Ray cluster cannot be reached or used
     └── MissingDependencyError (ImportError)  an optional package is not installed
 
     OpragWarning (UserWarning)
@@ -56,6 +57,7 @@ __all__ = [
     "AmbiguousPositionError",
     "ApproximateTokenCountWarning",
     "BudgetTooSmallError",
+    "ClusterError",
     "CodeLine",
     "ConflictingTextError",
     "ContextWindowError",
@@ -345,6 +347,13 @@ class UnfitIndexError(OpragError, ValueError):
 
     diagnosis: Any
     """All that was found: an `oprag.diagnosing.Diagnosis`."""
+
+
+class ClusterError(OpragError, ConnectionError):
+    """A Ray cluster cannot be reached or used, or a worker there is gone."""
+
+    address: str
+    """Its address as it was given."""
 
 
 class MissingDependencyError(OpragError, ImportError):

@@ -18,16 +18,17 @@ from typing import Any, NamedTuple, TypeAlias
 from oprag.calls import redacted, secrets_of
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import IndexingError, InvalidOptionError, OpragWarning, warn_user
+from oprag.indexing.names import GivenNames
 from oprag.indexing.plan import IndexingPlan, WantedDocument, plan
 from oprag.indexing.reporting import (
     REFUSALS,
     FailedDocument,
     IndexingReport,
+    Readable,
     SkippedFile,
     UndeletedDocument,
     emptied,
     failures,
-    named_twice,
     nothing_given,
     too_many,
 )
@@ -36,7 +37,6 @@ from oprag.indexing.run_options import RunOptions
 from oprag.indexing.stored import StoredBefore
 from oprag.indexing.writing import ChunkWriter, Snapshot
 from oprag.metadata import document_key
-from oprag.positions import shared_key
 
 _IN_A_ROW = 5
 """Documents that may fail one after the other, of the same kind of error: what fails
@@ -45,10 +45,6 @@ _STORED = ("added", "updated", "unchanged", "empty")
 """What became of documents that did not fail."""
 _FOR_ALL = (IndexingError, InvalidOptionError, Warning)
 """What concerns every document, and ends a run at once."""
-
-
-Readable: TypeAlias = WantedDocument | SkippedFile | FailedDocument
-"""A document, or what was wrong with it."""
 
 
 Steps: TypeAlias = Generator[Request, Any, IndexingReport]
@@ -65,7 +61,7 @@ def indexing_steps(
 
     A request that fails is answered by its exception.
     """
-    run = _Run(store, writer, told, options)
+    run = Run(store, writer, told, options, StoredBefore(store, options))
     for document in documents:
         yield from run.take(document)
         run.tell()
@@ -75,7 +71,7 @@ def indexing_steps(
     return run.report()
 
 
-class _Pending(NamedTuple):
+class Pending(NamedTuple):
     """A document that is to be written."""
 
     document: WantedDocument
@@ -84,8 +80,16 @@ class _Pending(NamedTuple):
     """Which list of the report it belongs to when it is."""
 
 
-class _Run:
-    """The state of one run."""
+class Run:
+    """The state of one run.
+
+    Args:
+        store: Where the chunks are read.
+        writer: Where they are written.
+        told: Called with the documents that are done, and the chunks written.
+        options: See `RunOptions`.
+        before: What the store holds before it.
+    """
 
     def __init__(
         self,
@@ -93,16 +97,16 @@ class _Run:
         writer: ChunkWriter,
         told: Callable[[int, int], None],
         options: RunOptions,
+        before: StoredBefore,
     ) -> None:
         self._told = told
         self._store = store
         self._writer = writer
         self._options = options
-        self._writing = Writing(
+        self.writing = Writing(
             batch_size=options.batch_size, replaces=writer.replaces, tell=self.tell
         )
-        whole = bool(options.remove_missing) or options.replace == "all"
-        self._before = StoredBefore(store, options.scope, whole=whole)
+        self.before = before
         self._names: dict[str, list[str]] = {
             key: []
             for key in ("added", "updated", "unchanged", "removed", "empty", "kept")
@@ -110,20 +114,20 @@ class _Run:
         self._skipped: list[SkippedFile] = []
         self._failed: list[FailedDocument] = []
         self._in_a_row: list[type[Exception]] = []
-        self._given: dict[str, str] = {}
+        self.given = GivenNames()
         self._emptied: dict[str, str] = {}
         self._beside: set[str] = set()
-        self._pending: list[_Pending] = []
+        self._pending: list[Pending] = []
         self._pending_size = 0
         self._unchanged = 0
 
     def take(self, given: Readable) -> Requests:
         """Compare one document with the store, and write when there is enough."""
-        self._note(given.name)
+        self.given.note(given.name)
         if isinstance(given, SkippedFile):
             self._skipped.append(given)
         elif isinstance(given, FailedDocument):
-            self._fail(given.name, given.error)
+            self.fail(*given, beside=isinstance(given, UndeletedDocument))
         else:
             yield from self._take_document(given)
 
@@ -133,17 +137,17 @@ class _Run:
         except _FOR_ALL:
             raise
         except REFUSALS as error:
-            self._fail(document.name, error)
+            self.fail(document.name, error)
             return
         except Exception:  # noqa: BLE001 -- any store's; it is asked once more
             yield from self.flush()
             yield from self._alone(document, outcome)
             return
         todo = pending.todo
-        if self._waits(pending, outcome):
+        if self.waits(pending, outcome):
             return
         if todo.is_empty:
-            self._done(pending)
+            self.done(pending)
             return
         self._pending.append(pending)
         self._pending_size += max(len(todo.add) + len(todo.rewrite), len(todo.delete))
@@ -154,7 +158,7 @@ class _Run:
         """Write what is pending; one by one if that fails."""
         pending, self._pending, self._pending_size = self._pending, [], 0
         try:
-            yield from self._writing.write([one.todo for one in pending])
+            yield from self.writing.write([one.todo for one in pending])
         except _FOR_ALL:
             raise
         except Exception as error:  # noqa: BLE001 -- any store's; each is tried again
@@ -170,7 +174,7 @@ class _Run:
                 yield from self._alone(one.document, one.outcome)
         else:
             for one in pending:
-                self._done(one)
+                self.done(one)
 
     def end(self) -> Requests:
         """Delete what is empty now; what is missing or there twice, if asked."""
@@ -191,7 +195,7 @@ class _Run:
         """Tell how far the run is."""
         stored = sum(len(self._names[outcome]) for outcome in _STORED)
         done = stored + len(self._skipped) + len(self._failed)
-        self._told(done, self._writing.added)
+        self._told(done, self.writing.added)
 
     def report(self) -> IndexingReport:
         """Say what was done."""
@@ -199,7 +203,7 @@ class _Run:
         empty = frozenset(self._names["empty"])
         names = {
             **self._names,
-            "empty": filter(empty.__contains__, self._given.values()),
+            "empty": filter(empty.__contains__, self.given.values()),
         }
         return IndexingReport(
             **{key: tuple(row) for key, row in names.items()},
@@ -207,21 +211,14 @@ class _Run:
             failed=tuple(self._failed),
             foreign=tuple(foreign),
             chunks_foreign=sum(foreign.values()),
-            chunks_added=self._writing.added,
-            chunks_deleted=self._writing.deleted,
+            chunks_added=self.writing.added,
+            chunks_deleted=self.writing.deleted,
             chunks_unchanged=self._unchanged,
         )
 
-    def _note(self, name: str) -> None:
-        key = document_key(name)
-        if key in self._given:
-            other = self._given[key]
-            raise named_twice(name) if other == name else shared_key(key, other, name)
-        self._given[key] = name
-
     def _compared(
         self, document: WantedDocument, outcome: str = ""
-    ) -> Generator[Request, Any, _Pending]:
+    ) -> Generator[Request, Any, Pending]:
         key = document_key(document.name)
         present: list[StoredChunk] = yield Fetch(key)
         todo = plan(
@@ -233,9 +230,9 @@ class _Run:
         )
         if todo.delete or todo.rewrite:
             self._require_delete()
-        return _Pending(document, todo, outcome or todo.outcome(document))
+        return Pending(document, todo, outcome or todo.outcome(document))
 
-    def _waits(self, pending: _Pending, outcome: str) -> bool:
+    def waits(self, pending: Pending, outcome: str) -> bool:
         """Whether it waits for the end, as a document does that is empty now."""
         waits = not outcome and pending.outcome == "empty" and bool(pending.todo.delete)
         if waits:
@@ -250,31 +247,33 @@ class _Run:
         """Compare and write one document, and say so if that fails."""
         try:
             pending = yield from self._compared(document, outcome)
-            if self._waits(pending, outcome):
+            if self.waits(pending, outcome):
                 return
-            yield from self._writing.write([pending.todo])
+            yield from self.writing.write([pending.todo])
         except _FOR_ALL:
             raise
         except NotDeletedError as error:
-            self._fail(document.name, error.cause, beside=bool(document.chunks))
+            self.fail(document.name, error.cause, beside=bool(document.chunks))
         except Exception as error:  # noqa: BLE001 -- any store's, and is reported
-            self._fail(document.name, error)
+            self.fail(document.name, error)
         else:
-            self._done(pending)
+            self.done(pending)
 
-    def _done(self, written: _Pending) -> None:
+    def done(self, written: Pending) -> None:
+        """Note that a document is in the store."""
         document, todo, outcome = written
         self._names[outcome].append(document.name)
         self._unchanged += todo.unchanged
         self._beside.discard(document.name)
         if outcome != "removed":
-            self._before.look_for(document)
+            self.before.look_for(document)
         if outcome != "unchanged":
             self._in_a_row = []
 
-    def _fail(self, name: str, error: Exception, *, beside: bool = False) -> None:
+    def fail(self, name: str, error: Exception, *, beside: bool = False) -> None:
+        """Note that one is not, or (`beside`) that its old chunks are there too."""
         entry = UndeletedDocument if beside else FailedDocument
-        shown = redacted(error, self._secrets)
+        shown = redacted(error, self.secrets)
         self._failed.append(entry(name, shown))
         self._beside.discard(name)
         if isinstance(error, REFUSALS):
@@ -290,7 +289,8 @@ class _Run:
             raise self._error(what)
 
     @cached_property
-    def _secrets(self) -> tuple[str, ...]:
+    def secrets(self) -> tuple[str, ...]:
+        """What no error may tell."""
         return secrets_of(self._writer.embedding, self._writer.written)
 
     def _error(self, what: str) -> IndexingError:
@@ -315,7 +315,7 @@ class _Run:
         documents may be out of reach, or being written.
         """
         everything = self._options.remove_missing == "all"
-        if self._options.remove_missing and not (self._given or everything):
+        if self._options.remove_missing and not (self.given or everything):
             raise nothing_given()
         before = self._stored_before()
         going = dict(self._emptied)
@@ -327,7 +327,7 @@ class _Run:
                     warn_user(self._failures(), OpragWarning)
                 raise too_many(sorted(going.values()), len(before))
             for name in going.values():
-                self._fail(name, emptied(name, len(going), len(before)))
+                self.fail(name, emptied(name, len(going), len(before)))
             return {}
         if not everything and self._may_be_renamed(before):
             self._names["kept"] = sorted(going[k] for k in going.keys() - self._emptied)
@@ -340,7 +340,7 @@ class _Run:
         return {
             key: name
             for key, name in before.items()
-            if key not in self._given and skipped.isdisjoint(_folders(name))
+            if key not in self.given and skipped.isdisjoint(_folders(name))
         }
 
     def _may_be_renamed(self, before: dict[str, str]) -> bool:
@@ -363,32 +363,32 @@ class _Run:
         if self._options.remove_missing:  # all of the store was read
             stayed = []
         known = {**self._emptied, **{document_key(name): name for name in stayed}}
-        if 2 * len(self._emptied) > len({**self._before.documents(), **known}):
+        if 2 * len(self._emptied) > len({**self.before.documents(), **known}):
             with suppress(Exception):  # some can only be read awaited
-                self._before.read_rest(self._names["added"])
-        return {**self._before.documents(), **known}
+                self.before.read_rest(self._names["added"])
+        return {**self.before.documents(), **known}
 
     def _foreign(self) -> dict[str, int]:
         """How many other chunks are left, by document."""
         lost: dict[str, int] = {}
         if self._options.remove_missing:  # nobody can say that they were not given
-            lost = self._before.nameless(self._given)
+            lost = self.before.nameless(self.given)
         if self._options.replace == "all":
             return lost
-        counts = lost | {name: len(ids) for name, ids in self._before.foreign.items()}
-        for name, others in self._before.renamed(self._given.values()).items():
-            sizes = sum(map(self._before.sizes.__getitem__, others))
+        counts = lost | {name: len(ids) for name, ids in self.before.foreign.items()}
+        for name, others in self.before.renamed(self.given.values()).items():
+            sizes = sum(map(self.before.sizes.__getitem__, others))
             counts[name] = counts.get(name, 0) + sizes
         return counts
 
     def _replace_copies(self) -> Requests:
-        for name, ids in self._before.foreign.items():
+        for name, ids in self.before.foreign.items():
             self._require_delete()
             try:
-                yield from self._writing.write([IndexingPlan((), (), tuple(ids), 0)])
+                yield from self.writing.write([IndexingPlan((), (), tuple(ids), 0)])
             except NotDeletedError as error:
-                self._fail(name, error.cause)
-        renamed = self._before.renamed(self._given.values()).values()
+                self.fail(name, error.cause)
+        renamed = self.before.renamed(self.given.values()).values()
         others = {other for names in renamed for other in names}
         for name in sorted(others.difference(self._names["removed"])):
             yield from self._take_document(WantedDocument(name, ()), "removed")

@@ -18,11 +18,10 @@ from oprag.errors import (
     invalid_option,
 )
 from oprag.indexing.chunking import Framework, chunks_of
-from oprag.indexing.deciding import Readable
 from oprag.indexing.flat import UnsupportedMetadata, unstorable
 from oprag.indexing.plan import WantedDocument
 from oprag.indexing.progress import Counted
-from oprag.indexing.reporting import REFUSALS, FailedDocument, SkippedFile
+from oprag.indexing.reporting import REFUSALS, FailedDocument, Readable, SkippedFile
 from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
@@ -43,6 +42,8 @@ D = TypeVar("D")
 """A framework's class of documents."""
 Documents: TypeAlias = str | Path | Iterable[D]
 """A folder of text files, or documents."""
+Named: TypeAlias = tuple[str, list[D]] | SkippedFile
+"""A document's own name and its parts; or a file that is no text."""
 
 _STALE = (DOC_VERSION, N_CHUNKS, TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS, DOC_SCOPE)
 """Own keys that say something about an earlier index only."""
@@ -92,14 +93,27 @@ def wanted_documents(
         no text, a document cannot be stored or was not split. Read one at a time;
         how many there will be is known for a folder and a list.
     """
-    _check_documents(documents, framework.document_type)
-    if unsupported_metadata not in ("error", "drop"):
-        takes = "It takes 'error' or 'drop'."
-        raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
+    check_given(documents, framework, unsupported_metadata)
     return Counted(
         _wanted(documents, framework, unsupported_metadata, scope),
         lambda: _how_many(documents, framework),
     )
+
+
+def check_given(
+    documents: Documents[D],
+    framework: Framework[D],
+    unsupported_metadata: UnsupportedMetadata,
+) -> None:
+    """Refuse what `wanted_documents` cannot take, as far as that can be seen.
+
+    Raises:
+        InvalidOptionError: The documents are none, or the option has no such value.
+    """
+    _check_documents(documents, framework.document_type)
+    if unsupported_metadata not in ("error", "drop"):
+        takes = "It takes 'error' or 'drop'."
+        raise invalid_option("unsupported_metadata", unsupported_metadata, takes)
 
 
 def _how_many(documents: Documents[D], framework: Framework[D]) -> int | None:
@@ -119,23 +133,36 @@ def _wanted(
     scope: str | None,
 ) -> Iterator[Readable]:
     mark = source_scope(documents, scope)
-    for given in _named_documents(documents, framework, scope):
-        if isinstance(given, SkippedFile):
-            yield given
-            continue
-        name, parts = given
-        readable: Readable
-        try:
-            chunks = chunks_of(name, parts, framework, unsupported_metadata, mark)
-            readable = WantedDocument(name, chunks)
-        except REFUSALS as error:
-            readable = FailedDocument(name, error)
-        except (OpragError, Warning):  # concern all documents
-            raise
-        except Exception as error:  # noqa: BLE001 -- splitters may ask any service
-            shown = redacted(error, secrets_of(framework.splitter))
-            readable = FailedDocument(name, shown)
-        yield readable
+    for given in named_documents(documents, framework, scope):
+        yield wanted_document(given, framework, unsupported_metadata, mark)
+
+
+def wanted_document(
+    given: Named[D],
+    framework: Framework[D],
+    unsupported_metadata: UnsupportedMetadata,
+    mark: str,
+) -> Readable:
+    """Split one document; see `wanted_documents`.
+
+    Args:
+        given: As `named_documents` gives it.
+        framework: Whose document it is.
+        unsupported_metadata: See `flat_metadata`.
+        mark: What `source_scope` says of all documents.
+    """
+    if isinstance(given, SkippedFile):
+        return given
+    name, parts = given
+    try:
+        chunks = chunks_of(name, parts, framework, unsupported_metadata, mark)
+    except REFUSALS as error:
+        return FailedDocument(name, error)
+    except (OpragError, Warning):  # concern all documents
+        raise
+    except Exception as error:  # noqa: BLE001 -- splitters may ask any service
+        return FailedDocument(name, redacted(error, secrets_of(framework.splitter)))
+    return WantedDocument(name, chunks)
 
 
 def _check_documents(documents: object, document_type: type) -> None:
@@ -160,10 +187,16 @@ def _instead(value: object) -> str:
     return ""
 
 
-def _named_documents(
+def named_documents(
     documents: Documents[D], framework: Framework[D], scope: str | None
-) -> Iterator[tuple[str, list[D]] | SkippedFile]:
-    """The parts of each document, which name it in their metadata."""
+) -> Iterator[Named[D]]:
+    """Read the parts of each document, which name it in their metadata.
+
+    Args:
+        documents: See `wanted_documents`.
+        framework: Whose they are.
+        scope: The same.
+    """
     if isinstance(documents, (str, Path)):
         before = f"{scope.rstrip('/')}/" if scope else ""
         for file in read_folder(documents):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from oprag.calls import said_by, secrets_of
 from oprag.errors import (
@@ -16,6 +16,7 @@ from oprag.errors import (
     UnreadableFileError,
     UnsupportedMetadataError,
 )
+from oprag.indexing.plan import WantedDocument
 
 REFUSALS = (
     DuplicateDocumentError,
@@ -63,6 +64,10 @@ class SkippedFile(NamedTuple):
     def is_unread(self) -> bool:
         """Whether it could not be read, and may have a text."""
         return self.error.__cause__ is not None
+
+
+Readable: TypeAlias = WantedDocument | SkippedFile | FailedDocument
+"""A document that is to be indexed, or what was wrong with it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,16 +176,6 @@ def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
             "store lets you delete, and index again: nothing is embedded anew."
         )
     return f"{' '.join(parts)} The last error is {said}"
-
-
-def named_twice(name: str) -> DuplicateDocumentError:
-    """Make the error for a document that comes again after others."""
-    message = (
-        f"The document {name!r} comes twice in one run. Pages and other parts of a "
-        "document have to follow one another without other documents between them; "
-        "two different documents need two names."
-    )
-    return DuplicateDocumentError(message, document=name)
 
 
 def emptied(name: str, number: int, before: int) -> UnreadableFileError:

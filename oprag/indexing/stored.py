@@ -13,6 +13,7 @@ from oprag.documents import (
     stored_hit,
 )
 from oprag.indexing.plan import WantedDocument
+from oprag.indexing.run_options import RunOptions
 from oprag.metadata import (
     DOC_KEY,
     DOC_SCOPE,
@@ -35,15 +36,15 @@ class StoredBefore:
 
     Args:
         store: The store.
-        scope: Whose documents a run gives.
-        whole: Whether all of the store is read. Else at most 5,000 chunks are, as
-            far as the store gives them.
+        options: Those of the run. Where it removes or replaces what is not given, all
+            of the store is read. Else at most 5,000 chunks are, as far as the store
+            gives them.
     """
 
-    def __init__(self, store: ChunkStore, scope: str, *, whole: bool) -> None:
+    def __init__(self, store: ChunkStore, options: RunOptions) -> None:
         self._store = store
-        self._scope = scope
-        self._whole = whole
+        self._scope = options.scope
+        self._whole = bool(options.remove_missing) or options.replace == "all"
         self._names: dict[str, str] = {}
         self._scopes: dict[str, str] = {}
         self.sizes: dict[str, int] = {}
@@ -53,14 +54,14 @@ class StoredBefore:
         self._renamed: dict[str, set[str]] = {}
         self._nameless: dict[str, int] = {}
         seen: list[StoredChunk] = []
-        if whole:
+        if self._whole:
             self._read(store.scan(), seen)
         else:
             try:
                 self._read(store.some(_SAMPLE), seen)
             except Exception:  # noqa: BLE001 -- some can only be read awaited
                 seen = []
-        known = {"", scope}
+        known = {"", self._scope}
         self._copies = StoredCopies(
             stored_hit(chunk)
             for chunk in seen
@@ -122,6 +123,14 @@ class StoredBefore:
             if key not in given and key not in self._names
             if self._scopes.get(key, "") == self._scope
         }
+
+    def may_hold_more(self, document: WantedDocument) -> bool:
+        """Whether `look_for` has to see all chunks of a document, with their texts.
+
+        Args:
+            document: With its first chunk, of which the text is not needed.
+        """
+        return self._copies.may_hold(document.name, document.chunks)
 
     def look_for(self, document: WantedDocument) -> None:
         """Note what else the store holds of a document."""

@@ -6,25 +6,27 @@ the store and its writer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from oprag.calls import hiding_secrets
 from oprag.documents import ChunkStore
 from oprag.errors import OpragWarning, warn_user
-from oprag.indexing.deciding import Readable, Steps, indexing_steps
+from oprag.indexing.deciding import Steps, indexing_steps
 from oprag.indexing.locking import aonly_run, only_run
 from oprag.indexing.progress import Progress, ShowProgress
 from oprag.indexing.reporting import (
     IndexingReport,
+    Readable,
     failures,
     foreign_message,
     kept_message,
     no_text_message,
 )
-from oprag.indexing.requests import Add, Fetch, Request
+from oprag.indexing.requests import Add, Delete, Fetch, Request
 from oprag.indexing.run_options import RunKeywords, RunOptions
+from oprag.indexing.sharing import WrittenPart, part_steps, shared_steps
 from oprag.indexing.writing import ChunkWriter, in_thread
 
 if TYPE_CHECKING:
@@ -53,15 +55,56 @@ def update_index(
         _run(documents, store, writer, show_progress, options) as run,
         only_run(store, writer.written),
     ):
-        request = _advance(run.steps)
-        while not isinstance(request, IndexingReport):
-            answer = error = None
-            try:
-                answer = _carry_out(request, store, writer)
-            except Exception as raised:  # noqa: BLE001 -- the run decides about it
-                error = raised
-            request = _advance(run.steps, answer, error)
-    return run.ended(request)
+        report: IndexingReport = _ended(run.steps, store, writer)
+    return run.ended(report)
+
+
+def update_from_parts(
+    parts: Iterable[WrittenPart],
+    store: ChunkStore,
+    writer: ChunkWriter,
+    *,
+    show_progress: ShowProgress = False,
+    **options: Unpack[RunKeywords],
+) -> IndexingReport:
+    """`update_index` where other processes write the documents, within this run.
+
+    Args:
+        parts: What `write_part` returned to them; asked for once no other run writes.
+        store: Where the chunks are read.
+        writer: Where what is missing is deleted.
+        show_progress: See `ShowProgress`.
+        **options: See `RunOptions`.
+    """
+    with (
+        _run(
+            parts, store, writer, show_progress, options, make_steps=shared_steps
+        ) as run,
+        only_run(store, writer.written),
+    ):
+        report: IndexingReport = _ended(run.steps, store, writer)
+    return run.ended(report)
+
+
+def write_part(
+    documents: Iterable[Readable],
+    store: ChunkStore,
+    writer: ChunkWriter,
+    **options: Unpack[RunKeywords],
+) -> WrittenPart:
+    """Write some documents of a run that another process holds; see there.
+
+    It does not wait for that run, whose documents these are. Two processes never write
+    the same document.
+
+    Raises:
+        IndexingError: The store cannot be indexed into.
+        InvalidOptionError: The same, or an option has no such value.
+    """
+    with hiding_secrets(writer.embedding, writer.written):
+        steps = part_steps(documents, store, writer, RunOptions(**options))
+        part: WrittenPart = _ended(steps, store, writer)
+        return part
 
 
 async def aupdate_index(
@@ -111,22 +154,39 @@ class _Running(NamedTuple):
 
 @contextmanager
 def _run(
-    documents: Iterable[Readable],
+    documents: Iterable[Any],
     store: ChunkStore,
     writer: ChunkWriter,
     show_progress: ShowProgress,
     options: RunKeywords,
+    *,
+    make_steps: Callable[..., Steps] = indexing_steps,
 ) -> Iterator[_Running]:
     """A run that has not begun, and what is to be done when it ends in any way."""
     told = Progress(show_progress, documents)
     clients = (writer.embedding, writer.written)
-    steps = indexing_steps(documents, store, writer, told, RunOptions(**options))
+    steps = make_steps(documents, store, writer, told, RunOptions(**options))
     try:
         with hiding_secrets(*clients):
             yield _Running(steps, told, clients)
     finally:
         steps.close()
         told.close()
+
+
+def _ended(
+    steps: Generator[Request, Any, Any], store: ChunkStore, writer: ChunkWriter
+) -> Any:
+    """Do what the steps ask for, and return what they end with."""
+    request = _advance(steps)
+    while isinstance(request, (Fetch, Add, Delete)):
+        answer = error = None
+        try:
+            answer = _carry_out(request, store, writer)
+        except Exception as raised:  # noqa: BLE001 -- the run decides about it
+            error = raised
+        request = _advance(steps, answer, error)
+    return request
 
 
 def _carry_out(request: Request, store: ChunkStore, writer: ChunkWriter) -> Any:
@@ -146,11 +206,12 @@ async def _acarry_out(request: Request, store: ChunkStore, writer: ChunkWriter) 
 
 
 def _advance(
-    steps: Steps, answer: Any = None, error: Exception | None = None
-) -> Request | IndexingReport:
+    steps: Generator[Request, Any, Any],
+    answer: Any = None,
+    error: Exception | None = None,
+) -> Any:
     """Answer the last request, or say how it failed; give the next one, or the end."""
     try:
         return steps.send(answer) if error is None else steps.throw(error)
     except StopIteration as stop:
-        report: IndexingReport = stop.value
-        return report
+        return stop.value

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import from_user
+from oprag.indexing.chunking import Framework
 from oprag.indexing.plan import WantedChunk
 from oprag.metadata import DOC_KEY
 
@@ -45,6 +46,20 @@ class ChunkWriter(ABC):
         await in_thread(self.delete, ids)
 
 
+class IndexTarget(NamedTuple):
+    """A framework's store that is to be indexed into, and how its documents are read.
+
+    Made by the adapters, of what their `index_documents` is given.
+    """
+
+    framework: Framework[Any]
+    """Reads and splits the documents."""
+    store: ChunkStore
+    """Reads what is there."""
+    writer: ChunkWriter
+    """Writes what is to be there."""
+
+
 class Snapshot(ChunkStore):
     """Reads a store once, when first asked, and answers from that.
 
@@ -58,6 +73,7 @@ class Snapshot(ChunkStore):
     def __init__(self, store: ChunkStore) -> None:
         self.name = store.name
         self.place = store.place
+        self.is_embedded = store.is_embedded
         self._store = store
         self._chunks: dict[str, list[StoredChunk]] | None = None
 

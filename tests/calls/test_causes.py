@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import traceback
 from collections.abc import Callable
 
 import pytest
 
-from oprag.calls import hiding_secrets, hint_of, is_transient, is_window_overflow
+from oprag.calls import (
+    carried,
+    hiding_secrets,
+    hint_of,
+    is_transient,
+    is_window_overflow,
+)
 from oprag.calls.client_errors import errors_behind, said_by
 from oprag.errors import ContextWindowError, RedactedError, RoutingError
 
@@ -181,3 +188,20 @@ def test_what_a_client_raises_goes_through_as_it_is():
         raise error
 
     assert caught.value is error
+
+
+class OneWayError(Exception):
+    """Comes out of pickling as something else: it asks for two arguments."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+def test_an_error_is_sent_to_another_process_or_one_that_stands_for_it():
+    plain = ValueError("no")
+
+    assert carried(plain) is plain
+    stand_in = carried(OneWayError("this", "that"))
+    assert isinstance(stand_in, RedactedError)
+    assert "this and that" in str(stand_in)
+    assert pickle.loads(pickle.dumps(stand_in)).kinds == stand_in.kinds  # noqa: S301 -- our own

@@ -47,6 +47,7 @@ DECISIONS = (
     ("How LangChain's objects become chunks, and passages its objects", ADAPTERS[0]),
     ("How LlamaIndex's objects become chunks, and passages its objects", ADAPTERS[1]),
     ("What a store and a splitter of someone else's must do", "oprag/testing"),
+    ("How a cluster is connected to, and what runs on it", "oprag/scale"),
     ("What is measured on the papers' data, and how", "oprag/evaluation"),
     ("What the commands ask, print and return", "oprag/cli"),
 )

@@ -22,6 +22,9 @@ FRAMEWORKS = {
 }
 """What a block imports that is one framework's."""
 
+ON_CLUSTERS = frozenset({"scale.md"})
+"""Pages whose code needs a Ray cluster and a database: `tests/scale` runs them."""
+
 _LOOPBACK = ("127.", "::1", "localhost")
 
 

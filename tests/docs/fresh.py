@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 
-from tests.docs.blocks import blocks_of
+from tests.docs.blocks import ON_CLUSTERS, blocks_of
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -53,6 +53,7 @@ def pages_to_run() -> dict[Path, tuple[str, ...]]:
     return {
         page: needs(page)
         for page in PAGES
+        if page.name not in ON_CLUSTERS
         if any(language == "python" for language, _ in blocks_of(page))
     }
 

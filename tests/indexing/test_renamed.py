@@ -10,8 +10,7 @@ import pytest
 from oprag.documents import StoredChunk
 from oprag.errors import OpragWarning, UnreadableFileError, UnsupportedMetadataError
 from oprag.indexing import aupdate_index, update_index
-from oprag.indexing.deciding import Readable
-from oprag.indexing.reporting import FailedDocument, SkippedFile
+from oprag.indexing.reporting import FailedDocument, Readable, SkippedFile
 from oprag.metadata import document_key, own_name
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_emptied import empty, full, holding

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.calls import said_by
 from oprag.errors import (
@@ -19,7 +19,7 @@ from oprag.errors import (
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.data import Question
 from oprag.evaluation.errors import SmallBudgetWarning, SpendingCapError
-from oprag.evaluation.models import Recorder
+from oprag.evaluation.models import Exchange, Recorder
 from oprag.evaluation.reading import Reader
 from oprag.evaluation.running.run_directory import AnswerKey, RunDirectory, key_of
 from oprag.evaluation.system import Attempt, System
@@ -84,18 +84,47 @@ class Plan:
     def __len__(self) -> int:
         return len(self.arms) * len(self.questions)
 
-    def tasks(self) -> Iterator[tuple[Arm, Question]]:
+    def tasks(self) -> Iterator[Task]:
         """In the order in which they are asked: a question's arms together.
 
         They share its ranking and its documents.
         """
         for question in self.questions:
             for arm in self.arms:
-                yield arm, question
+                yield Task(arm, question)
 
     def keys(self) -> list[AnswerKey]:
         """In the order in which they are kept: an arm's questions together."""
         return [arm.key(question) for arm in self.arms for question in self.questions]
+
+
+class Task(NamedTuple):
+    """A question that one arm is asked."""
+
+    arm: Arm
+    question: Question
+
+
+class Outcome(NamedTuple):
+    """What came of a task; it can be pickled, with all that it holds."""
+
+    result: dict[str, Any]
+    """Of an answer everything but its key, as plain JSON values; of a failure, the
+    error's type and message."""
+    failed: bool
+    """Whether there is no answer."""
+    seconds: float = 0.0
+    """How long it took."""
+    exchanges: Sequence[Exchange] = ()
+    """What the model was asked for it, and replied."""
+
+
+Asking: TypeAlias = Callable[
+    [Sequence[Task], Bench, Callable[[Task, Outcome], None], int], Awaitable[None]
+]
+"""Does tasks, in their order as far as it can, and hands on what came of each. Takes
+the tasks, the bench, the function to hand on with, and how many questions are asked at
+a time. Raises `SpendingCapError` where a cap ends it; what is under way is finished."""
 
 
 @dataclass
@@ -117,6 +146,42 @@ class RunReport:
         return not self.errors and self.stopped is None
 
 
+async def attempt(task: Task, bench: Bench) -> Outcome:
+    """Do one task; an error of the question is what came of it.
+
+    Raises:
+        SpendingCapError: The run may not spend more.
+    """
+    arm, question = task
+    began = time.perf_counter()
+    recorder = Recorder(bench.model)
+    try:
+        made = await arm.system.attempt(question, arm.budget, bench.asking(recorder))
+    except SpendingCapError:
+        raise
+    except Exception as error:  # noqa: BLE001 -- no text may end a paid run
+        told = {"error": type(error).__name__, "message": _message(error)}
+        return Outcome(told, failed=True)
+    seconds = time.perf_counter() - began
+    return Outcome(
+        as_json(made), failed=False, seconds=seconds, exchanges=recorder.exchanges
+    )
+
+
+async def ask_here(
+    tasks: Sequence[Task],
+    bench: Bench,
+    hand_on: Callable[[Task, Outcome], None],
+    concurrency: int,
+) -> None:
+    """Do tasks in this process, see `Asking`."""
+
+    async def ask(task: Task) -> None:
+        hand_on(task, await attempt(task, bench))
+
+    await map_concurrently(ask, tasks, at_once=concurrency)
+
+
 async def run(
     plan: Plan,
     bench: Bench,
@@ -126,6 +191,7 @@ async def run(
     keep_read: bool = True,
     answered: Callable[[Mapping[str, Any]], None] = lambda _: None,
     too_small: Callable[[str], None] = lambda told: warn_user(told, SmallBudgetWarning),
+    asking: Asking = ask_here,
 ) -> RunReport:
     """Ask everything that the directory does not have.
 
@@ -141,6 +207,7 @@ async def run(
         answered: Called with each answer that is there, those of before first.
         too_small: Told, before anything is asked, which budgets hold not one chunk;
             unless something else is given, it warns.
+        asking: Where the questions are asked; in this process, unless told.
 
     Returns:
         How it ended. The answers that are there are in the plan's order.
@@ -152,34 +219,23 @@ async def run(
         if key in known:
             answered(known[key])
 
-    async def ask(task: tuple[Arm, Question]) -> None:
-        arm, question = task
-        key = arm.key(question)._asdict()
-        began = time.perf_counter()
-        recorder = Recorder(bench.model)
-        try:
-            attempt = await arm.system.attempt(
-                question, arm.budget, own.asking(recorder)
-            )
-        except SpendingCapError:
-            raise
-        except Exception as error:  # noqa: BLE001 -- no text may end a paid run
-            told = {"error": type(error).__name__, "message": _message(error)}
-            report.errors.append({**key, **told})
+    def keep(task: Task, outcome: Outcome) -> None:
+        line = {**task.arm.key(task.question)._asdict(), **outcome.result}
+        if outcome.failed:
+            report.errors.append(line)
             return
-        answer = {**key, **as_json(attempt)}
-        file.add(answer, time.perf_counter() - began, recorder.exchanges)
+        file.add(line, outcome.seconds, outcome.exchanges)
         report.asked += 1
-        answered(answer)
+        answered(line)
 
-    tasks = [task for task in plan.tasks() if task[0].key(task[1]) not in known]
+    tasks = [task for task in plan.tasks() if task.arm.key(task.question) not in known]
     for told in _too_small(tasks, bench):
         too_small(told)
     with directory.open_answers(keep_read=keep_read) as file:
         own = bench.asking(bench.model)
         own.on_made = file.add_made
         try:
-            await map_concurrently(ask, tasks, at_once=concurrency)
+            await asking(tasks, own, keep, concurrency)
         except SpendingCapError as error:
             report.stopped = error
     order = {key: place for place, key in enumerate(keys)}
@@ -189,7 +245,7 @@ async def run(
     return report
 
 
-def _too_small(tasks: Sequence[tuple[Arm, Question]], bench: Bench) -> Iterator[str]:
+def _too_small(tasks: Sequence[Task], bench: Bench) -> Iterator[str]:
     """Which budgets hold no chunk, of systems that choose before a model is asked."""
     found: set[str] = set()
     questions = itertools.groupby(tasks, key=lambda task: task[1].question_id)

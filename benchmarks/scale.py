@@ -1,0 +1,149 @@
+"""Indexing on Ray: how it scales with embedders, its own share, and its memory.
+
+    python -m benchmarks.scale --documents 400 --json benchmarks/scale.json
+
+A local cluster of one node and PostgreSQL on loopback (`tests.stores.servers`). An
+embedding waits as a remote service does and computes nothing. A run is timed from the
+first block that is embedded to the last one, so that the seconds in which actors start
+are told by themselves. The largest memory of a worker is that of its whole life.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from oprag.scale import index_on_ray
+from tests.scale.corpus import write
+from tests.scale.nodes import cluster_of
+from tests.scale.stores import Table
+from tests.stores.servers import HOST, SUPERUSER, postgres_server
+
+_EMBEDDERS = (1, 4, 16)
+_BATCH = 32
+
+
+def main() -> None:
+    """Run all parts, print the figures, and write them down."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=400, help="of ten chunks")
+    parser.add_argument("--seconds", type=float, default=2.0, help="a batch waits")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--only", choices=["scaling", "memory"])
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    figures: dict[str, Any] = {
+        "documents": given.documents,
+        "seconds_per_batch": given.seconds,
+        "chunks_per_batch": _BATCH,
+        "load": os.getloadavg()[0],
+    }
+    with (
+        tempfile.TemporaryDirectory() as place,
+        postgres_server() as port,
+        cluster_of(1, 8) as cluster,
+    ):
+        bench = _Bench(f"{SUPERUSER}@{HOST}:{port}/postgres", cluster.address, place)
+        if given.only != "memory":
+            figures["scaling"] = bench.scaling(
+                given.documents, given.seconds, given.workers
+            )
+        if given.only != "scaling":
+            figures["memory"] = bench.memory(given.documents)
+    figures["load_after"] = os.getloadavg()[0]
+    print(json.dumps(figures, indent=2))
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+
+
+class _Bench:
+    def __init__(self, database: str, address: str, place: str) -> None:
+        import psycopg
+
+        self._database = database
+        self._address = address
+        self._place = Path(place)
+        with psycopg.connect(f"postgresql://{database}") as connection:
+            connection.execute("CREATE EXTENSION vector")
+
+    def scaling(self, documents: int, seconds: float, workers: int) -> dict[str, Any]:
+        """Seconds by embedders, against those of one, and without any waiting."""
+        folder = write(self._place / f"texts{documents}", documents)
+        times = {n: self._run(folder, seconds, n, workers)[0] for n in _EMBEDDERS}
+        own = self._run(folder, 0, 1, workers)[0]
+        return {
+            "seconds": {n: round(took, 1) for n, took in times.items()},
+            "share_of_linear": {
+                n: round(times[1] / took / n, 3) for n, took in times.items()
+            },
+            "own_seconds": round(own, 1),
+            "own_chunks_per_second": round(documents * 10 / own),
+        }
+
+    def memory(self, documents: int) -> dict[str, Any]:
+        """Largest worker of each kind, in MiB, at n documents and at ten times n."""
+        found = {}
+        for number in (documents, 10 * documents):
+            folder = write(self._place / f"texts{number}", number)
+            found[number] = self._run(folder, 0, 1, 1)[1]
+        return found
+
+    def _run(
+        self, folder: Path, seconds: float, embedders: int, workers: int
+    ) -> tuple[float, dict[str, int]]:
+        counted = Path(tempfile.mkdtemp(dir=self._place))
+        name = f"t{uuid.uuid4().hex}"
+        table = Table("langchain", self._database, name, seconds, counted).made()
+        with _watched() as largest:
+            index_on_ray(
+                folder,
+                table.opened,
+                table.embeddings,
+                framework="langchain",
+                address=self._address,
+                batch_size=_BATCH,
+                workers=workers,
+                embedders=embedders,
+                show_progress=False,
+            )
+        moments = [path.stat().st_mtime for path in counted.iterdir()]
+        return max(moments) - min(moments) + seconds, largest
+
+
+@contextmanager
+def _watched() -> Iterator[dict[str, int]]:
+    """The largest resident memory of the actors of each stage, in MiB."""
+    largest: dict[str, int] = {}
+    stop = threading.Event()
+
+    def watch() -> None:
+        while not stop.wait(0.5):
+            for process in psutil.process_iter(["cmdline", "memory_info"]):
+                line = " ".join(process.info["cmdline"] or ())
+                if "MapBatches(" not in line or process.info["memory_info"] is None:
+                    continue
+                stage = line.split("MapBatches(", 1)[1].split(")", 1)[0]
+                size = process.info["memory_info"].rss // 2**20
+                largest[stage] = max(largest.get(stage, 0), size)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield largest
+    finally:
+        stop.set()
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""`oprag index --ray`: files into a store on a server, by the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import typer
+from langchain_core.vectorstores import VectorStore
+from rich.console import Console
+
+from langchain_oprag import OffsetSentenceSplitter, chunk_store
+from oprag.calls import said_by, secrets_of
+from oprag.cli.embedding_models import (
+    SentenceTransformerEmbeddings,
+    load_embedding_model,
+    packaged_weights,
+)
+from oprag.cli.index import COLLECTION, in_options, quietly, tell_report, to_index
+from oprag.cli.progress import indexing_bar
+from oprag.cli.telling import told
+from oprag.errors import IndexingError, InvalidOptionError, OpragError
+from oprag.evaluation.files import FilesRead
+from oprag.indexing import IndexingReport, RemoveMissing
+from oprag.scale import index_on_ray
+
+_PROBE = "How many numbers does a vector have?"
+
+
+@dataclass(frozen=True)
+class ServerStore:
+    """A store on a server by its address; each worker opens it for itself."""
+
+    url: str = field(repr=False)
+    """`postgresql://USER@HOST:PORT/DATABASE`, or `http://HOST:PORT` of a Chroma
+    server. May hold a password."""
+    collection: str
+    """Its table, or its collection."""
+
+    @property
+    def _is_postgres(self) -> bool:
+        return urlsplit(self.url).scheme in {"postgres", "postgresql"}
+
+    def __call__(self, embeddings: Any) -> VectorStore:
+        """Open it."""
+        return (self._postgres if self._is_postgres else self._chroma)(embeddings)
+
+    def make(self, size: int) -> None:
+        """Make the table where it is missing, for vectors of so many numbers."""
+        if not self._is_postgres:
+            return  # Chroma makes its collection when it is opened
+        from sqlalchemy import text
+
+        table = self.collection.replace('"', '""')
+        index = f"{self.collection}_doc_key".replace('"', '""')
+        engine = self._engine()
+
+        async def missing() -> bool:
+            async with engine._pool.connect() as connection:  # noqa: SLF001 -- nothing public asks
+                asked = text("SELECT to_regclass(:name) IS NULL")
+                found = await connection.execute(asked, {"name": f'"{table}"'})
+                return bool(found.scalar())
+
+        async def add_index() -> None:
+            async with engine._pool.begin() as connection:  # noqa: SLF001 -- as above
+                # By it the chunks of a document are found, of any number of chunks.
+                await connection.execute(
+                    text(
+                        f'CREATE INDEX IF NOT EXISTS "{index}" ON "{table}" '
+                        "((langchain_metadata->>'doc_key'))"
+                    )
+                )
+
+        if engine._run_as_sync(missing()):  # noqa: SLF001 -- as the store's `get` does
+            engine.init_vectorstore_table(self.collection, size)
+        engine._run_as_sync(add_index())  # noqa: SLF001 -- as above
+
+    def _engine(self) -> Any:
+        from langchain_postgres import PGEngine
+        from sqlalchemy.pool import NullPool
+
+        scheme, rest = self.url.split("://", 1)
+        url = f"postgresql+psycopg://{rest}" if "+" not in scheme else self.url
+        # Nobody closes what a worker opened: it keeps no connection.
+        return PGEngine.from_connection_string(url, poolclass=NullPool)
+
+    def _postgres(self, embeddings: Any) -> VectorStore:
+        from langchain_postgres import PGVectorStore
+
+        store: VectorStore = PGVectorStore.create_sync(
+            self._engine(), embeddings, self.collection
+        )
+        return store
+
+    def _chroma(self, embeddings: Any) -> VectorStore:
+        import chromadb
+        from chromadb.config import Settings
+        from langchain_chroma import Chroma
+
+        place = urlsplit(self.url)
+        client = chromadb.HttpClient(
+            place.hostname or "",
+            place.port or (443 if place.scheme == "https" else 80),
+            ssl=place.scheme == "https",
+            settings=Settings(anonymized_telemetry=False),
+        )
+        cosine = {"hnsw:space": "cosine"}
+        return Chroma(
+            self.collection, embeddings, client=client, collection_metadata=cosine
+        )
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """An embedding model by its name; each worker that embeds loads it."""
+
+    name: str
+
+    def __call__(self) -> SentenceTransformerEmbeddings:
+        """Load it."""
+        return load_embedding_model(self.name, packaged=packaged_weights())
+
+
+def server_store(url: str, collection: str) -> ServerStore:
+    """Read the value of `--store`.
+
+    Raises:
+        typer.Exit: With code 2: it is no server that is known here.
+    """
+    try:
+        place = urlsplit(url)
+        known = place.scheme in {"postgres", "postgresql", "http", "https"}
+        is_server = known and bool(place.hostname)
+    except ValueError:  # no address at all
+        is_server = False
+    if not is_server:
+        message = (
+            "--store takes a server that all workers reach: "
+            "postgresql://USER@HOST:PORT/DATABASE, or http://HOST:PORT of a Chroma "
+            "server (`chroma run`). A folder is written by one process: index into it "
+            "with --chroma, without --ray. Other stores: oprag.scale.index_on_ray."
+        )
+        raise told(message, 2)
+    return ServerStore(url, collection or COLLECTION)
+
+
+def index_together(
+    address: str,
+    store: ServerStore,
+    read: FilesRead,
+    model: SentenceTransformerEmbeddings,
+    *,
+    scope: str,
+    remove_missing: RemoveMissing,
+    console: Console,
+) -> IndexingReport:
+    """Bring a store on a server up to date with files; see `index_into`.
+
+    Args:
+        address: Of the cluster; see `oprag.scale.connected`.
+        store: Made where it is missing.
+        read: The files, read by this process.
+        model: What everything in it is embedded with; workers load it by its name.
+        scope: Name of where the files come from.
+        remove_missing: See `index_documents`.
+        console: Where it is told how far it is.
+
+    Raises:
+        typer.Exit: With code 1, the store cannot be opened.
+        ClusterError: The cluster cannot be reached, or could not finish.
+        IndexingError: See `index_documents`.
+    """
+    _opened(store, lambda: store.make(len(model.embed_query(_PROBE))))
+    _opened(store, lambda: chunk_store(store(model)).some(1))
+    try:
+        with indexing_bar(console) as bar, quietly():
+            report = index_on_ray(
+                to_index(read),
+                store,
+                NamedModel(model.name),
+                framework="langchain",
+                address=address,
+                splitter=OffsetSentenceSplitter(),
+                scope=scope,
+                remove_missing=remove_missing,
+                unsupported_metadata="drop",
+                show_progress=bar,
+            )
+    except (IndexingError, InvalidOptionError) as error:
+        error.message = in_options(error.message)
+        raise
+    tell_report(report, f"{store.collection} in that --store")
+    return report
+
+
+def _opened(store: ServerStore, ask: Callable[[], object]) -> None:
+    try:
+        ask()
+    except (OpragError, typer.Exit):
+        raise
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0].replace("_", "-")
+        message = f"That --store needs a package: pip install {package}."
+        raise told(message) from error
+    except Exception as error:  # noqa: BLE001 -- any client's, with a password maybe
+        said = said_by(error, secrets_of(store.url))
+        message = f"The --store cannot be opened: {said}"
+        raise told(message) from None

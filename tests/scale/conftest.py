@@ -1,0 +1,55 @@
+"""The clusters and the database, and what every test here needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.scale.nodes import cluster_of
+from tests.stores.conftest import database, new_database, postgres_port
+
+__all__ = ["database", "new_database", "postgres_port"]
+
+REQUIRED = bool(os.environ.get("OPRAG_REQUIRE_SERVERS"))
+"""Whether a missing package fails the tests instead of skipping them."""
+
+PACKAGES = ("langchain_postgres", "llama_index.ingestion.ray", "psycopg", "ray")
+"""What tests are skipped for where it is missing and not required."""
+
+RAYS_OWN = "ignore:`use_\\w+` is deprecated:DeprecationWarning"
+"""What Ray says when it makes or copies its own settings."""
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder, so that `-m "not scale"` leaves it out."""
+    missing = [name for name in PACKAGES if not _is_installed(name)]
+    if missing and REQUIRED:
+        raise pytest.UsageError(f"Not installed: {', '.join(missing)}")
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.scale)
+            # A node has the address of its machine, not that of loopback.
+            item.add_marker(pytest.mark.enable_socket)
+            item.add_marker(pytest.mark.filterwarnings(RAYS_OWN))
+            if missing:
+                item.add_marker(pytest.mark.skip(f"without {', '.join(missing)}"))
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Address of a cluster of one node with two cores."""
+    with cluster_of(1) as cluster:
+        yield cluster.address

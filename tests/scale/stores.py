@@ -1,0 +1,140 @@
+"""A table of PostgreSQL for each framework, opened anew in every worker."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.embeddings import Embeddings
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from tests.support.word_vectors import DIMENSIONS, word_vector
+
+__all__ = ["FRAMEWORKS", "Table", "WordEmbedding", "WordEmbeddings"]
+
+FRAMEWORKS = ("langchain", "llamaindex")
+
+
+class WordEmbeddings(Embeddings):
+    """Word vectors for LangChain.
+
+    Args:
+        seconds: How long a call takes, as that of a remote service.
+        counted: A folder in which each call leaves a file with the number of its texts.
+    """
+
+    def __init__(self, seconds: float = 0, counted: Path | None = None) -> None:
+        self.seconds = seconds
+        self.counted = counted
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        time.sleep(self.seconds)
+        if self.counted:
+            name = f"{time.time_ns()}-{id(texts)}"
+            (self.counted / name).write_text(str(len(texts)))
+        return [word_vector(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        return word_vector(text)
+
+
+class WordEmbedding(BaseEmbedding):
+    """The same for LlamaIndex."""
+
+    seconds: float = 0
+    counted: Path | None = None
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return WordEmbeddings(self.seconds, self.counted).embed_documents(texts)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._get_text_embeddings([text])[0]
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return word_vector(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return word_vector(query)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of one framework in a database; sent to every worker."""
+
+    framework: str
+    database: str
+    """`user@host:port/name`."""
+    name: str
+    seconds: float = 0
+    counted: Path | None = None
+
+    def embeddings(self) -> Any:
+        """What embeds texts."""
+        if self.framework == "langchain":
+            return WordEmbeddings(self.seconds, self.counted)
+        return WordEmbedding(seconds=self.seconds, counted=self.counted)
+
+    def opened(self, embeddings: Any) -> Any:
+        """The store with its embeddings; the table is made where it is missing."""
+        if self.framework == "langchain":
+            return self._langchain(embeddings)
+        return self._llamaindex(embeddings)
+
+    def _langchain(self, embeddings: Any) -> Any:
+        from langchain_postgres import PGVectorStore
+
+        return PGVectorStore.create_sync(self._engine(), embeddings, self.name)
+
+    def _engine(self) -> Any:
+        from langchain_postgres import PGEngine
+        from sqlalchemy.pool import NullPool
+
+        url = f"postgresql+psycopg://{self.database}"
+        # Nobody closes what a run opened: no connection stays.
+        return PGEngine.from_connection_string(url, poolclass=NullPool)
+
+    def _llamaindex(self, embeddings: Any) -> Any:
+        from llama_index.core import VectorStoreIndex
+        from llama_index.vector_stores.postgres import PGVectorStore
+        from sqlalchemy.pool import NullPool
+
+        store = PGVectorStore(
+            connection_string=f"postgresql+psycopg2://{self.database}",
+            async_connection_string=f"postgresql+asyncpg://{self.database}",
+            table_name=self.name,
+            embed_dim=DIMENSIONS,
+            create_engine_kwargs={"poolclass": NullPool},
+        )
+        return VectorStoreIndex.from_vector_store(store, embed_model=embeddings)
+
+    def made(self) -> Table:
+        """Make the table, empty; return this."""
+        if self.framework == "langchain":
+            self._engine().init_vectorstore_table(self.name, DIMENSIONS)
+        else:
+            self.opened(self.embeddings()).vector_store._initialize()
+        return self
+
+    def rows(self) -> dict[str, Any]:
+        """All that the table holds, by id: text, metadata and vector as they lie."""
+        import psycopg
+
+        columns = (
+            f"langchain_id, content, langchain_metadata, embedding FROM {self.name}"
+            if self.framework == "langchain"
+            else f"node_id, text, metadata_, embedding FROM data_{self.name}"
+        )
+        with psycopg.connect(f"postgresql://{self.database}") as connection:
+            found = connection.execute(f"SELECT {columns}").fetchall()
+        return _by_id(found)
+
+
+def _by_id(found: Iterable[tuple[Any, ...]]) -> dict[str, Any]:
+    rows: dict[str, Any] = {}
+    for id_, *values in found:
+        assert str(id_) not in rows, "one id twice"
+        rows[str(id_)] = values
+    return rows

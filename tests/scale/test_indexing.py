@@ -1,0 +1,377 @@
+"""Indexing on a cluster makes the index that one process makes."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import ray
+
+from oprag.errors import (
+    DuplicateDocumentError,
+    IndexingError,
+    InvalidOptionError,
+    OpragWarning,
+    UnreadableFileError,
+)
+from oprag.indexing import SkippedFile
+from oprag.scale import index_on_ray
+from tests.scale.corpus import ADAPTERS, CHUNKS, changed, pages, write
+from tests.scale.nodes import cluster_of
+from tests.scale.stores import FRAMEWORKS, Table
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> Path:
+    return write(tmp_path_factory.mktemp("corpus") / "texts")
+
+
+@pytest.fixture(scope="module")
+def shared_database(new_database) -> str:
+    return new_database()
+
+
+@pytest.fixture
+def table(shared_database) -> Callable[..., Table]:
+    """Makes an empty table."""
+
+    def make(framework, **how) -> Table:
+        name = f"t{uuid.uuid4().hex}"
+        return Table(framework, shared_database, name, **how).made()
+
+    return make
+
+
+def alone(table: Table, documents, **options):
+    """Index with one process."""
+    index = table.opened(table.embeddings())
+    adapter = ADAPTERS[table.framework]
+    return adapter.index_documents(documents, index, show_progress=False, **options)
+
+
+def together(table: Table, documents, address, **options):
+    """Index with a cluster."""
+    return index_on_ray(
+        documents,
+        table.opened,
+        table.embeddings,
+        framework=table.framework,
+        address=address,
+        show_progress=False,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def expected(new_database, corpus):
+    """What one process makes of the corpus: rows and report, by framework."""
+    database = new_database()
+    made = {}
+    for framework in FRAMEWORKS:
+        one = Table(framework, database, "one").made()
+        report = alone(one, corpus)
+        made[framework] = (one.rows(), report)
+        assert len(made[framework][0]) == CHUNKS
+    return made
+
+
+@pytest.mark.parametrize(("nodes", "cpus"), [(1, 2), (2, 1), (4, 1)])
+def test_the_index_is_the_one_that_one_process_makes(
+    nodes, cpus, corpus, expected, table
+):
+    how = {"workers": min(nodes, 2), "embedders": (1, 2)}
+    with cluster_of(nodes, cpus) as cluster:
+        for framework in FRAMEWORKS:
+            many = table(framework)
+            report = together(many, corpus, cluster.address, **how)
+
+            assert (many.rows(), report) == expected[framework]
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_a_run_after_changes_does_what_one_process_does(
+    framework, table, tmp_path, address
+):
+    one, many = table(framework), table(framework)
+    folder = write(tmp_path / "texts", 12)
+    alone(one, folder)
+    alone(many, folder)
+    changed(folder)
+    before = many.rows()
+
+    reports = [
+        alone(one, folder, remove_missing=True),
+        together(many, folder, address, remove_missing=True),
+    ]
+
+    assert str(reports[0]) == str(reports[1])
+    for name in ("added", "updated", "unchanged", "removed", "empty", "kept"):
+        assert getattr(reports[0], name) == getattr(reports[1], name)
+    assert reports[1].removed == ("d0003.txt", "d0004.txt")
+    assert reports[1].empty == ("d0002.txt",)
+    assert [error.path for error in reports[1].skipped] == ["e.bin"]
+    assert many.rows() == one.rows() != before
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_pages_in_several_blocks_of_a_dataset_are_one_document(
+    framework, table, address
+):
+    one, many = table(framework), table(framework)
+    given = [*pages(framework, 20)]
+    rows = [
+        {"text": page.page_content if framework == "langchain" else page.text}
+        | {"source": page.metadata["source"], "metadata": None, "none": None}
+        | {"metadata": {k: page.metadata[k] for k in ("page", "size")}}
+        for page in given
+    ]
+    report = alone(one, given)
+    ray.init(address=address, log_to_driver=False)
+    try:
+        dataset = ray.data.from_items(rows, override_num_blocks=7)
+        assert together(many, dataset, address, batch_size=8) == report
+        assert ray.is_initialized()
+    finally:
+        ray.shutdown()
+
+    assert len(report.added) == 20
+    assert many.rows() == one.rows()
+
+
+def test_what_the_store_holds_is_not_embedded_again(table, tmp_path, address):
+    (tmp_path / "calls").mkdir()
+    folder = write(tmp_path / "texts", 6)
+    many = table("langchain", counted=tmp_path / "calls")
+    together(many, folder, address)
+    (folder / "d0000.txt").write_text((folder / "d0000.txt").read_text() + " More.")
+
+    report = together(many, folder, address)
+
+    embedded = sum(int(path.read_text()) for path in (tmp_path / "calls").iterdir())
+    assert report.updated == ("d0000.txt",)
+    assert len(report.unchanged) == 5
+    # The document's ids cover its text: all of its chunks are new.
+    assert embedded == 60 + report.chunks_added
+
+
+class _Failing:
+    """Makes embeddings that fail on some texts; sent to every worker."""
+
+    def __init__(self, table: Table, word: str) -> None:
+        self.table = table
+        self.word = word
+
+    def __call__(self):
+        word, embeddings = self.word, self.table.embeddings()
+        made = embeddings.embed_documents
+
+        def embed(texts):
+            if any(word in text for text in texts):
+                message = "out of service"
+                raise TimeoutError(message)
+            return made(texts)
+
+        embeddings.embed_documents = embed
+        return embeddings
+
+
+def test_a_document_that_cannot_be_embedded_fails_and_the_others_go_on(
+    table, tmp_path, address
+):
+    folder = write(tmp_path / "texts", 6)
+    one, many = table("langchain"), table("langchain")
+    failing = _Failing(many, "document 3 ")
+    with pytest.warns(OpragWarning, match=r"1 failed: 'd0003.txt'"):
+        report = ADAPTERS["langchain"].index_documents(
+            folder, one.opened(failing()), show_progress=False
+        )
+    with pytest.warns(OpragWarning, match=r"1 failed: 'd0003.txt'.*out of service"):
+        shared = index_on_ray(
+            folder, many.opened, failing, framework="langchain", address=address
+        )
+
+    assert [one.name for one in shared.failed] == ["d0003.txt"]
+    assert isinstance(shared.failed[0].error, TimeoutError)
+    assert dataclasses.replace(shared, failed=()) == dataclasses.replace(
+        report, failed=()
+    )
+    assert many.rows() == one.rows()
+
+
+def test_an_embedding_out_of_service_ends_the_run(table, tmp_path, address):
+    many = table("langchain")
+    folder = write(tmp_path / "texts", 12)
+    with pytest.raises(IndexingError, match="5 documents in a row failed") as caught:
+        index_on_ray(
+            folder,
+            many.opened,
+            _Failing(many, "document"),
+            framework="langchain",
+            address=address,
+        )
+
+    assert len(caught.value.report.failed) == 5
+    assert many.rows() == {}
+
+
+def test_a_name_that_comes_twice_is_refused_before_anything_is_written(table, address):
+    many = table("langchain")
+    given = [*pages("langchain", 2), *pages("langchain", 1)]
+    with pytest.raises(DuplicateDocumentError, match=r"'0.pdf' comes twice"):
+        together(many, given, address)
+
+    assert many.rows() == {}
+
+
+def test_warnings_of_workers_are_given_to_whoever_started_the_run(table, address):
+    from langchain_core.documents import Document
+    from langchain_text_splitters import TextSplitter
+
+    class Shouting(TextSplitter):
+        def split_text(self, text):
+            return [text.upper()]
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        together(
+            table("langchain"),
+            [Document("So it is.", metadata={"source": "a"})],
+            address,
+            splitter=Shouting(),
+        )
+
+    ours = [one for one in seen if issubclass(one.category, OpragWarning)]
+    assert [one.category.__name__ for one in ours] == ["UnlocatedChunksWarning"]
+
+
+def _embedded_stores(folder: Path):
+    """Stores of one process, by the names that messages have for them."""
+    from llama_index.core import VectorStoreIndex
+
+    def chroma(embeddings):
+        from langchain_chroma import Chroma
+
+        return Chroma("chunks", embeddings, persist_directory=str(folder / "chroma"))
+
+    def memory(embeddings):
+        from langchain_core.vectorstores import InMemoryVectorStore
+
+        return InMemoryVectorStore(embeddings)
+
+    def qdrant(embeddings):
+        from langchain_qdrant import QdrantVectorStore
+        from qdrant_client import QdrantClient, models
+
+        client = QdrantClient(path=str(folder / "qdrant"))
+        size = models.VectorParams(size=257, distance=models.Distance.COSINE)
+        client.create_collection("c", vectors_config=size)
+        return QdrantVectorStore(client, "c", embeddings)
+
+    def simple(embeddings):
+        return VectorStoreIndex([], embed_model=embeddings)
+
+    def faiss(embeddings):
+        from faiss import IndexFlatL2
+        from llama_index.core import StorageContext
+        from llama_index.vector_stores.faiss import FaissVectorStore
+
+        store = FaissVectorStore(faiss_index=IndexFlatL2(257))
+        context = StorageContext.from_defaults(vector_store=store)
+        return VectorStoreIndex([], storage_context=context, embed_model=embeddings)
+
+    return {
+        ("langchain", "Chroma"): chroma,
+        ("langchain", "InMemoryVectorStore"): memory,
+        ("langchain", "QdrantVectorStore"): qdrant,
+        ("llamaindex", "SimpleVectorStore"): simple,
+        ("llamaindex", "FaissVectorStore"): faiss,
+    }
+
+
+@pytest.mark.parametrize(("framework", "name"), sorted(_embedded_stores(Path())))
+def test_a_store_of_one_process_is_refused_by_name(framework, name, tmp_path):
+    make = _embedded_stores(tmp_path)[framework, name]
+    with pytest.raises(InvalidOptionError, match=f"a {name} that lives") as caught:
+        index_on_ray(
+            tmp_path,
+            make,
+            Table(framework, "", "").embeddings,
+            framework=framework,
+            address="127.0.0.1:1",  # it is not even asked
+        )
+
+    assert caught.value.option == "make_store"
+
+
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        ({"address": "ray://127.0.0.1:10001"}, "address"),
+        ({"framework": "haystack"}, "framework"),
+        ({"make_store": "postgresql://"}, "make_store"),
+        ({"make_embeddings": None}, "make_embeddings"),
+        ({"workers": 0}, "workers"),
+        ({"embedders": (2, 1)}, "embedders"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"replace": "some"}, "replace"),
+    ],
+)
+def test_options_are_checked_before_the_cluster_is_asked(options, option):
+    table = Table("langchain", "nobody@127.0.0.1:1/none", "none")
+    given = {
+        "make_store": table.opened,
+        "make_embeddings": table.embeddings,
+        "framework": "langchain",
+        "address": "127.0.0.1:1",
+        **options,
+    }
+    with pytest.raises(InvalidOptionError) as caught:
+        index_on_ray([], **given)
+
+    assert caught.value.option == option
+
+
+@pytest.mark.slow
+def test_the_workers_need_no_lock_and_a_second_run_waits_for_all(table, address):
+    """The run of this process holds the store's lock while its workers write."""
+    from oprag.indexing.locking import only_run
+
+    many = table("langchain")
+    target = many.opened(many.embeddings())
+    store = ADAPTERS["langchain"].chunk_store(target)
+    free = []
+
+    def told(documents, total, chunks):
+        with pytest.raises(IndexingError, match="Another run"):
+            only_run(store, target, patience=0).__enter__()
+        free.append(documents)
+
+    index_on_ray(
+        [*pages("langchain", 4)],
+        many.opened,
+        many.embeddings,
+        framework="langchain",
+        address=address,
+        show_progress=told,
+    )
+    assert free
+
+
+def test_a_file_that_could_not_be_read_keeps_what_it_may_be_a_new_name_of(
+    table, address
+):
+    many = table("langchain")
+    together(many, [*pages("langchain", 4)], address)
+    error = UnreadableFileError("no access", path="new.pdf", reason="no access")
+    error.__cause__ = PermissionError()
+    given = [*pages("langchain", 3), SkippedFile("new.pdf", error)]
+
+    with pytest.warns(OpragWarning, match="Not given, and kept"):
+        report = together(many, given, address, remove_missing=True)
+
+    assert report.kept == ("3.pdf",)
+    assert len(report.unchanged) == 3
