@@ -3,9 +3,10 @@
     python -m benchmarks.scale --documents 400 --json benchmarks/scale.json
 
 A local cluster of one node and PostgreSQL on loopback (`tests.stores.servers`). An
-embedding waits as a remote service does and computes nothing. A run is timed from the
-first block that is embedded to the last one, so that the seconds in which actors start
-are told by themselves. The largest memory of a worker is that of its whole life.
+embedding waits as a remote service does and computes nothing. Each embedder gets as
+many documents, however many there are. Their rate is that of the time in which all of
+them work: from when the last one has begun to when the first one has no more. What they
+take of it without waiting is oprag's own share: to split, compare, send and write.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ _BATCH = 32
 def main() -> None:
     """Run all parts, print the figures, and write them down."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=400, help="of ten chunks")
-    parser.add_argument("--seconds", type=float, default=2.0, help="a batch waits")
+    parser.add_argument(
+        "--documents", type=int, default=50, help="of ten chunks, for each embedder"
+    )
+    parser.add_argument("--seconds", type=float, default=4.0, help="a batch waits")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--only", choices=["scaling", "memory"])
     parser.add_argument("--json", type=Path)
@@ -77,30 +80,30 @@ class _Bench:
             connection.execute("CREATE EXTENSION vector")
 
     def scaling(self, documents: int, seconds: float, workers: int) -> dict[str, Any]:
-        """Seconds by embedders, against those of one, and without any waiting."""
-        folder = write(self._place / f"texts{documents}", documents)
-        times = {n: self._run(folder, seconds, n, workers)[0] for n in _EMBEDDERS}
-        own = self._run(folder, 0, 1, workers)[0]
+        """Chunks per second by embedders, and without any waiting."""
+        rates = {
+            n: self._run(documents * n, seconds, n, workers)[0] for n in _EMBEDDERS
+        }
+        own = self._run(documents * _EMBEDDERS[-1], 0, 1, workers)[0]
         return {
-            "seconds": {n: round(took, 1) for n, took in times.items()},
+            "chunks_per_second": {n: round(rate, 2) for n, rate in rates.items()},
             "share_of_linear": {
-                n: round(times[1] / took / n, 3) for n, took in times.items()
+                n: round(rate / rates[1] / n, 3) for n, rate in rates.items()
             },
-            "own_seconds": round(own, 1),
-            "own_chunks_per_second": round(documents * 10 / own),
+            "own_chunks_per_second": round(own),
         }
 
     def memory(self, documents: int) -> dict[str, Any]:
         """Largest worker of each kind, in MiB, at n documents and at ten times n."""
-        found = {}
-        for number in (documents, 10 * documents):
-            folder = write(self._place / f"texts{number}", number)
-            found[number] = self._run(folder, 0, 1, 1)[1]
-        return found
+        return {
+            number: self._run(number, 0, 1, 1)[1]
+            for number in (documents, 10 * documents)
+        }
 
     def _run(
-        self, folder: Path, seconds: float, embedders: int, workers: int
+        self, documents: int, seconds: float, embedders: int, workers: int
     ) -> tuple[float, dict[str, int]]:
+        folder = write(self._place / f"texts{documents}", documents)
         counted = Path(tempfile.mkdtemp(dir=self._place))
         name = f"t{uuid.uuid4().hex}"
         table = Table("langchain", self._database, name, seconds, counted).made()
@@ -116,8 +119,19 @@ class _Bench:
                 embedders=embedders,
                 show_progress=False,
             )
-        moments = [path.stat().st_mtime for path in counted.iterdir()]
-        return max(moments) - min(moments) + seconds, largest
+        return _rate(counted), largest
+
+
+def _rate(counted: Path) -> float:
+    """Chunks per second while all embedders work."""
+    calls: dict[str, list[tuple[float, int]]] = {}
+    for path in counted.iterdir():
+        process, moment = path.name.split("-")
+        calls.setdefault(process, []).append((int(moment) / 1e9, int(path.read_text())))
+    begin = max(min(of_one)[0] for of_one in calls.values())
+    end = min(max(of_one)[0] for of_one in calls.values())
+    done = [n for of_one in calls.values() for t, n in of_one if begin < t <= end]
+    return sum(done) / (end - begin)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ class WordEmbeddings(Embeddings):
 
     Args:
         seconds: How long a call takes, as that of a remote service.
-        counted: A folder in which each call leaves a file with the number of its texts.
+        counted: A folder in which each call leaves a file, named by process and time,
+            with the number of its texts.
     """
 
     def __init__(self, seconds: float = 0, counted: Path | None = None) -> None:
@@ -33,7 +35,7 @@ class WordEmbeddings(Embeddings):
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         time.sleep(self.seconds)
         if self.counted:
-            name = f"{time.time_ns()}-{id(texts)}"
+            name = f"{os.getpid()}-{time.time_ns()}"
             (self.counted / name).write_text(str(len(texts)))
         return [word_vector(text) for text in texts]
 
