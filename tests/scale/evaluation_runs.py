@@ -155,15 +155,21 @@ class Script:
         self.act: Callable[[Request, int], None] = lambda *_: None
         self.requests = 0
         self.together = 0
-        """Workers that have to ask before one gets a reply: so all take part."""
+        """Workers that have to ask before one gets a reply: so all take part. 0 where
+        they did not come in two minutes."""
         self._workers: set[str] = set()
+
+    def _all_asked(self) -> bool:
+        return len(self._workers) >= self.together
 
     def __call__(self, request: Request) -> Reply:
         with self._asked:
             self.requests += 1
             self._workers.add(request.headers.get("x-worker", ""))
             self._asked.notify_all()
-            self._asked.wait_for(lambda: len(self._workers) >= self.together, 120)
+            if not self._asked.wait_for(self._all_asked, 120):
+                self.together = 0
+                self._asked.notify_all()
             self.act(request, self.requests)
         return answer(request)
 

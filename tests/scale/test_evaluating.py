@@ -68,6 +68,7 @@ def test_any_number_of_workers_writes_what_one_process_writes(
     script.together = workers
     report = evaluate(tmp_path, served[1], ray=ray, workers=workers)
 
+    assert script.together == workers
     assert report.complete
     assert files(tmp_path / "run") == whole
     assert script.requests == CALLS  # what is made of a document is made once
