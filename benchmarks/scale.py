@@ -119,7 +119,9 @@ class _Bench:
                 embedders=embedders,
                 show_progress=False,
             )
-        return _rate(counted), largest
+        rate = _rate(counted)
+        print(f"{embedders} embedders: {rate:.1f} chunks per second", flush=True)
+        return rate, largest
 
 
 def _rate(counted: Path) -> float:

@@ -12,8 +12,8 @@ from oprag.scale.blocks import packed
 
 _TEXT, _METADATA = "text", "metadata"
 """Columns of a Dataset; every other one is metadata too."""
-_CHUNK = 400
-"""Characters that a chunk has, about."""
+_CHUNK = 300
+"""Characters of a chunk: somewhat few, so that a block is embedded by one call."""
 
 
 class Fed(NamedTuple):

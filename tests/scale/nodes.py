@@ -15,7 +15,8 @@ _STORE = 100 * 2**20
 os.environ.update(
     RAY_USAGE_STATS_ENABLED="0",
     RAY_enable_metrics_collection="0",
-    RAY_worker_niceness="0",  # or whatever else runs here takes all of the time
+    RAY_raylet_start_wait_time_s="120",  # what else runs here may take all of the time
+    RAY_worker_niceness="0",  # the same
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import uuid
 import warnings
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 import ray
 
 from oprag.errors import (
+    ClusterError,
     DuplicateDocumentError,
     IndexingError,
     InvalidOptionError,
@@ -375,3 +377,25 @@ def test_a_file_that_could_not_be_read_keeps_what_it_may_be_a_new_name_of(
 
     assert report.kept == ("3.pdf",)
     assert len(report.unchanged) == 3
+
+
+def test_a_worker_that_cannot_open_the_store_is_told_by_its_last_words(table, address):
+    many, here = table("langchain"), os.getpid()
+
+    def make_store(embeddings):
+        if os.getpid() != here:
+            message = f"no route to {many.database}"
+            raise OSError(message)
+        return many.opened(embeddings)
+
+    with pytest.raises(ClusterError, match="finish the run: OSError: no route to") as e:
+        index_on_ray(
+            [*pages("langchain", 1)],
+            make_store,
+            many.embeddings,
+            framework="langchain",
+            address=address,
+        )
+
+    assert e.value.address == address
+    assert "\n" not in str(e.value)
