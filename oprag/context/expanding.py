@@ -49,8 +49,9 @@ class _Lending(NamedTuple):
 _LENDING = _Lending(0.5, 4)
 _LENDING_OF_FEW = _Lending(0.3, 1)
 """Where few candidates fit into the budget: what stands beside the best would take the
-place of the second best. At 1,500 tokens LangChain's recursive chunks, fused, hold 3.8
-points more of one set's evidence with it and 4.6 less of another's."""
+place of the second best. At 1,500 tokens LangChain's recursive chunks, fused, hold 82.4
+instead of 78.5 % of covidqa's evidence with it (83.5 by rank), and 30.7 instead of 37.2
+of qmsum's (14.8 by rank)."""
 _FEW = 10
 """Fewer candidates of the usual length are few."""
 _CHARACTERS = 4
