@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import pickle
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
-from oprag.calls import said_by
+from oprag.calls import carried, redacted
 from oprag.errors import ClusterError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.models import Call, Completion, Model
@@ -88,7 +87,7 @@ class WorkerRequests:
         except _FailedThereError:
             reply = Reply()
         except Exception as error:  # noqa: BLE001 -- the worker raises it
-            reply = Reply(error=_sendable(error))
+            reply = Reply(error=carried(redacted(error, ())))
         self._reply(wanted.number, reply)
         self._open.pop(wanted.number)
         self._under_way.pop(wanted.number, None)
@@ -135,12 +134,3 @@ class _ModelThere(Model):
             ClusterError: The worker is gone.
         """
         return await self._there(call.max_output_tokens)
-
-
-def _sendable(error: Exception) -> Exception:
-    """Return the error, or what it says where it cannot be pickled."""
-    try:
-        pickle.loads(pickle.dumps(error))  # noqa: S301 -- what stood here a moment ago
-    except Exception:  # noqa: BLE001 -- a class may do anything there
-        return RuntimeError(said_by(error))
-    return error
