@@ -18,7 +18,8 @@ from oprag.cli.embedding_models import (
     load_embedding_model,
     packaged_weights,
 )
-from oprag.cli.index import COLLECTION, in_options, quietly, tell_report, to_index
+from oprag.cli.index import COLLECTION, to_index
+from oprag.cli.index_telling import in_options, quietly, tell_report
 from oprag.cli.progress import indexing_bar
 from oprag.cli.telling import told
 from oprag.errors import IndexingError, InvalidOptionError, OpragError

@@ -5,13 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import shutil
 import tempfile
 import time
-import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -22,15 +19,15 @@ from langchain_core.documents import Document
 from rich.console import Console
 
 from langchain_oprag import OffsetSentenceSplitter, index_documents
-from oprag.calls import ReplyFilter, said_by, secrets_of
 from oprag.cli.chroma_directory import only_collection
 from oprag.cli.embedding_models import SentenceTransformerEmbeddings
+from oprag.cli.index_telling import failed_line, in_options, quietly, tell_report
 from oprag.cli.progress import indexing_bar
 from oprag.cli.telling import note
-from oprag.errors import IndexingError, InvalidOptionError, OpragError, OpragWarning
+from oprag.errors import IndexingError, InvalidOptionError
 from oprag.evaluation.files import FilesRead, FileText
 from oprag.evaluation.safe_files import write_whole
-from oprag.indexing import FailedDocument, IndexingReport, RemoveMissing, SkippedFile
+from oprag.indexing import IndexingReport, RemoveMissing, SkippedFile
 
 _Store = TypeVar("_Store", bound=Chroma)
 
@@ -40,24 +37,6 @@ _FORMAT = 2
 COLLECTION = "oprag"
 _BATCH = 64
 """Chunks embedded and written at once, between two reports of progress."""
-
-_TOLD_OTHERWISE = (
-    r"[\d,]+ failed: ",
-    "The store also holds ",
-    "Not given, and kept",
-    "Nothing was indexed, ",
-)
-"""How warnings begin of which the report is told."""
-_OPTIONS = {
-    'remove_missing="all"': "--remove-missing all",
-    "remove_missing=True": "--remove-missing yes",
-    "; report.failed has the error of each": "",
-    " The last error is .*": "",
-    "indexed from '.*": "by a run that named other FILEs, and this one does not "
-    "replace it. Name the same FILEs as in that run, or another --collection.",
-}
-"""What messages of `index_documents` say, and what the command line calls it. Each
-error was told before."""
 
 _PROBE = "In the beginning the author put the end at the end."
 """Embedded to tell whether a model of the same name still is the same model."""
@@ -177,15 +156,6 @@ def fill(
             batch_size=_BATCH,
             show_progress=told,
         )
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Let no warning tell what the report of a run is told of as well."""
-    with warnings.catch_warnings():
-        for told_otherwise in _TOLD_OTHERWISE:
-            warnings.filterwarnings("ignore", told_otherwise, OpragWarning)
-        yield
 
 
 def _fingerprint(documents: Sequence[Document], model: str) -> str:
@@ -360,49 +330,6 @@ def to_index(read: FilesRead) -> list[Any]:
     return given
 
 
-def tell_report(report: IndexingReport, place: str) -> None:
-    """Tell what could not be done, and what else is in the store.
-
-    Args:
-        report: What was done.
-        place: The store, as the subject of a sentence.
-    """
-    for failed in report.failed:
-        note(f"Not indexed: {failed_line(failed)}")
-    if report.kept:
-        note(
-            f"Gone, and kept: {', '.join(report.kept)}. Other files could not be read "
-            "or indexed, and may be the same by a new name. The next run without such "
-            "removes them; --remove-missing all does in any case."
-        )
-    if report.foreign:
-        listed = ", ".join(report.foreign)
-        note(
-            f"{place} also holds {report.chunks_foreign:,} other chunks of these "
-            f"files, which searches find as well: {listed}"
-        )
-
-
-def in_options(message: str) -> str:
-    """Say what the library says in the options of the command line."""
-    for written, option in _OPTIONS.items():
-        message = re.sub(written, option, message)
-    return message
-
-
 def as_documents(texts: Sequence[FileText]) -> list[Document]:
     """Return the texts as LangChain's documents, one per page."""
     return [Document(each.text, metadata=each.metadata) for each in texts]
-
-
-def failed_line(failed: FailedDocument) -> str:
-    """Say which document failed, and why."""
-    said = failure_of(failed)
-    return said if failed.name in said else f"{failed.name}: {said}"
-
-
-def failure_of(failed: FailedDocument) -> str:
-    """Say why a document failed, without secrets."""
-    own = isinstance(failed.error, OpragError)
-    said = in_options(str(failed.error)) if own else said_by(failed.error)
-    return ReplyFilter(secrets_of()).whole(said)

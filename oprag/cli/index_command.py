@@ -115,7 +115,8 @@ def index(
     from oprag.cli.clustered import index_together, server_store
     from oprag.cli.display import make_console
     from oprag.cli.embedding_models import load_model
-    from oprag.cli.index import failed_line, index_into, index_texts
+    from oprag.cli.index import index_into, index_texts
+    from oprag.cli.index_telling import failed_line
     from oprag.cli.options import cache_folder
     from oprag.cli.searching import index_label, read_told
 
@@ -195,7 +196,7 @@ def _where(made: Index) -> dict[str, Any]:
 
 
 def _values(report: IndexingReport, read: FilesRead) -> dict[str, Any]:
-    from oprag.cli.index import failure_of
+    from oprag.cli.index_telling import failure_of
 
     lists = ("added", "updated", "unchanged", "removed", "empty", "foreign")
     counts = ("chunks_added", "chunks_deleted", "chunks_unchanged", "chunks_foreign")

@@ -156,7 +156,8 @@ def open_library(
     """
     from chromadb.api.shared_system_client import SharedSystemClient
 
-    from oprag.cli.index import as_documents, failed_line, open_chroma, open_index
+    from oprag.cli.index import as_documents, open_chroma, open_index
+    from oprag.cli.index_telling import failed_line
     from oprag.cli.searching import index_label, read_told
 
     # Chroma keeps what it has read of a directory, whoever writes to it.

@@ -9,7 +9,8 @@ from threading import Lock, Thread
 from typing import NamedTuple
 
 from oprag.cli.candidates import Candidates, candidates_of
-from oprag.cli.index import Index, failed_line
+from oprag.cli.index import Index
+from oprag.cli.index_telling import failed_line
 from oprag.cli.options import SearchOptions
 from oprag.cli.play.reading import Shelf, read_shelf
 from oprag.cli.play.workshop import Workshop
