@@ -1,21 +1,27 @@
-"""Indexing on Ray: how it scales with embedders, its own share, and its memory.
+"""Indexing on Ray: how it scales with embedders, its own share, its memory; the index.
 
     python -m benchmarks.scale --documents 400 --json benchmarks/scale.json
+    python -m benchmarks.scale --only index --documents 20000 --data DATA
 
 A local cluster of one node and PostgreSQL on loopback (`tests.stores.servers`). An
 embedding waits as a remote service does and computes nothing. Each embedder gets as
 many documents, however many there are. Their rate is that of the time in which all of
 them work: from when the last one has begun to when the first one has no more. What they
 take of it without waiting is oprag's own share: to split, compare, send and write.
+
+The second indexes texts of public sets, each many times under other names, in one
+process and on a cluster of two nodes, and compares every row of the two tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import tempfile
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +30,7 @@ from typing import Any
 
 import psutil
 
+from langchain_oprag import index_documents
 from oprag.scale import index_on_ray
 from tests.scale.corpus import write
 from tests.scale.nodes import cluster_of
@@ -32,6 +39,8 @@ from tests.stores.servers import HOST, SUPERUSER, postgres_server
 
 _EMBEDDERS = (1, 4, 16)
 _BATCH = 32
+_LENGTH = 5_500
+"""Characters of a text: about fifteen chunks."""
 
 
 def main() -> None:
@@ -42,7 +51,8 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=4.0, help="a batch waits")
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--only", choices=["scaling", "memory"])
+    parser.add_argument("--only", choices=["scaling", "memory", "index"])
+    parser.add_argument("--data", type=Path, help="sets of documents, for `index`")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     figures: dict[str, Any] = {
@@ -54,14 +64,16 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as place,
         postgres_server() as port,
-        cluster_of(1, 8) as cluster,
+        cluster_of(*((2, 2) if given.only == "index" else (1, 8))) as cluster,
     ):
         bench = _Bench(f"{SUPERUSER}@{HOST}:{port}/postgres", cluster.address, place)
-        if given.only != "memory":
+        if given.only == "index":
+            figures["index"] = bench.index(given.documents, given.data, given.workers)
+        if given.only in {None, "scaling"}:
             figures["scaling"] = bench.scaling(
                 given.documents, given.seconds, given.workers
             )
-        if given.only != "scaling":
+        if given.only in {None, "memory"}:
             figures["memory"] = bench.memory(given.documents)
     figures["load_after"] = os.getloadavg()[0]
     print(json.dumps(figures, indent=2))
@@ -100,6 +112,64 @@ class _Bench:
             for number in (documents, 10 * documents)
         }
 
+    def index(self, documents: int, data: Path, workers: int) -> dict[str, Any]:
+        """What one process makes of texts, and the cluster."""
+        folder = _texts(data, self._place / "texts", documents)
+        found: dict[str, Any] = {}
+        for name in ("process", "cluster"):
+            table = self._indexed(name)
+            began = time.monotonic()
+            if name == "process":
+                report = index_documents(
+                    folder, table.opened(table.embeddings()), show_progress=False
+                )
+            else:
+                report = index_on_ray(
+                    folder,
+                    table.opened,
+                    table.embeddings,
+                    framework="langchain",
+                    address=self._address,
+                    workers=workers,
+                    show_progress=False,
+                )
+            found[name] = {
+                "seconds": round(time.monotonic() - began),
+                "report": str(report),
+                **self._digest(name),
+            }
+            print(name, found[name], flush=True)
+        process, cluster = ({**f, "seconds": 0} for f in found.values())
+        return {**found, "equal": process == cluster}
+
+    def _indexed(self, name: str) -> Table:
+        """An empty table that finds the chunks of a document by an index."""
+        import psycopg
+
+        table = Table("langchain", self._database, name).made()
+        with psycopg.connect(f"postgresql://{self._database}") as connection:
+            connection.execute(
+                f"CREATE INDEX ON {name} ((langchain_metadata->>'doc_key'))"
+            )
+        return table
+
+    def _digest(self, name: str) -> dict[str, Any]:
+        """How many rows there are, and a hash of all that stands in them."""
+        import psycopg
+
+        rows, digest = 0, hashlib.sha256()
+        columns = "langchain_id, content, langchain_metadata::text, embedding::text"
+        with (
+            psycopg.connect(f"postgresql://{self._database}") as connection,
+            connection.cursor("rows") as cursor,
+        ):
+            asked = f"SELECT {columns} FROM {name} ORDER BY langchain_id"  # noqa: S608 -- our own names
+            cursor.execute(asked)
+            for row in cursor:
+                rows += 1
+                digest.update(repr(row).encode())
+        return {"chunks": rows, "sha256": digest.hexdigest()}
+
     def _run(
         self, documents: int, seconds: float, embedders: int, workers: int
     ) -> tuple[float, dict[str, int]]:
@@ -122,6 +192,23 @@ class _Bench:
         rate = _rate(counted)
         print(f"{embedders} embedders: {rate:.1f} chunks per second", flush=True)
         return rate, largest
+
+
+def _texts(data: Path, folder: Path, documents: int) -> Path:
+    """Write so many texts: the documents of all sets in parts, again and again."""
+    folder.mkdir()
+    parts = [
+        text[at : at + _LENGTH]
+        for file in sorted(data.glob("*/docs.jsonl"))
+        for line in file.read_text("utf-8").split("\n")
+        if line
+        for text in [json.loads(line)["text"]]
+        for at in range(0, len(text), _LENGTH)
+    ]
+    for number in range(documents):
+        text = parts[number % len(parts)]
+        (folder / f"{number:06}.txt").write_text(text, encoding="utf-8")
+    return folder
 
 
 def _rate(counted: Path) -> float:

@@ -46,9 +46,11 @@ from oprag.errors import (
 )
 from oprag.metadata import DOC_KEY, RANK
 from oprag.positions import (
+    SoundChunks,
     check_positions,
     read_chunks,
     read_documents,
+    sound_chunks,
     within_one_version,
     without_duplicates,
 )
@@ -219,7 +221,7 @@ def _by_steps(
     try:
         brought = ALONE_RANKS
         if neighbours is ALONE:
-            chunks = prepared_chunks(hits, options)
+            chunks = _sound(hits, options) or prepared_chunks(hits, options)
         else:
             chunks, _ = _checked_chunks(hits, options, alone=False)
             count = len(hits) - len(neighbours.brought_by)
@@ -278,7 +280,7 @@ def _without_doubtful_places(
 
 def _made(
     hits: Sequence[Hit],
-    chunks: list[Chunk],
+    chunks: Sequence[Chunk],
     options: ContextOptions,
     sent_text: SentText | None,
     *,
@@ -295,7 +297,8 @@ def _made(
     left_out = len(best) < len(own)
     if brought:
         kept = {chunk.rank for chunk in best} if left_out else {*brought.values()}
-        best = best + [c for c in chunks[len(own) :] if brought[c.rank] in kept]
+        beside = [c for c in chunks[len(own) :] if brought[c.rank] in kept]
+        best = [*best, *beside]
     budget = options.token_budget or options.needed_budget()
     if budget is None:
         read = _before(best, read, used_all=not left_out)
@@ -386,6 +389,17 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     """
     chunks, fused = _checked_chunks(hits, options)
     return chunks if fused else _ranked(chunks, options)[0]
+
+
+def _sound(hits: Sequence[Hit], options: ContextOptions) -> SoundChunks | None:
+    """The same as `prepared_chunks`, where there is nothing to decide."""
+    told = options.document_key, options.position_keys
+    if told != (None, None) or options.missing_position == "locate" or not hits:
+        return None
+    # Mostly the first tells: chunks of other splitters have no document key, and
+    # results of another component keep the ranks that they have.
+    first = hits[0].metadata
+    return sound_chunks(hits) if DOC_KEY in first and RANK not in first else None
 
 
 def _checked_chunks(

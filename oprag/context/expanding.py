@@ -20,6 +20,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import accumulate
+from operator import sub
 from statistics import median_high
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from oprag.chunk import Chunk
 from oprag.context.merging import SourceText
 from oprag.context.pieces import Line, PieceChunks, cut_into_lines
 from oprag.context.selection import LONG_TOKEN
+from oprag.positions import SoundChunks
 
 # Chosen on five public question sets by leaving out one at a time (misses at six
 # budgets, mean of the sets): 10.8 %, where the best lender alone, as far as three
@@ -103,10 +105,13 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
-    given = [chunk.rank for chunk in chunks]
-    if given != sorted({*given}):
-        chunks = sorted(chunks, key=_in_one_order)
-    lengths = [len(chunk.text) for chunk in chunks]
+    if not isinstance(chunks, SoundChunks):
+        given = [chunk.rank for chunk in chunks]
+        if given != sorted({*given}):
+            chunks = sorted(chunks, key=_in_one_order)
+        lengths = [len(chunk.text) for chunk in chunks]
+    else:
+        lengths = [*map(sub, chunks.ends, chunks.starts)]
     # What fits as it is stays so: a context that is arranged again does not change.
     long, lending = math.inf, _LENDING
     if sum(lengths) > LONG_TOKEN * budget:
@@ -139,11 +144,12 @@ def _in_one_order(chunk: Chunk) -> tuple[object, ...]:
 
 def _worths(line: Line, hits: float, lending: _Lending) -> list[float]:
     worths = [0.0] * len(line.starts)
-    for chunk, first, last in line.covered():
-        if chunk.rank >= hits:
+    for rank, first, last in line.covered():
+        if rank >= hits:
             break
-        worth = 1 / (_HEAD + chunk.rank)
-        for number in range(first, last):
+        worth = 1 / (_HEAD + rank)
+        worths[first] += worth
+        for number in range(first + 1, last):
             worths[number] += worth
     lent = _lent(line, min(hits, _N_LENDING), lending)
     for number, shares in lent.items():
@@ -161,8 +167,7 @@ def _lent(line: Line, below: float, lending: _Lending) -> dict[int, list[float]]
         return {}
     middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
     lent: defaultdict[int, list[float]] = defaultdict(list)
-    for chunk, first, last in line.covered():
-        rank = chunk.rank
+    for rank, first, last in line.covered():
         if rank >= below:
             break
         start, end = starts[first], ends[last - 1]
@@ -179,7 +184,9 @@ def _lent(line: Line, below: float, lending: _Lending) -> dict[int, list[float]]
 
 def _away(line: Line, number: int) -> float:
     """How far a piece stands from the candidate nearest to it."""
-    start, end = line.best[number].span or (0, 0)
+    start, end = (
+        side[line.best[number]] for side in (line.given.starts, line.given.ends)
+    )
     return max(line.starts[number] - end, start - line.ends[number])
 
 

@@ -14,19 +14,55 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import sub
-from typing import overload
+from typing import NamedTuple, overload
 
 from oprag.chunk import Chunk, Span
 from oprag.context.merging import SourceText, proved_source
 from oprag.metadata import OF_ONE_TEXT
+from oprag.positions import SoundChunks
 
+_NONE = -1
+"""In the place of a candidate's number: there is none."""
 _PARTS = 3
 """A long candidate falls into more pieces than this."""
 _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
+
+
+class Candidates(NamedTuple):
+    """Columns of what is known of candidates, best first."""
+
+    chunks: Sequence[Chunk]
+    """The candidates themselves."""
+    ranks: Sequence[int]
+    """The rank of each."""
+    scopes: Sequence[Hashable]
+    """What those have in common that may be neighbours of one another."""
+    starts: Sequence[float]
+    """Where each begins: a character, or the ordinal where there is only this."""
+    ends: Sequence[float]
+    """Where it ends, exclusive."""
+
+    @classmethod
+    def of(cls, chunks: Sequence[Chunk]) -> Candidates:
+        """Read them."""
+        if isinstance(chunks, SoundChunks):
+            return cls(chunks, chunks.ranks, chunks.scopes, chunks.starts, chunks.ends)
+        spans = [_place(chunk) for chunk in chunks]
+        return cls(
+            chunks,
+            [chunk.rank for chunk in chunks],
+            [_scope(chunk) for chunk in chunks],
+            [start for start, _ in spans],
+            [end for _, end in spans],
+        )
+
+    def sliceable(self, number: int) -> bool:
+        """Whether parts of one can be told by their characters."""
+        return isinstance(self.chunks, SoundChunks) or _sliceable(self.chunks[number])
 
 
 @dataclass(slots=True)
@@ -40,16 +76,18 @@ class Line:
     """Where each begins: characters, or the ordinal where there are only these."""
     ends: Sequence[float]
     """Where it ends, exclusive."""
-    best: Sequence[Chunk]
+    best: Sequence[int]
     """The best candidate it is in; for text of the full document the nearest one."""
-    whole: Sequence[Chunk | None]
-    """The candidate that is just this text."""
-    candidates: Sequence[Chunk]
-    """Best first."""
+    whole: Sequence[int]
+    """The candidate that is just this text; -1 for none."""
+    members: Sequence[int]
+    """The candidates of the line, best first."""
     firsts: Sequence[int]
     """The first piece that each candidate covers."""
     lasts: Sequence[int]
     """One past the last."""
+    given: Candidates
+    """Those of all lines, by whose numbers a line knows its own."""
     max_gap: int = 0
     """Characters between two pieces that still touch."""
     source: str | None = None
@@ -59,23 +97,25 @@ class Line:
 
     def ranks(self) -> list[int]:
         """For each piece, the rank of the candidate that it is made of."""
+        ranks = self.given.ranks
         pairs = zip(self.whole, self.best, strict=True)
-        return [(whole or best).rank for whole, best in pairs]
+        return [ranks[best if whole == _NONE else whole] for whole, best in pairs]
 
     def chunk(self, number: int) -> Chunk:
         """A piece as a chunk: the candidate itself where it is the whole of it."""
-        whole, best = self.whole[number], self.best[number]
-        if whole is not None:
-            return whole
+        if self.whole[number] != _NONE:
+            return self.given.chunks[self.whole[number]]
+        best = self.given.chunks[self.best[number]]
         start, end = int(self.starts[number]), int(self.ends[number])
         if self.source is not None and number in self.beside:
             return slice_of(best, self.source[start:end], start, end)
         offset = start - (best.span or Span(0, 0)).start
         return slice_of(best, best.text[offset : offset + end - start], start, end)
 
-    def covered(self) -> Iterator[tuple[Chunk, int, int]]:
-        """Each candidate, best first, with the pieces it covers: first, last + 1."""
-        return zip(self.candidates, self.firsts, self.lasts, strict=True)
+    def covered(self) -> Iterator[tuple[int, int, int]]:
+        """The rank of each candidate, best first, and its pieces: first, last + 1."""
+        ranks = map(self.given.ranks.__getitem__, self.members)
+        return zip(ranks, self.firsts, self.lasts, strict=True)
 
     def touching(self) -> list[bool]:
         """For each piece, whether it follows the piece before without a gap."""
@@ -139,15 +179,33 @@ def cut_into_lines(
         InvalidSpanError: A candidate's text does not stand in the full text where
             its span says.
     """
-    groups: defaultdict[tuple[object, ...], list[Chunk]] = defaultdict(list)
-    for chunk in chunks:
-        groups[_scope(chunk)].append(chunk)
+    groups: defaultdict[Hashable, list[int]] = defaultdict(list)
+    given = Candidates.of(chunks)
+    if source_text is not None:  # with which all are compared
+        given = given._replace(chunks=[*chunks])
+    for number, scope in enumerate(given.scopes):
+        groups[scope].append(number)
     return [
-        _line_of_spans(members, max_gap, source_text, room, long)
-        if _sliceable(members[0])
-        else _line_of_ordinals(members)
+        _line_of_spans(
+            given,
+            members,
+            max_gap=max_gap,
+            source_text=source_text,
+            room=room,
+            long=long,
+        )
+        if given.sliceable(members[0])
+        else _line_of_ordinals(given, members)
         for members in groups.values()
     ]
+
+
+def _place(chunk: Chunk) -> tuple[float, float]:
+    """The span, or the ordinal as one of length 1."""
+    if _sliceable(chunk):
+        return chunk.span or Span(0, 0)
+    at = chunk.position[-1] if chunk.position else 0
+    return at, at + 1
 
 
 def _sliceable(chunk: Chunk) -> bool:
@@ -163,65 +221,75 @@ def _scope(chunk: Chunk) -> tuple[object, ...]:
     return chunk.document, "ordinals", chunk.position[:-1]
 
 
-def _line_of_ordinals(chunks: Sequence[Chunk]) -> Line:
-    def place(chunk: Chunk) -> float:
-        return chunk.position[-1] if chunk.position else 0
-
-    order = sorted(range(len(chunks)), key=lambda number: place(chunks[number]))
-    pieces = [chunks[number] for number in order]
-    starts = [place(chunk) for chunk in pieces]
-    ends = [start + 1 for start in starts]
-    firsts = sorted(range(len(chunks)), key=order.__getitem__)
-    lasts = [first + 1 for first in firsts]
-    return Line(starts, ends, pieces, pieces, chunks, firsts, lasts)
+def _line_of_ordinals(given: Candidates, members: Sequence[int]) -> Line:
+    pieces = sorted(members, key=given.starts.__getitem__)
+    at = {number: place for place, number in enumerate(pieces)}
+    firsts = [at[number] for number in members]
+    return Line(
+        starts=[given.starts[number] for number in pieces],
+        ends=[given.ends[number] for number in pieces],
+        best=pieces,
+        whole=pieces,
+        members=members,
+        firsts=firsts,
+        lasts=[first + 1 for first in firsts],
+        given=given,
+    )
 
 
 def _line_of_spans(
-    chunks: Sequence[Chunk],
+    given: Candidates,
+    members: Sequence[int],
+    *,
     max_gap: int,
     source_text: SourceText | None,
     room: float,
     long: float,
 ) -> Line:
-    source = None if source_text is None else proved_source(chunks, source_text)
-    spans = [chunk.span or Span(0, 0) for chunk in chunks]
-    starts, ends = [span[0] for span in spans], [span[1] for span in spans]
-    longest = max(map(sub, ends, starts))
+    source = None
+    if source_text is not None:
+        source = proved_source([given.chunks[n] for n in members], source_text)
+    starts = [given.starts[number] for number in members]
+    ends = [given.ends[number] for number in members]
+    longest = int(max(map(sub, ends, starts)))
     places = {*starts, *ends}
     if longest > long:
-        places.update(_within(chunks, long))
+        places.update(_within(given, members, long))
     cuts = sorted(places)
-    numbers = {place: number for number, place in enumerate(cuts)}
-    firsts, lasts = [numbers[at] for at in starts], [numbers[at] for at in ends]
-    best: list[Chunk | None] = [None] * len(cuts)
-    whole: list[Chunk | None] = [None] * len(cuts)
-    for chunk, first, last in zip(
-        reversed(chunks), reversed(firsts), reversed(lasts), strict=True
+    numbers = dict(zip(cuts, range(len(cuts)), strict=True))
+    firsts = [*map(numbers.__getitem__, starts)]
+    lasts = [*map(numbers.__getitem__, ends)]
+    best, whole = [_NONE] * len(cuts), [_NONE] * len(cuts)
+    for number, first, last in zip(
+        reversed(members), reversed(firsts), reversed(lasts), strict=True
     ):
         if last == first + 1:  # the best comes last, over all others
-            whole[first] = best[first] = chunk
+            whole[first] = best[first] = number
         else:
-            best[first:last] = [chunk] * (last - first)
+            best[first:last] = [number] * (last - first)
     # Without the gaps.
-    kept = [number for number, chunk in enumerate(best) if chunk is not None]
-    at = {number: place for place, number in enumerate(kept)}
+    kept = [place for place, number in enumerate(best) if number != _NONE]
+    at = dict(zip(kept, range(len(kept)), strict=True))
     line = Line(
-        starts=[cuts[number] for number in kept],
-        ends=[cuts[number + 1] for number in kept],
-        best=[chunk for chunk in best if chunk is not None],
-        whole=[whole[number] for number in kept],
-        candidates=chunks,
+        starts=[cuts[place] for place in kept],
+        ends=[cuts[place + 1] for place in kept],
+        best=[best[place] for place in kept],
+        whole=[whole[place] for place in kept],
+        members=members,
         firsts=[at[first] for first in firsts],
         lasts=[at[last - 1] + 1 for last in lasts],
+        given=given,
         max_gap=max_gap,
     )
-    return line if source is None else _with_gaps(line, source, longest, room)
+    if source is None:
+        return line
+    return _with_gaps(line, source, longest, room)
 
 
 def _with_gaps(line: Line, source: str, longest: int, room: float) -> Line:
     """The same with pieces of the full text between candidates and around them."""
     gaps = zip([0, *line.ends], [*line.starts, len(source)], strict=True)
-    sides = pairwise([None, *line.best, None])
+    sides = pairwise([_NONE, *line.best, _NONE])
     found = [
         piece
         for (begin, stop), near in zip(gaps, sides, strict=True)
@@ -230,8 +298,8 @@ def _with_gaps(line: Line, source: str, longest: int, room: float) -> Line:
     ]
     starts = [*line.starts, *(span.start for span, _ in found)]
     ends = [*line.ends, *(span.end for span, _ in found)]
-    best = [*line.best, *(chunk for _, chunk in found)]
-    whole = [*line.whole, *(None for _ in found)]
+    best = [*line.best, *(number for _, number in found)]
+    whole = [*line.whole, *[_NONE] * len(found)]
     order = sorted(range(len(starts)), key=starts.__getitem__)
     at = {number: place for place, number in enumerate(order)}
     return Line(
@@ -239,20 +307,22 @@ def _with_gaps(line: Line, source: str, longest: int, room: float) -> Line:
         ends=[ends[number] for number in order],
         best=[best[number] for number in order],
         whole=[whole[number] for number in order],
-        candidates=line.candidates,
+        members=line.members,
         firsts=[at[first] for first in line.firsts],
         lasts=[at[last - 1] + 1 for last in line.lasts],
+        given=line.given,
         max_gap=line.max_gap,
         source=source,
         beside={at[number] for number in range(len(line.starts), len(starts))},
     )
 
 
-def _within(chunks: Sequence[Chunk], long: float) -> Iterator[int]:
+def _within(given: Candidates, members: Sequence[int], long: float) -> Iterator[int]:
     """Where sentences of long chunks end, each some way behind the one before."""
     least = long / _PARTS
-    for chunk in chunks:
-        if len(chunk.text) > long:
+    for number in members:
+        if given.ends[number] - given.starts[number] > long:
+            chunk = given.chunks[number]
             at, last = 0, len(chunk.text)
             for match in _SENTENCE_END.finditer(chunk.text):
                 if match.end() - at >= least and last - match.end() >= least:
@@ -261,30 +331,26 @@ def _within(chunks: Sequence[Chunk], long: float) -> Iterator[int]:
 
 
 def _around(
-    source: str,
-    gap: Span,
-    ends: tuple[Chunk | None, Chunk | None],
-    length: int,
-    room: float,
-) -> Iterator[tuple[Span, Chunk]]:
+    source: str, gap: Span, ends: tuple[int, int], length: int, room: float
+) -> Iterator[tuple[Span, int]]:
     """Text between two candidates, or before the first or behind the last."""
     before, after = ends
     start, end = gap
     stretches = [gap]
     if end - start > length:
-        stop = start if before is None else int(min(start + room, end))
-        again = end if after is None else int(max(end - room, start))
+        stop = start if before == _NONE else int(min(start + room, end))
+        again = end if after == _NONE else int(max(end - room, start))
         if stop < again:
             stop = source.rfind(" ", start, stop) + 1 or stop
             again = source.find(" ", again, end) + 1 or again
             stretches = [Span(start, stop), Span(again, end)]
-    elif not room and not (before and after):
+    elif not room and _NONE in ends:
         return
     for a, b in (step for each in stretches for step in _steps(source, each, length)):
-        nearer = before if a - start <= end - b else after
-        beside = (before and after and nearer) or before or after
-        if beside is not None:
-            yield Span(a, b), beside
+        if _NONE in ends:  # at most one of the two
+            yield Span(a, b), max(ends)
+        else:
+            yield Span(a, b), before if a - start <= end - b else after
 
 
 def _steps(source: str, stretch: Span, length: int) -> Iterator[Span]:

@@ -162,7 +162,9 @@ def segment_order(
         for number, touches in enumerate(line.touching()):
             if not touches:
                 pieces.append([])
-            rank = None if number in line.beside else line.best[number].rank
+            rank = (
+                None if number in line.beside else line.given.ranks[line.best[number]]
+            )
             pieces[-1].append(_Piece(line.chunk(number), rank))
     sizes = [[max(1, cost(piece.chunk)) for piece in run] for run in pieces]
     every = sorted(size for run in sizes for size in run)

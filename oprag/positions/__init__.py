@@ -26,6 +26,7 @@ from oprag.positions.parts import (
     source_name,
 )
 from oprag.positions.reading import read_by_others, read_chunks
+from oprag.positions.sound import SoundChunks, sound_chunks
 from oprag.positions.stamping import (
     Stamp,
     qualified_name,
@@ -49,6 +50,7 @@ __all__ = [
     "MissingPosition",
     "Part",
     "PositionKeys",
+    "SoundChunks",
     "SourceText",
     "Stamp",
     "as_number",
@@ -67,6 +69,7 @@ __all__ = [
     "read_node",
     "rewritten",
     "shared_key",
+    "sound_chunks",
     "source_name",
     "splitter_settings",
     "stamp_chunks",

@@ -64,7 +64,7 @@ _ID_ATTRIBUTES = ("document_id", "file_id", "artifact_id")
 """Attributes of applications' own chunks that name a document. Not `doc_id`, which on
 LlamaIndex's documents is their own id."""
 _SPLIT_KEYS = frozenset((*PART_KEYS, *SECTION_KEYS))
-_NO_NAME = ("", "None")
+NO_NAME = ("", "None")
 """LlamaIndex writes the string "None" where a node has no source."""
 HIGHEST = 2**63 - 1
 """The highest number that a store's column of 64 bits holds."""
@@ -277,7 +277,7 @@ def _own_document(
         return None
     if found is None:
         key = metadata.get(DOC_KEY)
-        if type(key) is str and key not in _NO_NAME:
+        if type(key) is str and key not in NO_NAME:
             found = known[names] = key, named_by(*names) or key
     return found
 
@@ -301,13 +301,13 @@ def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
 def _known_key(hit: Hit) -> str | None:
     metadata = hit.metadata
     own = metadata.get(DOC_KEY)
-    if type(own) is str and own not in _NO_NAME:
+    if type(own) is str and own not in NO_NAME:
         return own
     if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
         key = _first_name(metadata.get(name) for name in NAME_KEYS)
         if key is not None:
             return key
-    if hit.document is not None and hit.document not in _NO_NAME:
+    if hit.document is not None and hit.document not in NO_NAME:
         return hit.document
     name = _first_name(metadata.get(key) for key in _ID_KEYS)
     if name is None and hit.subject is not None:
@@ -360,7 +360,7 @@ def what_was_found(hit: Hit) -> str:
 
 def _first_name(values: Any) -> str | None:
     for value in values:
-        if value is not None and (name := str(value)) not in _NO_NAME:
+        if value is not None and (name := str(value)) not in NO_NAME:
             return name
     return None
 

@@ -96,21 +96,55 @@ def read_chunks(
     for key, indexes in groups.items():
         members = [hits[index] for index in indexes]
         places = _places(members, indexes, key, position_keys, missing_position)
-        fields = zip(
-            [hit.text for hit in members],
-            repeat(key),
-            indexes,
-            *places,
-            [hit.score for hit in members],
-            repeat(None),
-            [documents[index][1] for index in indexes],
-            [hit.metadata for hit in members],
-            [hit.source for hit in members],
-            strict=False,  # what is repeated has no end
-        )
-        for index, chunk in zip(indexes, map(_AS_CHUNK, fields), strict=True):
+        named = [documents[index] for index in indexes]
+        for index, chunk in zip(
+            indexes, _made(members, indexes, named, places), strict=True
+        ):
             chunks[index] = chunk
     return [chunk for chunk in chunks if chunk is not None]
+
+
+def placed_chunks(
+    hits: Sequence[Hit],
+    ranks: Sequence[int],
+    documents: Sequence[tuple[str, str]],
+    *,
+    parts: Sequence[int | None],
+    starts: Sequence[int],
+    ends: Sequence[int],
+) -> list[Chunk]:
+    """Turn hits into chunks whose place is known.
+
+    Args:
+        hits: What they are made of.
+        ranks: The rank of each.
+        documents: Key and name of its document.
+        parts: The part that its span is relative to; None for the document.
+        starts: The first character of its span.
+        ends: One past the last.
+    """
+    return _made(hits, ranks, documents, _by_spans(parts, starts, ends))
+
+
+def _made(
+    hits: Sequence[Hit],
+    ranks: Sequence[int],
+    documents: Sequence[tuple[str, str]],
+    places: _Places,
+) -> list[Chunk]:
+    fields = zip(
+        [hit.text for hit in hits],
+        [key for key, _ in documents],
+        ranks,
+        *places,
+        [hit.score for hit in hits],
+        repeat(None),
+        [name for _, name in documents],
+        [hit.metadata for hit in hits],
+        [hit.source for hit in hits],
+        strict=False,  # what is repeated has no end
+    )
+    return list(map(_AS_CHUNK, fields))
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
@@ -228,10 +262,7 @@ def _places_of_spans(
     ends = [end for end in as_numbers(values) if end is not None]
     if len(begins) == len(ends) == len(hits) and all(map(le, begins, ends)):
         # Mostly so, and sooner than one by one.
-        before = [part or 0 for part in parts]
-        positions = list(zip(before, begins, ends, strict=True))
-        spans = list(map(_AS_SPAN, zip(begins, ends, strict=True)))
-        return _Places(positions, spans, parts)
+        return _by_spans(parts, begins, ends)
     found = [
         None if start is None else Span(start, _end_at(end, start, hit, document))
         for hit, start, end in zip(hits, starts, values, strict=True)
@@ -244,6 +275,15 @@ def _places_of_spans(
         found,
         parts,
     )
+
+
+def _by_spans(
+    parts: Sequence[int | None], starts: Sequence[int], ends: Sequence[int]
+) -> _Places:
+    before = [part or 0 for part in parts]
+    positions = list(zip(before, starts, ends, strict=True))
+    spans = list(map(_AS_SPAN, zip(starts, ends, strict=True)))
+    return _Places(positions, spans, parts)
 
 
 def _raw(hits: Sequence[Hit], key: str) -> list[Any]:

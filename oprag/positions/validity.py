@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from operator import add, attrgetter
 from typing import Any
 
 from oprag.chunk import Chunk, Hit
@@ -229,9 +229,50 @@ def check_positions(
 
 def _contradiction(document: str, chunks: Sequence[Chunk]) -> PositionError | None:
     placed = [chunk for chunk in chunks if chunk.position is not None]
+    spans = [chunk.span for chunk in placed if chunk.span is not None and chunk.exact]
+    if len(spans) == len(placed) and overlaps_agree(
+        [chunk.part for chunk in placed],
+        [span[0] for span in spans],
+        [span[1] for span in spans],
+        [chunk.text for chunk in placed],
+    ):
+        return None
     placed.sort(key=attrgetter("rank"))
     placed.sort(key=attrgetter("position"))
-    return None if _apart(placed) else _disagreement(document, placed)
+    return _disagreement(document, placed)
+
+
+def overlaps_agree(
+    scopes: Sequence[Any],
+    starts: Sequence[int],
+    ends: Sequence[int],
+    texts: Sequence[str],
+) -> bool:
+    """Whether spans that overlap have the same text there.
+
+    Args:
+        scopes: The text that each span is relative to.
+        starts: The first character of each.
+        ends: One past its last.
+        texts: What stands there: as long as the span.
+    """
+    known = dict.fromkeys(scopes)
+    if len(known) > 1:  # one text behind the other
+        longest = max(ends)
+        begins = {scope: longest * number for number, scope in enumerate(known)}
+        offsets = [*map(begins.__getitem__, scopes)]
+        starts, ends = [*map(add, starts, offsets)], [*map(add, ends, offsets)]
+    order = sorted(range(len(starts)), key=starts.__getitem__)
+    columns = (map(column.__getitem__, order) for column in (starts, ends, texts))
+    begin, reach, furthest = 0, 0, ""
+    for start, end, text in zip(*columns, strict=True):
+        if start < reach:
+            if not furthest.startswith(text[: reach - start], start - begin):
+                return False
+            if end <= reach:
+                continue
+        begin, reach, furthest = start, end, text
+    return True
 
 
 def _disagreement(document: str, placed: Sequence[Chunk]) -> PositionError | None:
@@ -256,22 +297,6 @@ def _disagreement(document: str, placed: Sequence[Chunk]) -> PositionError | Non
                 continue
         reach, part, begin, end, text = chunk, chunk.part, start, stop, chunk.text
     return None
-
-
-def _apart(placed: Sequence[Chunk]) -> bool:
-    """Whether no chunk can contradict another: none is at the place of the one before.
-
-    Mostly so, and said sooner than what the texts have in common.
-    """
-    end, scope = -1, None
-    for chunk in placed:
-        span = chunk.span
-        if span is None or span[0] == span[1]:
-            return False
-        if span[0] < end and chunk.part == scope:
-            return False
-        end, scope = span[1], chunk.part
-    return True
 
 
 def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:
