@@ -34,6 +34,7 @@ from oprag.context.placing import find_places
 from oprag.context.problems import Problems, with_problem
 from oprag.context.results import Arranged, Result, scores_of, written_ranks
 from oprag.context.seen import Seen, SeenLike
+from oprag.context.selection import EXPANDING
 from oprag.documents import SourceLike
 from oprag.errors import (
     InconsistentChunksError,
@@ -46,7 +47,6 @@ from oprag.errors import (
 )
 from oprag.metadata import DOC_KEY, RANK
 from oprag.positions import (
-    SoundChunks,
     check_positions,
     read_chunks,
     read_documents,
@@ -391,7 +391,7 @@ def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]
     return chunks if fused else _ranked(chunks, options)[0]
 
 
-def _sound(hits: Sequence[Hit], options: ContextOptions) -> SoundChunks | None:
+def _sound(hits: Sequence[Hit], options: ContextOptions) -> Sequence[Chunk] | None:
     """The same as `prepared_chunks`, where there is nothing to decide."""
     told = options.document_key, options.position_keys
     if told != (None, None) or options.missing_position == "locate" or not hits:
@@ -399,7 +399,12 @@ def _sound(hits: Sequence[Hit], options: ContextOptions) -> SoundChunks | None:
     # Mostly the first tells: chunks of other splitters have no document key, and
     # results of another component keep the ranks that they have.
     first = hits[0].metadata
-    return sound_chunks(hits) if DOC_KEY in first and RANK not in first else None
+    if DOC_KEY not in first or RANK in first:
+        return None
+    chunks = sound_chunks(hits)
+    few = options.selection in EXPANDING and options.top_n is None
+    # Where all are looked at, all are made, once.
+    return chunks if few or chunks is None else [*chunks]
 
 
 def _checked_chunks(

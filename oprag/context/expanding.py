@@ -184,9 +184,8 @@ def _lent(line: Line, below: float, lending: _Lending) -> dict[int, list[float]]
 
 def _away(line: Line, number: int) -> float:
     """How far a piece stands from the candidate nearest to it."""
-    start, end = (
-        side[line.best[number]] for side in (line.given.starts, line.given.ends)
-    )
+    start = line.given.starts[line.best[number]]
+    end = line.given.ends[line.best[number]]
     return max(line.starts[number] - end, start - line.ends[number])
 
 

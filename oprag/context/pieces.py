@@ -45,12 +45,15 @@ class Candidates(NamedTuple):
     """Where each begins: a character, or the ordinal where there is only this."""
     ends: Sequence[float]
     """Where it ends, exclusive."""
+    sliceable: Sequence[bool]
+    """Whether parts of it can be told by their characters."""
 
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> Candidates:
         """Read them."""
         if isinstance(chunks, SoundChunks):
-            return cls(chunks, chunks.ranks, chunks.scopes, chunks.starts, chunks.ends)
+            columns = chunks.ranks, chunks.scopes, chunks.starts, chunks.ends
+            return cls(chunks, *columns, [True] * len(chunks))
         spans = [_place(chunk) for chunk in chunks]
         return cls(
             chunks,
@@ -58,11 +61,8 @@ class Candidates(NamedTuple):
             [_scope(chunk) for chunk in chunks],
             [start for start, _ in spans],
             [end for _, end in spans],
+            [_sliceable(chunk) for chunk in chunks],
         )
-
-    def sliceable(self, number: int) -> bool:
-        """Whether parts of one can be told by their characters."""
-        return isinstance(self.chunks, SoundChunks) or _sliceable(self.chunks[number])
 
 
 @dataclass(slots=True)
@@ -181,7 +181,7 @@ def cut_into_lines(
     """
     groups: defaultdict[Hashable, list[int]] = defaultdict(list)
     given = Candidates.of(chunks)
-    if source_text is not None:  # with which all are compared
+    if source_text is not None:  # each is compared with its full text
         given = given._replace(chunks=[*chunks])
     for number, scope in enumerate(given.scopes):
         groups[scope].append(number)
@@ -194,7 +194,7 @@ def cut_into_lines(
             room=room,
             long=long,
         )
-        if given.sliceable(members[0])
+        if given.sliceable[members[0]]
         else _line_of_ordinals(given, members)
         for members in groups.values()
     ]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress, repeat
 from operator import contains, itemgetter, sub
+from types import NoneType
 from typing import Any, overload
 
 from oprag.chunk import Chunk, Hit
@@ -29,7 +30,10 @@ from oprag.positions.validity import overlaps_agree
 
 
 class SoundChunks(Sequence[Chunk]):
-    """Checked chunks without duplicates, best first, each made when it is asked for."""
+    """Checked chunks without duplicates, best first, each made when it is asked for.
+
+    It is made anew each time: equal, and not the same object.
+    """
 
     def __init__(
         self,
@@ -42,7 +46,8 @@ class SoundChunks(Sequence[Chunk]):
         self.ranks = ranks
         """The rank of each: its place among the hits."""
         self.scopes = scopes
-        """Of which text each is: equal for those of one document and part."""
+        """Of which text each is: the document's key, with the part where there are
+        parts."""
         self.starts = starts
         """Its first character in that text."""
         self.ends = ends
@@ -146,10 +151,10 @@ def _scopes(metadatas: Sequence[Mapping[str, Any]]) -> Sequence[Any] | None:
 
 def _of_one_version(scopes: Sequence[Any], versions: Sequence[Any]) -> bool:
     """Whether the chunks of each text are of one version, where they say of which."""
-    try:
-        said = {*zip(scopes, versions, strict=True)}
-    except TypeError:  # a list is no version
+    # Others may be equal and be written in two ways, or raise when they are compared.
+    if not {*map(type, versions)} <= {str, NoneType}:
         return False
+    said = {*zip(scopes, versions, strict=True)}
     texts = {(scope, version_text(version)) for scope, version in said}
     told = [scope for scope, text in texts if text]
     return len(told) == len({*told})

@@ -251,19 +251,20 @@ def overlaps_agree(
     """Whether spans that overlap have the same text there.
 
     Args:
-        scopes: The text that each span is relative to.
+        scopes: The text that each span is relative to; hashable.
         starts: The first character of each.
         ends: One past its last.
         texts: What stands there: as long as the span.
     """
     known = dict.fromkeys(scopes)
-    if len(known) > 1:  # one text behind the other
+    if len(known) > 1:  # as if they were one text, each behind the one before
         longest = max(ends)
         begins = {scope: longest * number for number, scope in enumerate(known)}
         offsets = [*map(begins.__getitem__, scopes)]
         starts, ends = [*map(add, starts, offsets)], [*map(add, ends, offsets)]
     order = sorted(range(len(starts)), key=starts.__getitem__)
     columns = (map(column.__getitem__, order) for column in (starts, ends, texts))
+    # The one that reaches furthest has all that is between its start and there.
     begin, reach, furthest = 0, 0, ""
     for start, end, text in zip(*columns, strict=True):
         if start < reach:

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oprag import order_context
 from oprag.chunk import Hit
+from oprag.errors import OpragError
 from oprag.positions import (
     check_positions,
     read_chunks,
@@ -55,6 +57,8 @@ def _hits(draw):
                         {"doc_version": "1-6"},
                         {"doc_version": "2-5"},
                         {"doc_version": ["1-5"]},
+                        {"doc_version": -1},
+                        {"doc_version": -1.0},
                         {"char_start": float(start)},
                         {"char_end": end + 1},
                         {"char_spans": "0-3,5-9"},
@@ -87,6 +91,36 @@ def test_what_is_read_by_columns_is_what_is_read_one_by_one(hits):
         assert all(a.source is b.source for a, b in zip(found, expected, strict=True))
 
 
+class _Told(dict):
+    """Metadata that are not read by columns."""
+
+
+@given(
+    _hits(),
+    st.sampled_from(["top_k", "budget", "segments", "expand", "recall"]),
+    st.sampled_from([{}, {"top_n": 2}, {"order": "score"}, {"overflow": "skip"}]),
+    st.sampled_from([8, 20, 60]),
+)
+@settings(max_examples=cases(400))
+def test_a_context_is_the_same_whichever_way_its_chunks_are_read(
+    hits, selection, more, budget
+):
+    options = {"selection": selection, "token_budget": budget, "token_counter": len}
+
+    def context(kind):
+        metadatas = [kind(hit.metadata) for hit in hits]
+        texts = [hit.text for hit in hits]
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                found = order_context(texts, metadatas, **options, **more)
+            except OpragError as error:
+                found = [type(error), str(error)]
+        return found, [str(each.message) for each in told]
+
+    assert context(dict) == context(_Told)
+
+
 def test_chunks_of_two_sizes_and_several_documents_are_sound():
     hits = [
         _hit(9, 26),
@@ -117,6 +151,7 @@ def test_the_pages_of_a_document_are_texts_of_their_own():
     "change",
     [
         {"doc_version": "1-6"},
+        {"doc_version": -1.0},
         {"char_start": 1},
         {"char_start": "0"},
         {"char_start": True},
@@ -138,11 +173,8 @@ def test_where_one_is_doubtful_none_is_read_by_columns(change):
 
 
 def test_where_metadata_may_make_up_values_none_is_read_by_columns():
-    class Told(dict):
-        pass
-
     hit = _hit()
-    assert sound_chunks([hit._replace(metadata=Told(hit.metadata))]) is None
+    assert sound_chunks([hit._replace(metadata=_Told(hit.metadata))]) is None
 
 
 _SPANS = st.lists(

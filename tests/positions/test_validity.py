@@ -89,6 +89,20 @@ def test_replaced_text_is_not_compared():
     assert check_positions(chunks) == chunks
 
 
+def test_a_chunk_without_a_span_between_two_does_not_hide_that_they_conflict():
+    metadatas = [
+        {"source": "d", "char_start": 10, "char_end": 30},
+        {"source": "d", "char_start": [15, 20], "char_end": 60},
+        {"source": "d", "char_start": 25, "char_end": 45},
+    ]
+
+    with pytest.raises(ConflictingTextError) as caught:
+        order_context(
+            ["a" * 20, "short", "b" * 20], metadatas, position_keys="char_start"
+        )
+    assert caught.value.spans == ((10, 30), (25, 45))
+
+
 @given(st.lists(st.tuples(st.integers(0, 29), st.integers(1, 12)), max_size=12))
 def test_slices_of_one_source_never_conflict(spans):
     chunks = without_duplicates(
