@@ -116,7 +116,7 @@ def test_where_no_cluster_answers_that_is_told_before_anything_is_written(
     began = time.monotonic()
     result = evaluate(*given, "--out", tmp_path / "run", "--ray", "127.0.0.1:1")
 
-    assert time.monotonic() - began < 5  # with the set, which is read first
+    assert time.monotonic() - began < 20  # with the set, which is read first
     assert result.exit_code == 1
     assert "Error: Nothing answers at 127.0.0.1:1" in result.stderr
     assert not (tmp_path / "run").exists()
