@@ -18,51 +18,18 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import sub
-from typing import NamedTuple, overload
+from typing import overload
 
 from oprag.chunk import Chunk, Span
+from oprag.context.candidates import Candidates, is_sliceable, scope_of
 from oprag.context.merging import SourceText, proved_source
 from oprag.metadata import OF_ONE_TEXT
-from oprag.positions import SoundChunks
 
 _NONE = -1
 """In the place of a candidate's number: there is none."""
 _PARTS = 3
 """A long candidate falls into more pieces than this."""
 _SENTENCE_END = re.compile(r"""[.!?]["')\]”’]*\s+|[。！？]|\n\s*""")
-
-
-class Candidates(NamedTuple):
-    """Columns of what is known of candidates, best first."""
-
-    chunks: Sequence[Chunk]
-    """The candidates themselves."""
-    ranks: Sequence[int]
-    """The rank of each."""
-    scopes: Sequence[Hashable]
-    """What those have in common that may be neighbours of one another."""
-    starts: Sequence[float]
-    """Where each begins: a character, or the ordinal where there is only this."""
-    ends: Sequence[float]
-    """Where it ends, exclusive."""
-    sliceable: Sequence[bool]
-    """Whether parts of it can be told by their characters."""
-
-    @classmethod
-    def of(cls, chunks: Sequence[Chunk]) -> Candidates:
-        """Read them."""
-        if isinstance(chunks, SoundChunks):
-            columns = chunks.ranks, chunks.scopes, chunks.starts, chunks.ends
-            return cls(chunks, *columns, [True] * len(chunks))
-        spans = [_place(chunk) for chunk in chunks]
-        return cls(
-            chunks,
-            [chunk.rank for chunk in chunks],
-            [_scope(chunk) for chunk in chunks],
-            [start for start, _ in spans],
-            [end for _, end in spans],
-            [_sliceable(chunk) for chunk in chunks],
-        )
 
 
 @dataclass(slots=True)
@@ -198,27 +165,6 @@ def cut_into_lines(
         else _line_of_ordinals(given, members)
         for members in groups.values()
     ]
-
-
-def _place(chunk: Chunk) -> tuple[float, float]:
-    """The span, or the ordinal as one of length 1."""
-    if _sliceable(chunk):
-        return chunk.span or Span(0, 0)
-    at = chunk.position[-1] if chunk.position else 0
-    return at, at + 1
-
-
-def _sliceable(chunk: Chunk) -> bool:
-    return chunk.exact and chunk.position is not None and len(chunk.text) > 0
-
-
-def _scope(chunk: Chunk) -> tuple[object, ...]:
-    """What candidates have in common that may be neighbours of one another."""
-    if _sliceable(chunk):
-        return chunk.document, "characters", chunk.part
-    if chunk.position is None or chunk.span is not None:
-        return chunk.document, "alone", chunk.rank
-    return chunk.document, "ordinals", chunk.position[:-1]
 
 
 def _line_of_ordinals(given: Candidates, members: Sequence[int]) -> Line:
@@ -400,9 +346,9 @@ class Parts:
 
     def __init__(self, chunk: Chunk, kept: Sequence[Chunk]) -> None:
         self._chunk = chunk
-        span = chunk.span if _sliceable(chunk) else None
+        span = chunk.span if is_sliceable(chunk) else None
         self._span = span or Span(0, 0)
-        beside = [c.span for c in kept if _scope(c) == _scope(chunk) and c.span]
+        beside = [c.span for c in kept if scope_of(c) == scope_of(chunk) and c.span]
         self._is_end = self._span.start not in {end for _, end in beside} and (
             self._span.end in {start for start, _ in beside}
         )
