@@ -31,6 +31,7 @@ from typing import Any
 import psutil
 
 from langchain_oprag import index_documents
+from oprag.indexing import IndexingReport
 from oprag.scale import index_on_ray
 from tests.scale.corpus import write
 from tests.scale.nodes import cluster_of
@@ -55,6 +56,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="sets of documents, for `index`")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
+    if given.only == "index" and given.data is None:
+        parser.error("--only index needs --data")
     figures: dict[str, Any] = {
         "documents": given.documents,
         "seconds_per_batch": given.seconds,
@@ -124,15 +127,7 @@ class _Bench:
                     folder, table.opened(table.embeddings()), show_progress=False
                 )
             else:
-                report = index_on_ray(
-                    folder,
-                    table.opened,
-                    table.embeddings,
-                    framework="langchain",
-                    address=self._address,
-                    workers=workers,
-                    show_progress=False,
-                )
+                report = self._on_cluster(folder, table, workers=workers)
             found[name] = {
                 "seconds": round(time.monotonic() - began),
                 "report": str(report),
@@ -170,6 +165,17 @@ class _Bench:
                 digest.update(repr(row).encode())
         return {"chunks": rows, "sha256": digest.hexdigest()}
 
+    def _on_cluster(self, folder: Path, table: Table, **how: int) -> IndexingReport:
+        return index_on_ray(
+            folder,
+            table.opened,
+            table.embeddings,
+            framework="langchain",
+            address=self._address,
+            show_progress=False,
+            **how,
+        )
+
     def _run(
         self, documents: int, seconds: float, embedders: int, workers: int
     ) -> tuple[float, dict[str, int]]:
@@ -178,17 +184,8 @@ class _Bench:
         name = f"t{uuid.uuid4().hex}"
         table = Table("langchain", self._database, name, seconds, counted).made()
         with _watched() as largest:
-            index_on_ray(
-                folder,
-                table.opened,
-                table.embeddings,
-                framework="langchain",
-                address=self._address,
-                batch_size=_BATCH,
-                workers=workers,
-                embedders=embedders,
-                show_progress=False,
-            )
+            how = {"workers": workers, "embedders": embedders}
+            self._on_cluster(folder, table, batch_size=_BATCH, **how)
         rate = _rate(counted)
         print(f"{embedders} embedders: {rate:.1f} chunks per second", flush=True)
         return rate, largest

@@ -1,6 +1,6 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import arrange, as_retrieved, order_context
+from oprag.context.assembly import arrange, as_retrieved
 from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.columns import HEAD_JOINT, Columns
@@ -13,6 +13,7 @@ from oprag.context.evidence import (
     gather_evidence,
     search_description,
 )
+from oprag.context.from_texts import order_context
 from oprag.context.neighbours import ALONE, Neighbours, retrieved_with_neighbours
 from oprag.context.options import (
     DEFAULTS,

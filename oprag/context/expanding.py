@@ -69,7 +69,6 @@ _N_LENDING = 200
 def expanded_order(
     chunks: Sequence[Chunk],
     *,
-    max_gap: int = 0,
     source_text: SourceText | None = None,
     room: float = 0,
     hits: float = math.inf,
@@ -80,7 +79,6 @@ def expanded_order(
     Args:
         chunks: Best first, checked, without duplicates. Of any lengths, overlapping
             or not.
-        max_gap: Not used to judge; see `cut_into_lines`.
         source_text: Full texts by document name. Then text that stands around
             candidates may be chosen too; None: only text that was retrieved.
         room: Characters of it on each side of candidates. What nothing is lent
@@ -105,13 +103,13 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
-    if not isinstance(chunks, SoundChunks):
+    if isinstance(chunks, SoundChunks):  # whose ranks ascend
+        lengths = [*map(sub, chunks.ends, chunks.starts)]
+    else:
         given = [chunk.rank for chunk in chunks]
         if given != sorted({*given}):
             chunks = sorted(chunks, key=_in_one_order)
         lengths = [len(chunk.text) for chunk in chunks]
-    else:
-        lengths = [*map(sub, chunks.ends, chunks.starts)]
     # What fits as it is stays so: a context that is arranged again does not change.
     long, lending = math.inf, _LENDING
     if sum(lengths) > LONG_TOKEN * budget:
@@ -119,7 +117,7 @@ def expanded_order(
         if median_high(lengths) * _FEW > _CHARACTERS * budget:
             lending = _LENDING_OF_FEW
     lines = cut_into_lines(
-        chunks, max_gap=max_gap, source_text=source_text, room=room, long=long
+        chunks, max_gap=0, source_text=source_text, room=room, long=long
     )
     worths = [worth for line in lines for worth in _worths(line, hits, lending)]
     ranks = [rank for line in lines for rank in line.ranks()]

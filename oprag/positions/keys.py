@@ -276,10 +276,15 @@ def _own_document(
     except TypeError:  # a list is no name
         return None
     if found is None:
-        key = metadata.get(DOC_KEY)
-        if type(key) is str and key not in NO_NAME:
+        key = _own_key(metadata)
+        if key is not None:
             found = known[names] = key, named_by(*names) or key
     return found
+
+
+def _own_key(metadata: Mapping[str, Any]) -> str | None:
+    key = metadata.get(DOC_KEY)
+    return key if type(key) is str and key not in NO_NAME else None
 
 
 def document_name(metadata: Mapping[str, Any]) -> str | None:
@@ -300,8 +305,7 @@ def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
 
 def _known_key(hit: Hit) -> str | None:
     metadata = hit.metadata
-    own = metadata.get(DOC_KEY)
-    if type(own) is str and own not in NO_NAME:
+    if (own := _own_key(metadata)) is not None:
         return own
     if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
         key = _first_name(metadata.get(name) for name in NAME_KEYS)

@@ -98,7 +98,7 @@ def read_chunks(
         places = _places(members, indexes, key, position_keys, missing_position)
         named = [documents[index] for index in indexes]
         for index, chunk in zip(
-            indexes, _made(members, indexes, named, places), strict=True
+            indexes, _as_chunks(members, indexes, named, places), strict=True
         ):
             chunks[index] = chunk
     return [chunk for chunk in chunks if chunk is not None]
@@ -123,10 +123,10 @@ def placed_chunks(
         starts: The first character of its span.
         ends: One past the last.
     """
-    return _made(hits, ranks, documents, _by_spans(parts, starts, ends))
+    return _as_chunks(hits, ranks, documents, _by_spans(parts, starts, ends))
 
 
-def _made(
+def _as_chunks(
     hits: Sequence[Hit],
     ranks: Sequence[int],
     documents: Sequence[tuple[str, str]],

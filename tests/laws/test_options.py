@@ -17,7 +17,7 @@ from langchain_oprag.retrievers import StoreKeywords
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import group_documents, order_context
 from oprag.context import DEFAULTS, DESCRIPTIONS, ContextOptions, described
-from oprag.context.assembly import OrderContextKeywords
+from oprag.context.from_texts import OrderContextKeywords
 from oprag.context.options import check_option, refuse_unknown
 from oprag.errors import InvalidOptionError
 from oprag.units import UnitKeywords

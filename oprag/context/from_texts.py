@@ -1,0 +1,158 @@
+"""The door for plain Python: texts and their metadata in, ordered passages out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from numbers import Real
+from types import NoneType
+from typing import TYPE_CHECKING, Any
+
+from oprag.chunk import Hit, Passage
+from oprag.context.assembly import arrange
+from oprag.context.docstrings import list_options
+from oprag.context.options import (
+    DEFAULTS,
+    DESCRIPTIONS,
+    ContextKeywords,
+    ContextOptions,
+)
+from oprag.context.problems import Problems
+from oprag.context.seen import Seen, SeenLike
+from oprag.documents import SourceLike
+from oprag.errors import InvalidOptionError, MissingDocumentError, named
+
+if sys.version_info >= (3, 11):
+    from typing import Unpack
+elif TYPE_CHECKING:
+    from typing_extensions import Unpack
+else:
+    Unpack = tuple  # 3.10 has none; only `typing.get_type_hints` looks at it
+
+
+class OrderContextKeywords(ContextKeywords, total=False):
+    """What `order_context` takes, for type checkers."""
+
+    documents: SourceLike | None
+
+
+@list_options({name: DESCRIPTIONS[name] for name in DEFAULTS})
+def order_context(
+    texts: Sequence[str],
+    metadatas: Sequence[Mapping[str, Any]] | None = None,
+    scores: Sequence[float | None] | None = None,
+    *,
+    top_n: int | None = None,
+    seen: SeenLike | None = None,
+    **options: Unpack[OrderContextKeywords],
+) -> list[Passage]:
+    """Put retrieved texts into the order of their documents, within a budget.
+
+    For applications without LangChain or LlamaIndex; the adapters do the same.
+
+    Args:
+        texts: Best first, as retrieval returned them. May be empty.
+        metadatas: One mapping per text, with the document's identity and the
+            position under any of the known keys, or under your own with
+            `document_key=` and `position_keys=`.
+        scores: One per text, as reported; carried along and used only by
+            `document_order="score_sum"`. The order of `texts` is the relevance.
+        top_n: Texts to keep, of the best; None for all.
+        seen: What the reader has read already: passages of an earlier call, or
+            `[document, part, start, end]` for each span (the document by its name or
+            key, `part` None for a document of one text). These characters are cut
+            out before anything is selected, so that a budget is filled with others;
+            of passages, only where the text is the same.
+            Given, even empty, no character comes twice, merged or not; `top_n`
+            counts the texts that have something left.
+        **options: The others of `ContextOptions`: `token_budget=`, `merge=`,
+            `order=` and so on.
+
+    Returns:
+        Passages in reading order; `passage.text` to send, `passage.citation` to
+        cite. `oprag.render` joins them. Unmerged, there is one per chunk. With
+        `on_problem="warn"` and a problem they stand as they were retrieved, and the
+        metadata of their chunks say `problem`.
+
+    Raises:
+        InvalidOptionError: An option is unknown or its value is not possible; the
+            lists differ in length; `texts` is a single text; or an entry is no text
+            or no mapping.
+        MissingDocumentError: A text does not say which document it is from.
+        PositionError: Positions are missing or contradict each other.
+        BudgetTooSmallError: Not even the best chunk fits.
+
+    Warns:
+        PositionWarning: In the place of the two before, with `on_problem="warn"`.
+
+    Example:
+        >>> passages = order_context(
+        ...     ["the end", "the beginning"],
+        ...     [{"source": "a", "start_index": 90}, {"source": "a", "start_index": 0}],
+        ... )
+        >>> [passage.text for passage in passages]
+        ['the beginning', 'the end']
+    """
+    checked = ContextOptions.from_options({"top_n": top_n, **options})
+    if isinstance(texts, (str, Mapping)) or not isinstance(texts, Collection):
+        message = (
+            f"texts is {named(texts)}. It takes a list of texts: texts=[text]. Their "
+            "metadata come second, as a list of as many mappings."
+        )
+        raise InvalidOptionError(message, option="texts", value=texts)
+    if isinstance(metadatas, Mapping):
+        message = "metadatas is one mapping. Give one for each text: metadatas=[{…}]."
+        raise InvalidOptionError(message, option="metadatas", value=metadatas)
+    no_metadata = metadatas is None
+    metadatas = [{} for _ in texts] if metadatas is None else metadatas
+    scores = [None] * len(texts) if scores is None else scores
+    for name, value in (("metadatas", metadatas), ("scores", scores)):
+        if isinstance(value, str) or not isinstance(value, Collection):
+            takes = "It takes a list with one for each text, or None."
+            message = f"{name} is {named(value)}. {takes}"
+            raise InvalidOptionError(message, option=name, value=value)
+    lengths = {"texts": len(texts), "metadatas": len(metadatas), "scores": len(scores)}
+    if len(set(lengths.values())) > 1:
+        message = (
+            "texts, metadatas and scores belong together and differ in length: "
+            f"{lengths}. Give one metadata mapping and one score per text."
+        )
+        raise InvalidOptionError(message, option="metadatas", value=lengths)
+    _check_entries("texts", texts, str, "a text")
+    _check_entries("metadatas", metadatas, Mapping, "a mapping; {} for none")
+    _check_entries("scores", scores, (Real, NoneType), "a number; None for none")
+    hits = [
+        Hit(text, metadata, score=score)
+        for text, metadata, score in zip(texts, metadatas, scores, strict=True)
+    ]
+    read = None if seen is None else Seen(seen)
+    if no_metadata:
+        _check_without_metadata(checked, texts)
+    arranged = arrange(hits, checked, seen=read)
+    if arranged.problem is not None:
+        Problems("order_context").tell(arranged.problem)
+    return arranged.passages()
+
+
+def _check_without_metadata(options: ContextOptions, texts: Collection[str]) -> None:
+    """Refuse texts without metadata, where the options need what these would say."""
+    named_by = options.missing_document == "one" or options.document_key is not None
+    if named_by or options.on_problem == "warn" or not texts:
+        return
+    message = (
+        "metadatas was not given, and says which document each text is from and where "
+        'it stands there. Give one for each text, such as {"source": "a.txt", '
+        '"start_index": 0}.'
+    )
+    raise MissingDocumentError(message, rank=0, keys=())
+
+
+def _check_entries(name: str, entries: Sequence[Any], kind: Any, wanted: str) -> None:
+    """Reject an entry of another type, and say which it is."""
+    if all(issubclass(each, kind) for each in {*map(type, entries)}):
+        return  # said of few types sooner than of each entry
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, kind):
+            place = f"{name}[{index}]"
+            message = f"{place} is {named(entry)}. It has to be {wanted}."
+            raise InvalidOptionError(message, option=place, value=entry)
