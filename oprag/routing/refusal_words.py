@@ -348,7 +348,8 @@ def grammar_of(sentinels: tuple[str, ...]) -> Grammar:
     longest_first = sorted(sentinels, key=lambda word: (-len(word), word))
     escaped = (re.escape(word).replace(r"\ ", r"\s") for word in longest_first)
     sentinel = rf"(?<!\w)(?:{'|'.join(escaped)})(?!\w)"
-    sentinel = rf"{sentinel}(?:\W{{1,3}}{sentinel})*"
+    # Not over a question mark: what follows may be any answer until it is all there.
+    sentinel = rf"{sentinel}(?:[^\w?]{{1,3}}{sentinel})*"
     own = {
         "NA": _NA,
         "UNANSWERABLE": sentinel + _END,

@@ -254,6 +254,16 @@ MARKS = (
 )
 
 
+@pytest.mark.parametrize("text", ["unanswerable? unanswerable", "Unanswerable? **No**"])
+def test_a_sentinel_with_a_question_mark_behind_it_is_judged_the_same_at_any_cut(text):
+    for place in range(len(text)):
+        detector = DeclineDetector()
+        given_out = stream(detector, [text[:place], text[place:]])
+
+        assert (detector.decision, given_out) == ("answering", text)
+    assert not is_refusal(text)
+
+
 @given(st.data())
 def test_any_cut_of_any_words_gives_the_verdict_on_the_whole(data):
     pieces = st.lists(st.sampled_from([*WORDS, *MARKS]), max_size=24)
