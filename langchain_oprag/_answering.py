@@ -7,9 +7,16 @@ import functools
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Callable,
+    Generator,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -33,7 +40,9 @@ from oprag.calls import (
 )
 from oprag.documents import DocumentSource
 from oprag.routing import DeclineRules
-from oprag.tokens import NamedTokenCounter
+from oprag.tokens import NamedTokenCounter, in_thread_if_long
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +160,10 @@ class Answering(ABC):
         self.characters += characters_of(found)
         return found
 
+    async def done(self, work: Callable[[], _T]) -> _T:
+        """Do work on the texts that came, in a thread if they are long."""
+        return await in_thread_if_long(self.characters, work)
+
 
 class ModelCall:
     """A call of a model that is under way.
@@ -210,13 +223,13 @@ class ModelCall:
             if isinstance(pieces, AsyncGenerator):
                 await pieces.aclose()
 
-    def take(self, piece: Any) -> Iterator[AddableDict]:
+    def take(self, piece: Any) -> list[AddableDict]:
         """Take a piece of the reply; return what is output for it."""
-        return self._answering.output(self._call, self._reply.take(piece))
+        return [*self._answering.output(self._call, self._reply.take(piece))]
 
-    def finish(self) -> Iterator[AddableDict]:
+    def finish(self) -> list[AddableDict]:
         """End the reply; return what else is output."""
-        return self._answering.output(self._call, self._reply.finish())
+        return [*self._answering.output(self._call, self._reply.finish())]
 
     def reply(self) -> Reply:
         """Return the whole reply, after `finish`."""

@@ -26,7 +26,7 @@ from langchain_oprag._answer_run import atell, tell
 from langchain_oprag._answering import Answering, ModelCall, Step, Steps
 from oprag.calls import CallModel
 from oprag.errors import InvalidOptionError
-from oprag.tokens import TokenizerSpec, in_thread_if_long, load_counter
+from oprag.tokens import TokenizerSpec, load_counter
 
 ChainInput: TypeAlias = str | dict[str, Any]
 """A question, `{"input": …}`, perhaps with `chat_history`, or `{"messages": […]}`."""
@@ -106,24 +106,24 @@ async def _apieces(
     # Not closed here: of a question that was cancelled, a thread may still be at it.
     steps = answering.steps()
     result, failure = None, None
-    while step := await in_thread_if_long(
-        answering.characters, partial(_next, steps, result, failure)
-    ):
+    done = answering.done
+    while step := await done(partial(_next, steps, result, failure)):
         result, failure = None, None
         if isinstance(step, AddableDict):
             yield step
             continue
         try:
             if isinstance(step, CallModel):
-                call = ModelCall(answering, step)
+                call = await done(partial(ModelCall, answering, step))
                 replying = call.apieces(streaming=streaming)
                 async with contextlib.aclosing(replying) as pieces:
                     async for piece in pieces:
-                        for chunk in call.take(piece):
+                        # The first one gives every chunk that was read.
+                        for chunk in await done(partial(call.take, piece)):
                             yield chunk
-                for chunk in call.finish():
+                for chunk in await done(call.finish):
                     yield chunk
-                result = await in_thread_if_long(answering.characters, call.reply)
+                result = await done(call.reply)
             else:
                 result = await answering.afetch(step)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
