@@ -186,8 +186,8 @@ def _made(
     taken = filler.taken(listed, budget)
     # Segments leave out what is worth nothing; more of the same would not be used.
     used_all = (
-        len(taken) == len(listed)
-        and all(a.position == b.position for a, b in zip(taken, listed, strict=True))
+        not listed[len(taken) :]
+        and all(a.position == b.position for a, b in zip(taken, listed, strict=False))
         and options.selection != "segments"
         and not left_out
     )

@@ -12,7 +12,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
@@ -125,6 +125,7 @@ class BudgetFiller:
             joint += options.gap_mark + options.separator
         self._options = options
         self._last: tuple[Sequence[Chunk], Finished] | None = None
+        self._last_needed: tuple[Sequence[Chunk], int] | None = None
         self._join_cost = joint_counter(counter, joint).tokens
         self._cost = _cost_function(counter, sent_text)
         self._counter = counter
@@ -222,6 +223,11 @@ class BudgetFiller:
         return self._last[1]
 
     def _needed(self, chunks: Sequence[Chunk]) -> int:
+        if self._last_needed is None or self._last_needed[0] is not chunks:
+            self._last_needed = chunks, self._tokens_of(chunks)
+        return self._last_needed[1]
+
+    def _tokens_of(self, chunks: Sequence[Chunk]) -> int:
         ordered, joined = self.finished(chunks)
         if joined is None:
             return self._count.count_apart(ordered)
@@ -270,11 +276,13 @@ class BudgetFiller:
                 if room < 0:
                     break
                 more.append(counted(chunk, tokens))
-            while more and self._needed([*kept, *more]) > budget:
+            larger = [*kept, *more]
+            while more and self._needed(larger) > budget:
                 more = more[: len(more) // 2]
+                larger = [*kept, *more]
             if not more:
                 break
-            kept, rest = [*kept, *more], rest[len(more) :]
+            kept, rest = larger, rest[len(more) :]
             room = budget - self._needed(kept)
         return kept, rest
 
@@ -284,7 +292,7 @@ class BudgetFiller:
         """Take whole sentences of the next chunks where much of the budget is left."""
         from oprag.context.pieces import Parts
 
-        for chunk in rest[:_CUT]:
+        for chunk in islice(rest, _CUT):
             room = budget - self._needed(kept)
             if room <= _UNUSED * budget:
                 break

@@ -28,6 +28,12 @@ class Candidates(NamedTuple):
     sliceable: Sequence[bool]
     """Whether parts of it can be told by their characters."""
 
+    def chosen(self, numbers: Sequence[int]) -> list[Chunk]:
+        """Return some of them."""
+        if isinstance(self.chunks, SoundChunks):  # sooner than one by one
+            return self.chunks.chosen(numbers)
+        return [self.chunks[number] for number in numbers]
+
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> Candidates:
         """Read them."""

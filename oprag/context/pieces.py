@@ -14,11 +14,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, compress, islice, pairwise
 from operator import sub
-from typing import overload
 
 from oprag.chunk import Chunk, Span
 from oprag.context.candidates import Candidates, is_sliceable, scope_of
@@ -62,22 +61,26 @@ class Line:
     beside: Collection[int] = ()
     """The numbers of pieces that are in no candidate, but in the full document."""
 
-    def ranks(self) -> list[int]:
-        """For each piece, the rank of the candidate that it is made of."""
-        ranks = self.given.ranks
+    def made_of(self) -> list[int]:
+        """For each piece, the candidate that it is, or is a part of, or is beside."""
         pairs = zip(self.whole, self.best, strict=True)
-        return [ranks[best if whole == _NONE else whole] for whole, best in pairs]
+        return [best if whole == _NONE else whole for whole, best in pairs]
 
-    def chunk(self, number: int) -> Chunk:
-        """A piece as a chunk: the candidate itself where it is the whole of it."""
+    def chunk(self, number: int, candidate: Chunk) -> Chunk:
+        """A piece as a chunk.
+
+        Args:
+            number: The piece's.
+            candidate: The one that it is made of.
+        """
         if self.whole[number] != _NONE:
-            return self.given.chunks[self.whole[number]]
-        best = self.given.chunks[self.best[number]]
+            return candidate
         start, end = int(self.starts[number]), int(self.ends[number])
         if self.source is not None and number in self.beside:
-            return slice_of(best, self.source[start:end], start, end)
-        offset = start - (best.span or Span(0, 0)).start
-        return slice_of(best, best.text[offset : offset + end - start], start, end)
+            return slice_of(candidate, self.source[start:end], start, end)
+        offset = start - (candidate.span or Span(0, 0)).start
+        text = candidate.text[offset : offset + end - start]
+        return slice_of(candidate, text, start, end)
 
     def covered(self) -> Iterator[tuple[int, int, int]]:
         """The rank of each candidate, best first, and its pieces: first, last + 1."""
@@ -88,31 +91,6 @@ class Line:
         """For each piece, whether it follows the piece before without a gap."""
         reached = [-math.inf, *(end + self.max_gap for end in self.ends)]
         return [start <= end for start, end in zip(self.starts, reached, strict=False)]
-
-
-class PieceChunks(Sequence[Chunk]):
-    """Pieces as chunks, each made when it is asked for: few of many are read.
-
-    Args:
-        order: Their numbers, in any order.
-        made: Makes the chunk of a number.
-    """
-
-    def __init__(self, order: Sequence[int], made: Callable[[int], Chunk]) -> None:
-        self._order = order
-        self._made = made
-
-    def __len__(self) -> int:
-        return len(self._order)
-
-    @overload
-    def __getitem__(self, at: int) -> Chunk: ...
-    @overload
-    def __getitem__(self, at: slice) -> PieceChunks: ...
-    def __getitem__(self, at: int | slice) -> Chunk | PieceChunks:
-        if isinstance(at, slice):
-            return PieceChunks(self._order[at], self._made)
-        return self._made(self._order[at])
 
 
 def cut_into_lines(
@@ -213,17 +191,17 @@ def _line_of_spans(
             whole[first] = best[first] = number
         else:
             best[first:last] = [number] * (last - first)
-    # Without the gaps.
-    kept = [place for place, number in enumerate(best) if number != _NONE]
-    at = dict(zip(kept, range(len(kept)), strict=True))
+    # Without the gaps, of which the last is behind all.
+    kept = [number != _NONE for number in best]
+    before = [*accumulate(kept, initial=0)]
     line = Line(
-        starts=[cuts[place] for place in kept],
-        ends=[cuts[place + 1] for place in kept],
-        best=[best[place] for place in kept],
-        whole=[whole[place] for place in kept],
+        starts=[*compress(cuts, kept)],
+        ends=[*compress(islice(cuts, 1, None), kept)],
+        best=[*compress(best, kept)],
+        whole=[*compress(whole, kept)],
         members=members,
-        firsts=[at[first] for first in firsts],
-        lasts=[at[last - 1] + 1 for last in lasts],
+        firsts=[*map(before.__getitem__, firsts)],
+        lasts=[*map(before.__getitem__, lasts)],
         given=given,
         max_gap=max_gap,
     )

@@ -159,13 +159,14 @@ def segment_order(
     lines = cut_into_lines(chunks, max_gap=max_gap, source_text=source_text)
     pieces: list[list[_Piece]] = []
     for line in lines:
-        for number, touches in enumerate(line.touching()):
+        given = line.given
+        touching = zip(line.touching(), line.made_of(), strict=True)
+        for number, (touches, candidate) in enumerate(touching):
             if not touches:
                 pieces.append([])
-            rank = (
-                None if number in line.beside else line.given.ranks[line.best[number]]
-            )
-            pieces[-1].append(_Piece(line.chunk(number), rank))
+            rank = None if number in line.beside else given.ranks[line.best[number]]
+            chunk = line.chunk(number, given.chunks[candidate])
+            pieces[-1].append(_Piece(chunk, rank))
     sizes = [[max(1, cost(piece.chunk)) for piece in run] for run in pieces]
     every = sorted(size for run in sizes for size in run)
     typical = every[len(every) // 2]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress, repeat
-from operator import contains, itemgetter, sub
+from operator import contains, eq, itemgetter, not_, sub
 from types import NoneType
 from typing import Any, overload
 
@@ -58,18 +58,20 @@ class SoundChunks(Sequence[Chunk]):
         return len(self.ranks)
 
     def __iter__(self) -> Iterator[Chunk]:
-        return iter(self._made(range(len(self))))
+        return iter(self.chosen(range(len(self))))
 
     @overload
     def __getitem__(self, at: int) -> Chunk: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Chunk]: ...
-    def __getitem__(self, at: int | slice) -> Chunk | list[Chunk]:
+    def __getitem__(self, at: slice) -> SoundChunks: ...
+    def __getitem__(self, at: int | slice) -> Chunk | SoundChunks:
         if isinstance(at, slice):
-            return self._made(range(len(self))[at])
-        return self._made([at])[0]
+            columns = self.ranks[at], self.scopes[at], self.starts[at], self.ends[at]
+            return SoundChunks(self._hits, *columns)
+        return self.chosen([at])[0]
 
-    def _made(self, numbers: Sequence[int]) -> list[Chunk]:
+    def chosen(self, numbers: Sequence[int]) -> list[Chunk]:
+        """Make some of them together: sooner than one by one."""
         ranks = [self.ranks[number] for number in numbers]
         hits = [self._hits[rank] for rank in ranks]
         parts = [hit.metadata.get(PART_INDEX) for hit in hits]
@@ -98,12 +100,13 @@ def sound_chunks(hits: Sequence[Hit]) -> SoundChunks | None:
     starts, ends = spans
     ranks: Sequence[int] = range(len(hits))
     places = [*zip(scopes, starts, ends, strict=True)]
-    if len({*places}) < len(places):
-        best = dict(zip(reversed(places), reversed(ranks), strict=True))
-        again = {*ranks}.difference(best.values())
-        if any(texts[rank] != texts[best[places[rank]]] for rank in again):
+    best = dict(zip(reversed(places), reversed(ranks), strict=True))
+    if len(best) < len(places):
+        first = [*map(best.__getitem__, places)]
+        once = [*map(eq, first, ranks)]
+        again = compress(ranks, map(not_, once))
+        if any(texts[rank] != texts[first[rank]] for rank in again):
             return None
-        once = [rank not in again for rank in ranks]
         ranks, scopes, starts, ends, texts = (
             [*compress(column, once)] for column in (ranks, scopes, starts, ends, texts)
         )

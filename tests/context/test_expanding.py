@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from oprag.chunk import Chunk, Hit, Span
 from oprag.context import ContextOptions, arrange, order_context
 from oprag.context.expanding import expanded_order
+from oprag.context.piece_chunks import PieceChunks
 from oprag.context.pieces import cut_into_lines
 from oprag.errors import InvalidOptionError, InvalidSpanError
 
@@ -319,6 +321,90 @@ def test_what_was_cut_is_not_all_there_was():
         [best, rest], ContextOptions.from_options({"token_budget": 800, **options})
     )
     assert whole.used_all
+
+
+def _thousands():
+    """Candidates in two sizes, by chance: more than are looked at together."""
+    text = "".join(chr(ord("a") + n % 26) for n in range(32_000))
+    spans = [(a, a + n) for n in (10, 40) for a in range(0, len(text), n)]
+    random.Random(0).shuffle(spans)  # noqa: S311 -- an order, no secret
+    return [
+        Chunk(text[a:b], "d", rank, (0, a, b), Span(a, b))
+        for rank, (a, b) in enumerate(spans)
+    ]
+
+
+def test_of_thousands_the_best_are_judged_first_and_the_rest_comes_behind():
+    chunks = _thousands()
+    kept = [*expanded_order(chunks, budget=100)]
+    best = [*expanded_order(chunks[:2_400], budget=100)]
+    covered = {n for chunk in chunks[:2_400] for n in range(*chunk.span)}
+    # What is in none of the best, in the order of all.
+    rest = [c for c in expanded_order(chunks) if c.span.start not in covered]
+
+    assert len(chunks) > 2_400
+    assert rest
+    assert kept == best + rest
+    spans = sorted(_spans(kept))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
+    assert sum(end - start for start, end in spans) == 32_000
+
+
+def test_a_large_budget_has_more_judged():
+    chunks = _thousands()
+    assert [*expanded_order(chunks, budget=10_000)] == [*expanded_order(chunks)]
+
+
+def test_what_fits_is_found_behind_thousands_that_do_not():
+    texts = [f"{'a long passage ' * 20}{n}." for n in range(2_500)] + ["Short."]
+    places = [{"source": f"{n}.txt", "char_start": 0} for n in range(len(texts))]
+    (passage,) = order_context(
+        texts,
+        [{**p, "char_end": len(t)} for p, t in zip(places, texts, strict=True)],
+        token_budget=10,
+        token_counter=len,
+        selection="recall",
+        overflow="skip",
+    )
+    assert passage.text == "Short."
+
+
+@given(st.integers(0, 5), st.integers(0, 5), st.slices(12), st.integers(-12, 11))
+def test_pieces_with_a_rest_are_a_sequence(first, more, part, at):
+    chunks = [_chunk(rank, rank, rank + 1) for rank in range(first + more)]
+
+    def made(numbers):
+        return [chunks[number] for number in numbers]
+
+    def rest():
+        return PieceChunks(range(first, first + more), made)
+
+    pieces = PieceChunks(range(first), made).then(rest)
+    assert (len(pieces), bool(pieces), [*pieces]) == (len(chunks), bool(chunks), chunks)
+    assert [*pieces[part]] == chunks[part]
+    if -len(chunks) <= at < len(chunks):
+        assert pieces[at] == chunks[at]
+    else:
+        with pytest.raises(IndexError):
+            pieces[at]
+
+
+def test_the_rest_is_not_listed_before_it_is_asked_for():
+    chunks = [_chunk(rank, rank, rank + 1) for rank in range(4)]
+    asked = []
+
+    def rest():
+        asked.append(1)
+        return chunks[2:]
+
+    pieces = PieceChunks(range(2), lambda numbers: [chunks[n] for n in numbers])
+    pieces = pieces.then(rest)
+    assert pieces
+    assert pieces[1:]
+    assert pieces[1] == next(iter(pieces[1:])) == chunks[1]
+    assert not asked
+    assert [*pieces[2:]] == chunks[2:] == [*pieces][2:]
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("selection", ["segments", "expand"])
