@@ -79,6 +79,8 @@ class Answering(ABC):
     """Full texts by name, for dialogues that read documents."""
     rules = DeclineRules()
     """How a refusal is recognised."""
+    brings_documents = False
+    """Whether the next piece of an answer brings the documents that were read."""
 
     def __init__(
         self,
@@ -161,7 +163,7 @@ class Answering(ABC):
         return found
 
     async def done(self, work: Callable[[], _T]) -> _T:
-        """Do work on the texts that came, in a thread if they are long."""
+        """Do work that takes long where the texts that came are long: in a thread."""
         return await in_thread_if_long(self.characters, work)
 
 
@@ -225,11 +227,28 @@ class ModelCall:
 
     def take(self, piece: Any) -> list[AddableDict]:
         """Take a piece of the reply; return what is output for it."""
-        return [*self._answering.output(self._call, self._reply.take(piece))]
+        return self._output(self._reply.take(piece))
+
+    async def atake(self, piece: Any) -> list[AddableDict]:
+        """Async version of `take`."""
+        return await self._aoutput(self._reply.take(piece))
 
     def finish(self) -> list[AddableDict]:
         """End the reply; return what else is output."""
-        return [*self._answering.output(self._call, self._reply.finish())]
+        return self._output(self._reply.finish())
+
+    async def afinish(self) -> list[AddableDict]:
+        """Async version of `finish`."""
+        return await self._aoutput(self._reply.finish())
+
+    def _output(self, text: str) -> list[AddableDict]:
+        return [*self._answering.output(self._call, text)]
+
+    async def _aoutput(self, text: str) -> list[AddableDict]:
+        # All other pieces wait for no thread, of which there may be none.
+        if text and self._answering.brings_documents:
+            return await self._answering.done(functools.partial(self._output, text))
+        return self._output(text)
 
     def reply(self) -> Reply:
         """Return the whole reply, after `finish`."""

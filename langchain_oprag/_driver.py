@@ -118,10 +118,9 @@ async def _apieces(
                 replying = call.apieces(streaming=streaming)
                 async with contextlib.aclosing(replying) as pieces:
                     async for piece in pieces:
-                        # The first one gives every chunk that was read.
-                        for chunk in await done(partial(call.take, piece)):
+                        for chunk in await call.atake(piece):
                             yield chunk
-                for chunk in await done(call.finish):
+                for chunk in await call.afinish():
                     yield chunk
                 result = await done(call.reply)
             else:

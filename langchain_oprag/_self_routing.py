@@ -69,7 +69,7 @@ class SelfRouting(Answering):
         self.rungs, self.rules, self._prompts = checked(options)
         self._options = options
         self._context = context_options(options, counter)
-        self._begun = False
+        self.brings_documents = True
 
     def steps(self) -> Steps:
         """Answer the question.
@@ -109,8 +109,8 @@ class SelfRouting(Answering):
 
     def output(self, call: CallModel, text: str) -> Iterator[AddableDict]:
         """Return a piece of the answer, what was read for it first."""
-        if text and not self._begun:
-            self._begun = True
+        if text and self.brings_documents:
+            self.brings_documents = False
             yield AddableDict(context=documents_read(call.context))
         if text:
             yield AddableDict(answer=text)
@@ -118,7 +118,7 @@ class SelfRouting(Answering):
     def _rest(self, routed: Routed) -> Iterator[AddableDict]:
         """Return what is not given yet: a swallowed refusal, the route, the usage."""
         outcome = routed.outcome
-        if not self._begun:
+        if self.brings_documents:
             # Without any context nobody was asked: then it is our own refusal.
             nobody = self.rules.sentinels[0]
             yield AddableDict(context=documents_read(routed.context))

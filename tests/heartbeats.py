@@ -527,9 +527,9 @@ LLAMAINDEX: dict[str, Case] = {
     "aindex_documents": lambda m: llamaindex_oprag.aindex_documents(
         parsed(m),
         VectorStoreIndex([], embed_model=MockEmbedding(4)),
-        # LlamaIndex's document store hashes each node in our thread. From 2,048 bytes
-        # on, Python lets go of the interpreter for that, and mostly takes it back
-        # before the loop wakes: it stands still for as long as that store takes.
+        # LlamaIndex's document store hashes each node in our thread. For 2,048 bytes
+        # and more Python frees the interpreter meanwhile, and our thread mostly has it
+        # again before the loop wakes: the loop stands still until all are stored.
         node_parser=large_nodes(400),
     ),
     "document_source, list": lambda m: llamaindex_oprag.document_source(parsed(m)).aget(

@@ -30,7 +30,7 @@ class Candidates(NamedTuple):
 
     def chosen(self, numbers: Sequence[int]) -> list[Chunk]:
         """Return some of them."""
-        if isinstance(self.chunks, SoundChunks):  # sooner than one by one
+        if isinstance(self.chunks, SoundChunks):  # quicker than one by one
             return self.chunks.chosen(numbers)
         return [self.chunks[number] for number in numbers]
 

@@ -9,8 +9,9 @@ evidence. So each piece of text is worth
       1 / (3 + rank) a half, less with the distance; where few candidates fit into the
       budget a third, and much less with the distance
 
-and the pieces are taken in the order of their worth. Only ranks and positions are
-used: scores differ in meaning from store to store, ranks do not.
+and the pieces are taken in the order of their worth, of thousands of candidates those
+of the best first. Only ranks and positions are used: scores differ in meaning from
+store to store, ranks do not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from operator import sub
 from statistics import median_high
@@ -96,14 +97,16 @@ def expanded_order(
             more characters than this (a quarter of it, in English) are judged by
             their sentences, and where the candidate of the median length fits fewer
             than ten times, they lend less. Without full texts and without what
-            stands beside hits the best 2,400 candidates are judged, or as many as
-            hold four times the budget; text that is in none of them comes behind.
+            stands beside hits the best 2,400 candidates are judged, or those that
+            hold four times the budget if these are more (four characters a token);
+            text that is in none of them comes behind, in the same order.
 
     Returns:
         Chunks that do not overlap, best first. They are the candidates themselves
         where nothing else begins or ends in them, else slices of them; their `rank`
         is that of the candidate. Equal worth: the better candidate first, then
-        reading order. Made as they are asked for.
+        reading order (documents in the order of their best candidates). Made as
+        they are asked for.
 
     Raises:
         InvalidSpanError: See `cut_into_lines`.
@@ -112,13 +115,11 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
-    if isinstance(chunks, SoundChunks):
-        distinct = True
+    if isinstance(chunks, SoundChunks):  # whose ranks ascend
         lengths = [*map(sub, chunks.ends, chunks.starts)]
     else:
         given = [chunk.rank for chunk in chunks]
-        distinct = given == sorted({*given})
-        if not distinct:
+        if given != sorted({*given}):
             chunks = sorted(chunks, key=_in_one_order)
         lengths = [len(chunk.text) for chunk in chunks]
     # What fits as it is stays so: a context that is arranged again does not change.
@@ -126,22 +127,27 @@ def expanded_order(
     if sum(lengths) > LONG_TOKEN * budget:
         long = budget
         few = _CHARACTERS * budget / _FEW  # characters of each, where few fit
-        if max(lengths) > few and median_high(lengths) > few:  # the first is sooner
+        if max(lengths) > few and median_high(lengths) > few:  # the first is quicker
             lending = _LENDING_OF_FEW
     first = len(chunks)
     if source_text is None and hits == math.inf:
         first = _judged(lengths, budget)
 
-    def listed(candidates: Sequence[Chunk], behind: int = 0) -> PieceChunks:
+    def listed(
+        candidates: Sequence[Chunk],
+        behind: int = 0,
+        rest: Callable[[], Sequence[Chunk]] = tuple,
+    ) -> PieceChunks:
         lines = cut_into_lines(
             candidates, max_gap=0, source_text=source_text, room=room, long=long
         )
         worths = [worth for line in lines for worth in _worths(line, hits, lending)]
-        return _best_first(lines, worths, distinct=distinct, behind=behind)
+        order, made = _best_first(lines, worths, behind=behind)
+        return PieceChunks(order, made, rest)
 
     if first >= len(chunks):
         return listed(chunks)
-    return listed(chunks[:first]).then(lambda: listed(chunks, first))
+    return listed(chunks[:first], rest=lambda: listed(chunks, behind=first))
 
 
 def _judged(lengths: Sequence[int], budget: float) -> int:
@@ -153,11 +159,15 @@ def _judged(lengths: Sequence[int], budget: float) -> int:
 
 
 def _best_first(
-    lines: Sequence[Line], worths: Sequence[float], *, distinct: bool, behind: int
-) -> PieceChunks:
-    """List the pieces that are in none of so many best candidates, best first."""
+    lines: Sequence[Line], worths: Sequence[float], *, behind: int
+) -> tuple[Sequence[int], Callable[[Sequence[int]], list[Chunk]]]:
+    """Number the pieces that are in none of the first `behind` candidates, best first.
+
+    Returns:
+        Their numbers, and what makes the chunks of some numbers.
+    """
     if not lines:
-        return PieceChunks([], lambda _: [])
+        return [], lambda _: []
     given = lines[0].given
     of = [candidate for line in lines for candidate in line.made_of()]
     ranks = [*map(given.ranks.__getitem__, of)]
@@ -165,10 +175,8 @@ def _best_first(
     if behind:
         best = [candidate for line in lines for candidate in line.best]
         order = [number for number in order if best[number] >= behind]
-    if not distinct:  # else those of one rank are of one line, in reading order
-        starts = [start for line in lines for start in line.starts]
-        order = sorted(order, key=starts.__getitem__)
-    # One number at a time, and the first last: sooner than all in one.
+    # They stand in reading order. One number at a time, and the first last: this is
+    # quicker than all in one.
     order = sorted(order, key=ranks.__getitem__)
     order.sort(key=worths.__getitem__, reverse=True)
     begins = [0, *accumulate(len(line.starts) for line in lines)]
@@ -181,7 +189,7 @@ def _best_first(
             for line, number, candidate in zip(at, numbers, candidates, strict=True)
         ]
 
-    return PieceChunks(order, made)
+    return order, made
 
 
 def _in_one_order(chunk: Chunk) -> tuple[object, ...]:

@@ -12,16 +12,19 @@ from typing import overload
 from oprag.chunk import Chunk
 
 _AT_ONCE = 32
-"""So many pieces are made together, sooner than one by one."""
+"""So many pieces are made together, which is quicker than one by one."""
 
 
 class PieceChunks(Sequence[Chunk]):
-    """Pieces as chunks, made when they are asked for: few of many are read.
+    """Pieces as chunks, made when they are asked for.
+
+    Whether there are any, a look through them and what is behind the first of them
+    (`pieces[3:]`) list no more than that needs.
 
     Args:
         order: Their numbers, in any order.
         made: Makes the chunks of some numbers.
-        rest: Lists those that come behind these.
+        rest: Lists those that come behind these; called once at most.
     """
 
     def __init__(
@@ -32,11 +35,7 @@ class PieceChunks(Sequence[Chunk]):
     ) -> None:
         self._order = order
         self._made = made
-        self._rest = rest
-
-    def then(self, rest: Callable[[], Sequence[Chunk]]) -> PieceChunks:
-        """The same with others behind them, which are listed when they are needed."""
-        return PieceChunks(self._order, self._made, functools.cache(rest))
+        self._rest = functools.cache(rest)
 
     def __len__(self) -> int:
         return len(self._order) + len(self._rest())

@@ -71,7 +71,7 @@ class SoundChunks(Sequence[Chunk]):
         return self.chosen([at])[0]
 
     def chosen(self, numbers: Sequence[int]) -> list[Chunk]:
-        """Make some of them together: sooner than one by one."""
+        """Make some of them together, which is quicker than one by one."""
         ranks = [self.ranks[number] for number in numbers]
         hits = [self._hits[rank] for rank in ranks]
         parts = [hit.metadata.get(PART_INDEX) for hit in hits]

@@ -323,13 +323,15 @@ def test_what_was_cut_is_not_all_there_was():
     assert whole.used_all
 
 
+THOUSANDS = "".join(chr(ord("a") + n % 26) for n in range(32_000))
+
+
 def _thousands():
-    """Candidates in two sizes, by chance: more than are looked at together."""
-    text = "".join(chr(ord("a") + n % 26) for n in range(32_000))
-    spans = [(a, a + n) for n in (10, 40) for a in range(0, len(text), n)]
+    """Candidates in two sizes, by chance: more than are judged together."""
+    spans = [(a, a + n) for n in (10, 40) for a in range(0, len(THOUSANDS), n)]
     random.Random(0).shuffle(spans)  # noqa: S311 -- an order, no secret
     return [
-        Chunk(text[a:b], "d", rank, (0, a, b), Span(a, b))
+        Chunk(THOUSANDS[a:b], "d", rank, (0, a, b), Span(a, b))
         for rank, (a, b) in enumerate(spans)
     ]
 
@@ -352,11 +354,50 @@ def test_of_thousands_the_best_are_judged_first_and_the_rest_comes_behind():
 
 def test_a_large_budget_has_more_judged():
     chunks = _thousands()
+    # Four times 3,000 tokens of four characters.
+    number = next(
+        n for n in range(4_000) if sum(len(c.text) for c in chunks[:n]) >= 48_000
+    )
+    best = [*expanded_order(chunks[:number], budget=3_000)]
+    kept = [*expanded_order(chunks, budget=3_000)]
+    assert 2_400 < number < len(chunks)
+    assert kept[: len(best)] == best
+    assert len(kept) > len(best)
     assert [*expanded_order(chunks, budget=10_000)] == [*expanded_order(chunks)]
 
 
+@pytest.mark.parametrize(
+    "beside", [{"source_text": lambda _: THOUSANDS}, {"hits": 3_990}]
+)
+def test_with_full_texts_or_neighbours_all_are_judged(beside):
+    chunks = _thousands()
+    all_judged = [*expanded_order(chunks, **beside)]
+    assert [*expanded_order(chunks, budget=100, **beside)] == all_judged
+
+
+@pytest.mark.parametrize("key", ["source", "doc_key"])  # read in two ways
+def test_thousands_that_fit_are_all_there_is(key):
+    hits = [
+        Hit(c.text, {key: "d", "char_start": c.span[0], "char_end": c.span[1]})
+        for c in _thousands()
+    ]
+
+    def arranged(budget):
+        options = {
+            "token_counter": lambda text: len(text) // 1_000,
+            "token_budget": budget,
+            "selection": "recall",
+        }
+        return arrange(hits, ContextOptions.from_options(options))
+
+    (passage,) = arranged(32).passages()
+    assert passage.text == THOUSANDS
+    assert arranged(32).used_all
+    assert not arranged(31).used_all
+
+
 def test_what_fits_is_found_behind_thousands_that_do_not():
-    texts = [f"{'a long passage ' * 20}{n}." for n in range(2_500)] + ["Short."]
+    texts = [f"a long passage {n}." for n in range(2_500)] + ["Short."]
     places = [{"source": f"{n}.txt", "char_start": 0} for n in range(len(texts))]
     (passage,) = order_context(
         texts,
@@ -379,7 +420,7 @@ def test_pieces_with_a_rest_are_a_sequence(first, more, part, at):
     def rest():
         return PieceChunks(range(first, first + more), made)
 
-    pieces = PieceChunks(range(first), made).then(rest)
+    pieces = PieceChunks(range(first), made, rest)
     assert (len(pieces), bool(pieces), [*pieces]) == (len(chunks), bool(chunks), chunks)
     assert [*pieces[part]] == chunks[part]
     if -len(chunks) <= at < len(chunks):
@@ -397,8 +438,7 @@ def test_the_rest_is_not_listed_before_it_is_asked_for():
         asked.append(1)
         return chunks[2:]
 
-    pieces = PieceChunks(range(2), lambda numbers: [chunks[n] for n in numbers])
-    pieces = pieces.then(rest)
+    pieces = PieceChunks(range(2), lambda numbers: [chunks[n] for n in numbers], rest)
     assert pieces
     assert pieces[1:]
     assert pieces[1] == next(iter(pieces[1:])) == chunks[1]

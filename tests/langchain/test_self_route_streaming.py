@@ -4,10 +4,12 @@ import asyncio
 import random
 import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
@@ -258,3 +260,65 @@ async def test_a_cancelled_question_asks_nothing_more(scripted_server):
 
     assert [piece async for piece in stream] == []
     assert len(server.requests) == 1
+
+
+class Noted(Document):
+    """Notes in which threads it was copied."""
+
+    threads: set[int] = Field(default_factory=set)
+
+    def model_copy(self, **kwargs: Any) -> "Noted":
+        self.threads.add(threading.get_ident())
+        return super().model_copy(**kwargs)
+
+
+def long_chain(answer: str) -> tuple[SelfRouteChain, list[Noted]]:
+    """A chain that reads a long text, and streams an answer by character."""
+    pages = [
+        Noted(page_content="word " * 400, metadata={"source": f"{n}.txt"})
+        for n in range(40)
+    ]
+    chain = SelfRouteChain(
+        llm=CutChatModel(replies=[answer], seed=1, largest=1),
+        retriever=ListRetriever(documents=list(pages)),
+        documents={"0.txt": "word " * 400},
+        rungs=["retrieved"],
+        missing_position="rank",
+        max_context_tokens=10**6,
+        token_counter=words,
+    )
+    return chain, pages
+
+
+async def test_documents_of_a_long_text_are_made_in_a_thread():
+    chain, pages = long_chain("In 1912.")
+    result = await ask(chain, way="astream")
+    made_in = {thread for page in pages for thread in page.threads}
+    assert len(result["context"]) == len(pages)
+    assert made_in
+    assert threading.get_ident() not in made_in
+
+
+async def test_behind_its_first_piece_an_answer_waits_for_no_thread():
+    """Whatever else has the threads of the event loop."""
+    answer = "In 1912, by Ann."
+    chain, _ = long_chain(answer)
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    gate = threading.Event()
+
+    async def read() -> str:
+        said = ""
+        async for piece in chain.astream("Who?"):
+            if text := piece.get("answer"):
+                if not said:
+                    loop.run_in_executor(None, gate.wait, 30)
+                said += text
+            if said == answer:
+                gate.set()
+        return said
+
+    try:
+        assert await asyncio.wait_for(read(), 15) == answer
+    finally:
+        gate.set()
