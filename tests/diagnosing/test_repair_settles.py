@@ -112,7 +112,8 @@ def damaged_in_one_chunk(seed: int) -> tuple[list[StoredChunk], str]:
         chunks = stored(source, cut=split)
     at = rng.randrange(len(chunks))
     text = chunks[at].text
-    size, middle = rng.randrange(1, len(text)), len(text) // 2
+    # Of one character, which a chunk may have, all is cut off.
+    size, middle = rng.randint(1, max(1, len(text) - 1)), len(text) // 2
     cut_or_altered = [
         text[:-size],
         text[size:],
