@@ -162,8 +162,8 @@ class Answering(ABC):
         self.characters += characters_of(found)
         return found
 
-    async def done(self, work: Callable[[], _T]) -> _T:
-        """Do work that takes long where the texts that came are long: in a thread."""
+    async def in_thread_if_long(self, work: Callable[[], _T]) -> _T:
+        """Do work that takes as long as the texts that came are long."""
         return await in_thread_if_long(self.characters, work)
 
 
@@ -245,10 +245,11 @@ class ModelCall:
         return [*self._answering.output(self._call, text)]
 
     async def _aoutput(self, text: str) -> list[AddableDict]:
-        # All other pieces wait for no thread, of which there may be none.
-        if text and self._answering.brings_documents:
-            return await self._answering.done(functools.partial(self._output, text))
-        return self._output(text)
+        # Other pieces take no time, and do not wait for a thread: all may be busy.
+        if not (text and self._answering.brings_documents):
+            return self._output(text)
+        output = functools.partial(self._output, text)
+        return await self._answering.in_thread_if_long(output)
 
     def reply(self) -> Reply:
         """Return the whole reply, after `finish`."""

@@ -106,15 +106,15 @@ async def _apieces(
     # Not closed here: of a question that was cancelled, a thread may still be at it.
     steps = answering.steps()
     result, failure = None, None
-    done = answering.done
-    while step := await done(partial(_next, steps, result, failure)):
+    in_thread = answering.in_thread_if_long
+    while step := await in_thread(partial(_next, steps, result, failure)):
         result, failure = None, None
         if isinstance(step, AddableDict):
             yield step
             continue
         try:
             if isinstance(step, CallModel):
-                call = await done(partial(ModelCall, answering, step))
+                call = await in_thread(partial(ModelCall, answering, step))
                 replying = call.apieces(streaming=streaming)
                 async with contextlib.aclosing(replying) as pieces:
                     async for piece in pieces:
@@ -122,7 +122,7 @@ async def _apieces(
                             yield chunk
                 for chunk in await call.afinish():
                     yield chunk
-                result = await done(call.reply)
+                result = await in_thread(call.reply)
             else:
                 result = await answering.afetch(step)
         except Exception as error:  # noqa: BLE001 -- the dialogue decides
