@@ -19,7 +19,7 @@ from oprag.cli.embedding_models import (
     load_embedding_model,
     packaged_weights,
 )
-from oprag.cli.index import COLLECTION, to_index
+from oprag.cli.index import COLLECTION, COLLECTION_METADATA, to_index
 from oprag.cli.index_telling import in_options, quietly, tell_report
 from oprag.cli.progress import indexing_bar
 from oprag.cli.telling import told
@@ -108,9 +108,11 @@ class ServerStore:
             ssl=place.scheme == "https",
             settings=Settings(anonymized_telemetry=False),
         )
-        cosine = {"hnsw:space": "cosine"}
         return Chroma(
-            self.collection, embeddings, client=client, collection_metadata=cosine
+            self.collection,
+            embeddings,
+            client=client,
+            collection_metadata=COLLECTION_METADATA,
         )
 
 
