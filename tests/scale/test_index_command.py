@@ -6,11 +6,13 @@ import json
 import uuid
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 from typer.testing import CliRunner
 
 from oprag.cli.app import app
+from oprag.cli.index import COLLECTION_METADATA
 from tests.cli.conftest import tiny_model
 from tests.stores.conftest import chroma_port
 
@@ -64,6 +66,10 @@ def test_files_go_into_a_chroma_server(notes, address, chroma_port, tiny_model):
     result = call(*given, "--embedding-model", tiny_model)
 
     assert result.stdout.startswith("3 documents added (3 chunks)"), told(result)
+    database = f"{url}/api/v2/tenants/default_tenant/databases/default_database"
+    made = httpx.get(f"{database}/collections/{name}").json()
+    count = httpx.get(f"{database}/collections/{made['id']}/count").json()
+    assert (count, made["metadata"]) == (3, COLLECTION_METADATA)
 
 
 @pytest.mark.parametrize(
