@@ -18,7 +18,6 @@ from oprag.chunk import FullText, Hit, Passage
 from oprag.context import (
     ALONE,
     Arranged,
-    Columns,
     ContextOptions,
     Neighbours,
     Result,
@@ -45,7 +44,7 @@ class Ordered(NamedTuple):
     used_all: bool
     """Whether every document that came is among them."""
     problem: OpragError | None = None
-    """See `oprag.context.results.Arranged`."""
+    """See `oprag.context.assembly.Arranged`."""
 
 
 def source_of(document: Document) -> SourceText:
@@ -104,17 +103,11 @@ def put_in_order(
         that is in it as a whole, a copy.
     """
     try:
-        columns = Columns(
-            documents,
-            [document.page_content for document in documents],
-            [document.metadata for document in documents],
-        )
+        hits = hits_of(documents)
     except (AttributeError, TypeError):
         check_entries("documents", documents, Document, from_elsewhere)
         raise
-    arranged = arrange(
-        lambda: hits_of(documents), options, columns=columns, neighbours=neighbours
-    )
+    arranged = arrange(hits, options, neighbours=neighbours)
     made = arranged.results(
         partial(_document, rescore=rescore), rescored=rescore is not None
     )

@@ -22,12 +22,10 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from llamaindex_oprag._heads import heads_of
 from oprag import context
 from oprag.chunk import Chunk, Hit, OffsetFrame, Passage
 from oprag.context import (
     ALONE,
-    Columns,
     ContextOptions,
     Evidence,
     Neighbours,
@@ -43,7 +41,6 @@ from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
-    COMMON_KEYS,
     DOC_KEY,
     DOC_URI,
     ORIGINAL,
@@ -71,7 +68,7 @@ class Ordered(NamedTuple):
     used_all: bool
     """Whether every retrieved node was used, so that more could have been."""
     problem: OpragError | None = None
-    """See `oprag.context.results.Arranged`."""
+    """See `oprag.context.assembly.Arranged`."""
     evidence: Evidence | None = None
     """What is written of them; only where it is told what the reader has read."""
 
@@ -110,21 +107,19 @@ def arrange(
         OpragError: As `oprag.context.arrange` does.
     """
     try:
-        columns = _columns(nodes, rescore)
+        hits = [hit_of(node, rescore) for node in nodes]
     except (AttributeError, TypeError):
         check_entries("nodes", nodes, NodeWithScore, _wrapped)
         raise
     evidence = None
     if seen is None:
         arranged = context.arrange(
-            lambda: [hit_of(node, rescore) for node in nodes],
+            hits,
             options,
             sent_text=partial(sent_text, rescore=rescore),
-            columns=columns,
             neighbours=neighbours,
         )
     else:
-        hits = [hit_of(node, rescore) for node in nodes]
         evidence = gather_evidence(hits, options, seen, neighbours)
         arranged = evidence.arranged
     made = arranged.results(
@@ -173,20 +168,6 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
         **_offsets(first, metadata),
     }
     return NodeWithScore(node=_copy(first, chunk.text, changes))
-
-
-def _columns(nodes: Sequence[NodeWithScore], rescore: str | None) -> Columns | None:
-    """What costs least to read; None for nodes that keep their text elsewhere."""
-    own: list[Any] = [scored.node for scored in nodes]
-    if set(map(type, own)) != {TextNode}:
-        return None
-    metadatas = [node.metadata for node in own]
-    return Columns(
-        nodes,
-        [node.text for node in own],
-        metadatas,
-        lambda count: heads_of(own[:count], metadatas[:count], {*COMMON_KEYS, rescore}),
-    )
 
 
 def excluding(

@@ -1,9 +1,8 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import arrange, as_retrieved
+from oprag.context.assembly import Arranged, arrange, as_retrieved
 from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
-from oprag.context.columns import HEAD_JOINT, Columns
 from oprag.context.docstrings import described, documented, list_options
 from oprag.context.evidence import (
     GAP_MARK,
@@ -33,7 +32,6 @@ from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import (
-    Arranged,
     Result,
     keys_of_users,
     place_metadata,
@@ -77,10 +75,8 @@ __all__ = [
     "DESCRIPTIONS",
     "GAP_MARK",
     "GONE",
-    "HEAD_JOINT",
     "NOTHING_FOUND",
     "Arranged",
-    "Columns",
     "ContextKeywords",
     "ContextOptions",
     "Evidence",

@@ -3,8 +3,7 @@
     hits -> chunks -> without duplicates -> selected -> in order -> passages
 
 What fits a token budget is decided in `budgeting.py`. `arrange` is the one door, for
-plain Python and for both adapters. It has a shorter way to the same result for the
-usual case (`columns.py`); what is right is said here.
+plain Python and for both adapters.
 """
 
 from __future__ import annotations
@@ -15,15 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context import columns as short_way
 from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
-from oprag.context.columns import Columns
 from oprag.context.lasting import side_by_side, with_lasting_ranks
 from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
 from oprag.context.options import ContextOptions
 from oprag.context.placing import find_places
 from oprag.context.problems import with_problem
-from oprag.context.results import Arranged, Result, scores_of, written_ranks
+from oprag.context.results import Result, scores_of, written_ranks
 from oprag.context.seen import Seen
 from oprag.context.selection import EXPANDING
 from oprag.errors import (
@@ -45,24 +42,20 @@ from oprag.positions import (
 
 
 def arrange(
-    hits: Sequence[Hit] | Callable[[], Sequence[Hit]],
+    hits: Sequence[Hit],
     options: ContextOptions,
     *,
     sent_text: SentText | None = None,
-    columns: Columns | None = None,
     seen: Seen | None = None,
     neighbours: Neighbours = ALONE,
 ) -> Arranged:
     """Select the best hits, put them in order, and join them into passages.
 
     Args:
-        hits: Best first, or a function that makes them, which is called only where
-            `columns` do not tell enough. Not changed.
+        hits: Best first. Not changed.
         options: See `ContextOptions`.
         sent_text: What the framework sends for a chunk, if not just its text;
             the budget counts this.
-        columns: The same hits in a form that takes less time to make; with what is
-            sent before each, where there is `sent_text`.
         seen: Characters that are cut out before anything is selected, see
             `Seen.divided`; None to cut nothing.
         neighbours: What of the list was not retrieved but stands beside hits
@@ -75,26 +68,6 @@ def arrange(
         BudgetTooSmallError: See `fill_budget`.
         InvalidOptionError: See `ContextOptions.needed_budget`, `document_order`.
     """
-
-    def steps() -> Arranged:
-        given = hits() if callable(hits) else hits
-        return _by_steps(given, options, sent_text, seen, neighbours)
-
-    if seen is not None or neighbours is not ALONE:
-        return steps()
-    # Chunks of other splitters mostly have no document key, and the first tells.
-    if columns is None or not columns.metadatas or DOC_KEY not in columns.metadatas[0]:
-        return steps()
-    return short_way.arranged(columns, options, steps) or steps()
-
-
-def _by_steps(
-    hits: Sequence[Hit],
-    options: ContextOptions,
-    sent_text: SentText | None,
-    seen: Seen | None,
-    neighbours: Neighbours,
-) -> Arranged:
     try:
         brought = ALONE_RANKS
         if neighbours is ALONE:
@@ -180,7 +153,7 @@ def _made(
     if budget is None:
         read = _before(best, read, used_all=not left_out)
         made = finish(best, options).ranked(brought)
-        return _BySteps(made, not left_out, hits, options, read, problem)
+        return Arranged(made, not left_out, hits, options, read, problem)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget, first)
     taken = filler.taken(listed, budget)
@@ -193,7 +166,7 @@ def _made(
     )
     read = _before(taken, read, used_all=used_all)
     made = filler.finished(taken).ranked(brought)
-    return _BySteps(made, used_all, hits, options, read, problem)
+    return Arranged(made, used_all, hits, options, read, problem)
 
 
 def _of_best(chunks: Sequence[Chunk], top_n: int) -> list[Chunk]:
@@ -213,20 +186,38 @@ def _before(
 
 
 @dataclass(frozen=True)
-class _BySteps(Arranged):
+class Arranged:
+    """What is kept, in reading order, or best first with `order="score"`.
+
+    Together, as the texts are sent and joined by `options.separator`, they take at
+    most `options.token_budget` tokens.
+    """
+
     made: Finished
     used_all: bool
+    """Whether every chunk was used, so that more could have been: False as soon
+    as `top_n` or the budget left one out."""
     hits: Sequence[Hit]
     options: ContextOptions
     read: Sequence[Chunk] = ()
+    """What would have been kept, had it not been read before."""
     problem: OpragError | None = None
+    """Why the order as retrieved was kept (`on_problem="warn"`); else None."""
 
     def passages(self) -> list[Passage]:
+        """Return the passages. None for no hits."""
         return self.made.passages()
 
     def results(
         self, make: Callable[[Result], Any], *, rescored: bool = False
     ) -> list[Any]:
+        """Return one object of a framework per passage.
+
+        Args:
+            make: Makes it.
+            rescored: Whether results get scores: from 1 downwards in equal steps, so
+                that sorting by them keeps the order.
+        """
         hits = {id(hit.source): hit for hit in self.hits}
         passages = self.passages()
         problem = None if self.problem is None else kind_of(self.problem)

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from oprag.chunk import Hit, Passage
-from oprag.context.assembly import arrange
+from oprag.context.assembly import Arranged, arrange
 from oprag.context.merging import merge_neighbours
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
 from oprag.context.rendering import named_place, pointer, with_pointers
-from oprag.context.results import Arranged
 from oprag.context.seen import Seen
 from oprag.errors import BudgetTooSmallError
 from oprag.ordering import document_order

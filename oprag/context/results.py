@@ -1,9 +1,8 @@
-"""What `arrange` returns: passages, and what a framework makes its own objects of."""
+"""What a framework makes its own objects of: one result for every passage."""
 
 from __future__ import annotations
 
 import operator
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -11,7 +10,6 @@ from typing import Any
 
 from oprag.chunk import Chunk, Passage, Span, named_characters
 from oprag.context.citing import is_kept_back, names_document
-from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_SPANS,
@@ -29,38 +27,6 @@ from oprag.metadata import (
     joined_id,
 )
 from oprag.positions import as_number
-
-
-class Arranged(ABC):
-    """What is kept, in reading order, or best first with `order="score"`.
-
-    Together, as the texts are sent and joined by `options.separator`, they take at
-    most `options.token_budget` tokens.
-    """
-
-    used_all: bool
-    """Whether every chunk was used, so that more could have been: False as soon
-    as `top_n` or the budget left one out."""
-    problem: OpragError | None = None
-    """Why the order as retrieved was kept (`on_problem="warn"`); else None."""
-    read: Sequence[Chunk] = ()
-    """What would have been kept, had it not been read before."""
-
-    @abstractmethod
-    def passages(self) -> list[Passage]:
-        """Return the passages. None for no hits."""
-
-    @abstractmethod
-    def results(
-        self, make: Callable[[Result], Any], *, rescored: bool = False
-    ) -> list[Any]:
-        """Return one object of a framework per passage.
-
-        Args:
-            make: Makes it.
-            rescored: Whether results get scores: from 1 downwards in equal steps, so
-                that sorting by them keeps the order.
-        """
 
 
 @dataclass(slots=True)

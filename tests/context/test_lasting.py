@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from oprag import order_context
-from oprag.chunk import Hit
-from oprag.context import Columns, ContextOptions, arrange, columns
 
 
 def result(start, rank, source="a", **more):
@@ -131,21 +129,3 @@ def test_an_applications_own_values_are_no_ranks():
     strangers = [(text, {**m, "citation": None}) for text, m in READ]
 
     assert ordered(strangers, top_n=2) == {0: "000", 1: "010"}
-
-
-OWN = {"doc_key": "k", "token_count": 3, "token_counter": "cl100k_base"}
-
-
-@pytest.mark.parametrize("limit", [{"top_n": 2}, {"token_budget": 10}])
-def test_the_short_way_for_own_chunks_selects_by_them_too(limit):
-    own = [result(start, rank, **OWN) for start, rank in ((0, 4), (10, 1), (20, 0))]
-    hits = [Hit(text, metadata, text) for text, metadata in own]
-    given = Columns(*([hit[i] for hit in hits] for i in (2, 0, 1)), lambda n: [""] * n)
-
-    made = arrange(hits, ContextOptions(**limit), columns=given)
-
-    assert isinstance(made, columns.InColumns)
-    found = made.results(lambda result: (result.place["rank"], result.text))
-    assert found == [(1, "010"), (0, "020")]
-    by_steps = arrange(hits, ContextOptions(**limit))
-    assert by_steps.results(lambda result: (result.place["rank"], result.text)) == found

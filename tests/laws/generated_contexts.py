@@ -1,21 +1,25 @@
 """Generated cases of retrieval, and the contexts that each way makes of them.
 
-The same cases through plain Python, LangChain and LlamaIndex. They come from a seeded
-generator of the standard library, so that they are the same with every version of
-every package: what is recorded of them can be compared years later ::
+The same cases through plain Python, LangChain and LlamaIndex, with every option that
+decides what is read and in which order. They come from a seeded generator of the
+standard library, so that they are the same with every version of every package: what
+is recorded of them can be compared years later.
 
-    python -m tests.laws.generated_contexts 10000 > contexts.json
+`generated_contexts.txt` is such a record: a digest of the texts (not of their places)
+for each case and way. This names the cases that differ from it ::
 
-`generated_contexts.json` is such a record, a digest for every 50 of the first cases;
-after a change that is meant to change contexts, with a line in CHANGELOG.md ::
+    python -m tests.laws.generated_contexts
+
+and after a change that is meant to change contexts, with a line in CHANGELOG.md, this
+records them anew ::
 
     python -m tests.laws.generated_contexts --record
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
-import json
 import random
 import sys
 import warnings
@@ -24,13 +28,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from langchain_core.documents import Document
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
 from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import order_context, render
+from oprag.errors import (
+    BudgetTooSmallError,
+    MissingDocumentError,
+    OpragError,
+    PositionError,
+)
 from oprag.tokens import resolve_token_counter
 
 _TEXT = (
@@ -40,12 +49,17 @@ _TEXT = (
 )
 _WORDS = _TEXT.split()
 _JOINTS = (" ", " ", " ", " ", ". ", ".\n", "\n\n", "  ")
-_SCHEMES = ("own", "own", "own", "own", "start_index", "page", "chunk_index", "none")
-_YEARS = (9, 10, "9", "10", 9.5, np.int64(9), np.float32(10), "1e1", "x", " 11 ")
+_SCHEMES = (
+    *("own", "own", "own", "start_index", "start_index", "start_index"),
+    *("page", "chunk_index", "chunk_index", "none"),
+)
 
-RECORDED = Path(__file__).with_suffix(".json")
-N_RECORDED = 1_500
-BLOCK = 50
+RECORDED = Path(__file__).with_suffix(".txt")
+N_RECORDED = 20_000
+_A_LINE = 6
+"""Cases of one line of the record."""
+_BYTES = 3
+"""Of a digest."""
 
 
 class Case(NamedTuple):
@@ -55,8 +69,6 @@ class Case(NamedTuple):
     metadatas: list[dict[str, Any]]
     scores: list[float]
     options: dict[str, Any]
-    rescore: str | None
-    """Which the adapters take besides."""
     shown: bool
     """Whether LlamaIndex sends some of the metadata with the text."""
 
@@ -94,7 +106,6 @@ def _case(draw: random.Random) -> Case:
         [metadata for _, metadata in chunks],
         [draw.random() for _ in chunks],
         _options(draw, sources, usual=usual),
-        draw.choice((None, None, None, "score", "relevance_score", "mine")),
         draw.random() < 0.5,
     )
 
@@ -108,7 +119,7 @@ _CHANGES: tuple[dict[str, Any], ...] = (
     *({"char_start": 0}, {"char_start": 3.0}, {"char_start": -1}, {"char_end": True}),
     *({"token_counter": "other"}, {"token_count": 2.0}, {"token_count": None}),
     *({"doc_key": ""}, {"doc_key": 7}, {"part_index": 1}, {"part_index": [1]}),
-    *({"char_spans": "0-1,3-4"}, {"page": 2}, {"original_score": 0.5}),
+    {"page": 2},
 )
 
 
@@ -120,7 +131,6 @@ def _chunks(
         bounds.append(min(len(text), bounds[-1] + draw.randint(15, 90)))
     starts = [max(0, start - overlap) for start in bounds[:-1]]
     spans = list(zip(starts, bounds[1:], strict=True))
-    year = draw.choice(_YEARS)
     counted, in_parts = draw.random() < 0.8, draw.random() < 0.1
     made = []
     for index, (start, end) in enumerate(spans):
@@ -133,7 +143,7 @@ def _chunks(
                 place |= {"token_counter": "cl100k_base"}
             if in_parts:
                 place["part_index"] = index // 4
-        made.append((piece, {**place, "title": f"About {name}", "year": year}))
+        made.append((piece, {**place, "title": f"About {name}"}))
     return made
 
 
@@ -160,41 +170,55 @@ def _options(
     draw: random.Random, sources: dict[str, str], *, usual: bool
 ) -> dict[str, Any]:
     options: dict[str, Any] = {"token_counter": "cl100k_base"}
-    selections = ("budget",) * 4 + ("top_k", "segments", "expand")
-    selection = "budget" if usual else draw.choice(selections)
-    if selection != "budget":
-        options["selection"] = selection
-    if selection in {"segments", "expand"} or draw.random() < 0.6:
+    recall = not usual and draw.random() < 0.25
+    if recall:
+        options["selection"] = "recall"
+    if recall or draw.random() < 0.6:
         options["token_budget"] = draw.choice((40, 80, 150, 300, 2_000))
     for name, chance, values in (
         ("top_n", 0.2, (1, 3, 5)),
         ("merge", 0.4, (True,)),
-        ("max_gap", 0.2, (0, 30)),
         ("separator", 0.2, ("\n", "", " --- ")),
     ):
         if draw.random() < chance:
             options[name] = draw.choice(values)
     for name, chance, values in (
-        ("overflow", 0.25, ("skip",)),
         ("order", 0.15, ("score",)),
-        ("document_order", 0.4, ("first_seen", "score_sum", "title", "year")),
-        ("gap_mark", 0.2, ("[…]",)),
-        ("missing_position", 0.3, ("last", "rank")),
-        ("missing_document", 0.05, ("one",)),
+        ("document_order", 0.3, ("first_seen",)),
+        ("citations", 0.1, (True,)),
         ("position_keys", 0.1, ("chunk_index", "start_index", ["page", "start_index"])),
         ("document_key", 0.05, ("title",)),
+        ("on_problem", 0.1, ("warn",)),
         ("documents", 0.2, (sources,)),
     ):
         if not usual and draw.random() < chance:
             options[name] = draw.choice(values)
-    return options
+    return options | _as_spelled_today(options)
+
+
+def _as_spelled_today(options: dict[str, Any]) -> dict[str, Any]:
+    """What else says today what the recorded options mean."""
+    said: dict[str, Any] = {}
+    if "documents" in options:
+        said["missing_position"] = "locate"
+    if "citations" in options:
+        said["gap_mark"] = "[…]"
+    return said
 
 
 def _plain(case: Case) -> str:
     passages = order_context(case.texts, case.metadatas, case.scores, **case.options)
-    separator = case.options.get("separator", "\n\n")
-    cited = [f"{passage.citation} {list(passage.spans)}" for passage in passages]
-    return "\n".join([render(passages, separator=separator), *cited])
+    cited = case.options.get("citations", False)
+    sent = render(
+        passages,
+        separator=case.options.get("separator", "\n\n"),
+        citations=cited,
+        gap_mark="[…]" if cited else None,
+    )
+    budget = case.options.get("token_budget")
+    if budget is not None and _counter()(sent) > budget:
+        return f"over the budget of {budget}"
+    return "\n".join(f"{passage.rank} {passage.text}" for passage in passages)
 
 
 def _langchain(case: Case) -> str:
@@ -204,9 +228,9 @@ def _langchain(case: Case) -> str:
             zip(case.texts, case.metadatas, case.scores, strict=True)
         )
     ]
-    component = OrderPreservingCompressor(**case.options, rescore=case.rescore)
+    component = OrderPreservingCompressor(**case.options)
     made = component.compress_documents(documents, "?")
-    return "\n".join(f"{d.id} {d.page_content} {_shown(d.metadata)}" for d in made)
+    return "\n".join(f"{d.id} {d.page_content}" for d in made)
 
 
 def _llamaindex(case: Case) -> str:
@@ -226,25 +250,20 @@ def _llamaindex(case: Case) -> str:
             zip(case.texts, case.metadatas, case.scores, strict=True)
         )
     ]
-    component = OrderPreservingPostprocessor(**case.options, rescore=case.rescore)
+    component = OrderPreservingPostprocessor(**case.options)
     return "\n".join(map(_node, component.postprocess_nodes(nodes)))
 
 
 def _node(scored: NodeWithScore) -> str:
     node: Any = scored.node
-    return (
-        f"{node.node_id} {node.text} {_shown(node.metadata)} {scored.score} "
-        f"{node.start_char_idx}-{node.end_char_idx} {node.excluded_llm_metadata_keys} "
-        f"{node.excluded_embed_metadata_keys} {node.get_content(MetadataMode.LLM)}"
-    )
+    sent = node.get_content(MetadataMode.LLM)
+    return f"{node.node_id} {scored.score} {sent}"
 
 
 _WAYS = (_plain, _langchain, _llamaindex)
 
 
-def _shown(metadata: dict[str, Any]) -> str:
-    """Metadata in its order, the same with every version of numpy."""
-    return ", ".join(f"{key}={value}" for key, value in metadata.items())
+_FAMILIES = (BudgetTooSmallError, MissingDocumentError, PositionError, OpragError)
 
 
 def _outcome(way: Any, case: Case) -> str:
@@ -252,36 +271,38 @@ def _outcome(way: Any, case: Case) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return str(way(case))
-    except Exception as error:  # noqa: BLE001 -- which error it is, is recorded
-        return f"error: {type(error).__name__}"
+    except OpragError as error:
+        family = next(each for each in _FAMILIES if isinstance(error, each))
+        return f"error: {family.__name__}"
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return base64.b64encode(digest[:_BYTES]).decode()
 
 
-def digests(count: int) -> list[dict[str, str]]:
-    """For each case, a digest of what each way makes of it."""
-    return [
-        {way: _digest(text) for way, text in contexts(case).items()}
-        for case in cases(count)
-    ]
+def digests(cases: Iterator[Case]) -> Iterator[str]:
+    """For each case, the digests of what each way makes of it, one after another."""
+    for case in cases:
+        yield "".join(map(_digest, contexts(case).values()))
 
 
-def blocks(count: int) -> list[dict[str, str]]:
-    """As `digests`, one for every `BLOCK` cases."""
-    found = digests(count)
-    return [
-        {
-            way: _digest("".join(case[way] for case in found[first : first + BLOCK]))
-            for way in found[0]
-        }
-        for first in range(0, count, BLOCK)
-    ]
+def recorded() -> list[str]:
+    """The recorded digests, in the order of the cases."""
+    return RECORDED.read_text().split()
+
+
+def written(digests: list[str]) -> str:
+    """The record as text."""
+    lines = range(0, len(digests), _A_LINE)
+    return "".join(" ".join(digests[n : n + _A_LINE]) + "\n" for n in lines)
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--record":
-        RECORDED.write_text(json.dumps(blocks(N_RECORDED), indent=0) + "\n")
+    made = list(digests(cases(N_RECORDED)))
+    if sys.argv[1:] == ["--record"]:
+        RECORDED.write_text(written(made))
     else:
-        sys.stdout.write(json.dumps(digests(int(sys.argv[1]))))
+        pairs = enumerate(zip(recorded(), made, strict=True))
+        differing = [number for number, (known, found) in pairs if known != found]
+        sys.stdout.write(f"{len(differing)} of {len(made)} cases differ: {differing}\n")

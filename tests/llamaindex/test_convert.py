@@ -24,9 +24,6 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
-from llamaindex_oprag._heads import heads_of
-from oprag.context import Columns, ContextOptions
-from oprag.context.columns import arranged, sent_behind
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -653,40 +650,18 @@ def test_the_usual_case_gives_what_the_general_one_gives(
     ]
 
 
-def test_metadata_that_the_model_is_shown_is_the_usual_case():
-    found = with_scores(*SHOWN)
-    metadatas = [each.node.metadata for each in found]
-    heads = heads_of([each.node for each in found], metadatas)
-
-    assert set(heads) == {
-        "file_path: a.txt\ntitle: First",
-        "file_path: b.txt\ntitle: True",
-        "file_path is c.txt\ntitle is 1",
-    }
-    for each, head in zip(found, heads, strict=True):
-        sent = each.node.get_content(MetadataMode.LLM)
-        assert sent == sent_behind(head, each.node.text)
-    texts = [each.node.text for each in found]
-    options = ContextOptions(token_budget=10_000)
-    columns = Columns(found, texts, metadatas, lambda count: heads[:count])
-    assert arranged(columns, options, list) is not None
-
-
 def test_metadata_that_does_not_fit_its_template_is_not_read_beyond_the_budget():
     broken = SHOWN[2].model_copy(update={"metadata_template": "{key}: {val}"})
     found = with_scores(*SHOWN[:2], broken)
 
     (kept,) = order(found, token_budget=25)
     assert kept.node_id == found[0].node_id
-    assert heads_of([broken], [broken.metadata]) is None
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 def test_a_template_of_ones_own_goes_the_general_way():
     node = SHOWN[0].model_copy(update={"text_template": "{content} ({metadata_str})"})
 
-    nodes = [*SHOWN, node]
-    assert heads_of(nodes, [each.metadata for each in nodes]) is None
     (ordered,) = order(with_scores(node), token_budget=40)
     assert ordered.node.get_content(MetadataMode.LLM) == node.get_content(
         MetadataMode.LLM
