@@ -134,8 +134,7 @@ class OffsetSplitter(TextSplitter):
 
         Returns:
             The chunks, in the order of `documents`. Their metadata is that of the
-            document (copied deeply) and oprag's: `doc_key`, `doc_uri` (unless `source`
-            or `file_path` is the name: `oprag.metadata.own_name`), `doc_version`
+            document (copied deeply) and oprag's: `doc_key`, `doc_uri`, `doc_version`
             (of the text and the splitter's settings), `part_index`, `chunk_index`
             (running on over the parts), `n_chunks`, `char_start` and `char_end`
             (characters, relative to the part), `token_count` and `token_counter`; on

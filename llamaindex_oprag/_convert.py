@@ -47,7 +47,6 @@ from oprag.metadata import (
     OWN_KEYS,
     PART_INDEX,
     named_id,
-    own_name,
 )
 from oprag.positions import SourceText
 
@@ -186,9 +185,7 @@ def excluding(
 
 def _is_ours(metadata: Mapping[str, Any]) -> bool:
     """Whether oprag wrote `doc_key`, as another application may."""
-    if DOC_KEY not in metadata:
-        return False
-    return DOC_URI in metadata or own_name(metadata) is not None
+    return DOC_KEY in metadata and DOC_URI in metadata
 
 
 @lru_cache(maxsize=1024)  # nodes of one parser have the same

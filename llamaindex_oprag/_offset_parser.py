@@ -106,11 +106,7 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
         for parts in groups:
             rows = [cut[part.place] for part in parts]
             stamps = stamp_chunks(
-                parts,
-                rows,
-                settings=self._settings(),
-                counter=counter,
-                inherited=self.include_metadata,
+                parts, rows, settings=self._settings(), counter=counter
             )
             for part, row, written in zip(parts, rows, stamps, strict=True):
                 made[part.place] = self._nodes_of(nodes[part.place], part, row, written)

@@ -6,7 +6,6 @@ is one that a framework reserves: every vector store keeps such metadata as it i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
@@ -14,12 +13,7 @@ from typing import Any, Protocol
 DOC_KEY = "doc_key"
 """16 hex digits of the document's name: safe in every store's filters."""
 DOC_URI = "doc_uri"
-"""The document's own name: for people and look-ups, never for filters. Absent where
-`file_path` or `source` beside it is that name; see `own_name`."""
-NAME_KEYS = ("file_path", "source")
-"""Keys of readers that name a file, the most telling first."""
-NAMED_BY = (DOC_URI, DOC_KEY, *NAME_KEYS)
-"""Keys that `own_name` looks at."""
+"""The document's own name: for people and look-ups, never for filters."""
 DOC_VERSION = "doc_version"
 """Which text, cut by which settings: chunks of two versions never belong together.
 `settings-text`, each a short hash; see `document_version`."""
@@ -37,18 +31,12 @@ See `oprag.positions.group_parts`."""
 TOKEN_COUNT = "token_count"
 """Tokens of the chunk's own text."""
 TOKEN_COUNTER = "token_counter"
-"""Name of the counter behind `token_count`. Absent where that is `DEFAULT_COUNTER` and
-the rest of the metadata proves it; see `counter_of`."""
-DEFAULT_COUNTER = "cl100k_base"
-"""What counts tokens where nobody says what."""
-UNKNOWN_COUNTER = "unknown"
-"""In `token_counter`, on a chunk that oprag stamped: the count is somebody else's."""
+"""Name of the counter behind `token_count`."""
 TEXT_LENGTH = "text_length"
 """Characters of the part's whole text; on the first chunk of the part only, as the
 hashes are. See `text_stamp`."""
 TEXT_HASH = "text_hash"
-"""12 digits of the SHA-256 of that text (`short_hash`); absent where `doc_version` ends
-in the same ones, as it does for a document of one text. See `stamped_hash`."""
+"""12 digits of the SHA-256 of that text (`short_hash`)."""
 NONSPACE_HASH = "nonspace_hash"
 """The same of its characters that are no white space; only beside chunks of other
 splitters, which drop white space."""
@@ -104,8 +92,6 @@ OWN_KEYS = (
 
 _KEY_DIGITS = 16
 _SETTINGS_DIGITS, _TEXT_DIGITS = 6, 12
-_STAMPED = re.compile(rf"\d{{{_SETTINGS_DIGITS}}}-\d{{{_TEXT_DIGITS}}}")
-"""A `doc_version`."""
 _NAMESPACE = bytes.fromhex("6ba7b8129dad11d180b400c04fd430c8")
 """uuid.NAMESPACE_OID, without importing `uuid` for it."""
 _VARIANT = dict(zip("0123456789abcdef", 4 * "89ab", strict=True))
@@ -137,110 +123,6 @@ def document_key(name: str) -> str:
     return _digest(name)[:_KEY_DIGITS]
 
 
-def own_name(metadata: Mapping[str, Any]) -> str | None:
-    """Return the name of the document that oprag made a chunk of.
-
-    `doc_uri`; without it the `file_path` or `source` whose key `doc_key` is. So it is
-    proved: another path that was written there since is not taken for the name.
-
-    Args:
-        metadata: Of any chunk or result.
-
-    Returns:
-        The name, or None where nothing tells it.
-    """
-    try:
-        return named_by(*map(metadata.get, NAMED_BY))
-    except TypeError:  # a list is no name
-        found = map(metadata.get, NAMED_BY)
-        return named_by(*[value if isinstance(value, str) else None for value in found])
-
-
-@lru_cache(maxsize=4096)  # one name stands on many chunks
-def named_by(uri: Any, key: Any, *files: Any) -> str | None:
-    """Do what `own_name` does, with the values of `NAMED_BY`, which can be hashed."""
-    if uri and isinstance(uri, str):
-        return uri
-    for name in files:
-        if name and isinstance(name, str) and document_key(name) == key:
-            return name
-    return None
-
-
-def without_repeated_name(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return metadata without a `doc_uri` that `own_name` reads off the others."""
-    others = {key: value for key, value in metadata.items() if key != DOC_URI}
-    return others if own_name(others) == metadata.get(DOC_URI) else metadata
-
-
-def spelled_out(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata with the `doc_uri` and `token_counter` that others tell.
-
-    Ids and comparisons are made of this, so that nothing is written anew because less
-    is written.
-    """
-    name, counter = own_name(metadata), counter_of(metadata)
-    return {
-        **metadata,
-        **({} if name is None else {DOC_URI: name}),
-        **({TOKEN_COUNTER: counter} if counter else {}),
-    }
-
-
-def counter_of(metadata: Mapping[str, Any]) -> str:
-    """Return the name of the counter that a chunk's `token_count` comes from.
-
-    `token_counter`; without it that of `told_counter`.
-
-    Args:
-        metadata: Of any chunk or result.
-
-    Returns:
-        The name; empty where there is no count, or nothing tells whose it is.
-    """
-    written = metadata.get(TOKEN_COUNTER)
-    if TOKEN_COUNT not in metadata or written == UNKNOWN_COUNTER:
-        return ""
-    if written is not None:
-        return written if isinstance(written, str) else ""
-    key, version = metadata.get(DOC_KEY), metadata.get(DOC_VERSION)
-    if not isinstance(key, str) or not isinstance(version, str):
-        return ""
-    return told_counter(key, own_name(metadata), version)
-
-
-@lru_cache(maxsize=4096)  # one document has many chunks
-def told_counter(key: Any, name: str | None, version: Any) -> str:
-    """Return whose a `token_count` is that has no `token_counter` beside it.
-
-    That of `DEFAULT_COUNTER`, if oprag stamped the chunk: its name has its `doc_key`,
-    and it has a `doc_version`.
-
-    Args:
-        key: Its `doc_key`.
-        name: Its document's name.
-        version: Its `doc_version`.
-    """
-    stamped = isinstance(version, str) and _STAMPED.fullmatch(version)
-    proved = stamped and name is not None and document_key(name) == key
-    return DEFAULT_COUNTER if proved else ""
-
-
-def keeping_counter(
-    metadata: dict[str, Any], before: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return metadata whose `token_count` is nobody else's than it was.
-
-    Args:
-        metadata: As it is to be written.
-        before: As it was; nobody may know who wrote a count there.
-    """
-    counter = counter_of(before)
-    if TOKEN_COUNT not in metadata or counter_of(metadata) == counter:
-        return metadata
-    return {**metadata, TOKEN_COUNTER: counter or UNKNOWN_COUNTER}
-
-
 def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
     """Return what proves later that a text was put together from its chunks as it was.
 
@@ -260,21 +142,6 @@ def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:
 
 def _text_hash(text: str) -> str:
     return short_hash(text, _TEXT_DIGITS)
-
-
-def stamped_hash(metadata: Mapping[str, Any]) -> str:
-    """Return the hash of the whole text that a chunk begins; empty where none is."""
-    written = metadata.get(TEXT_HASH)
-    if written:
-        return str(written)
-    return version_text(metadata.get(DOC_VERSION)) if TEXT_LENGTH in metadata else ""
-
-
-def without_repeating(stamp: dict[str, Any], version: Any) -> dict[str, Any]:
-    """Return a stamp without the hash that the `doc_version` beside it ends in."""
-    if stamp.get(TEXT_HASH) == version_text(version):
-        return {key: value for key, value in stamp.items() if key != TEXT_HASH}
-    return stamp
 
 
 def short_hash(text: str, digits: int) -> str:
@@ -372,7 +239,8 @@ def indexed_id(metadata: Mapping[str, Any], index: int) -> str:
         if key not in OWN_KEYS
     ]
     version, part = str(metadata.get(DOC_VERSION) or ""), metadata.get(PART_INDEX)
-    own = chunk_id(own_name(metadata) or "", index, version=version, part=part)
+    name = str(metadata.get(DOC_URI) or "")
+    own = chunk_id(name, index, version=version, part=part)
     return named_id(f"{own}\n{others!r}")
 
 

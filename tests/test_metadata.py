@@ -15,11 +15,8 @@ from oprag.metadata import (
     document_version,
     indexed_id,
     named_id,
-    own_name,
-    spelled_out,
     version_settings,
     version_text,
-    without_repeated_name,
 )
 
 KEY = document_key("a.txt")
@@ -63,45 +60,6 @@ def test_other_settings_and_other_texts_are_another_version(settings, texts):
 @given(st.text(st.characters(codec="utf-8"), max_size=20))
 def test_an_id_of_a_name_is_its_uuid(name):
     assert named_id(name) == str(uuid.uuid5(uuid.NAMESPACE_OID, name))
-
-
-@pytest.mark.parametrize(
-    ("metadata", "name"),
-    [
-        ({"doc_key": KEY, "source": "a.txt"}, "a.txt"),
-        ({"doc_key": KEY, "file_path": "/x/a.txt", "source": "a.txt"}, "a.txt"),
-        ({"doc_key": KEY, "file_path": "a.txt", "source": "b.txt"}, "a.txt"),
-        ({"doc_key": KEY, "doc_uri": "u", "source": "a.txt"}, "u"),
-        ({"doc_key": "k", "doc_uri": "u"}, "u"),
-        ({"doc_uri": "u"}, "u"),
-        ({"doc_key": KEY, "source": "moved/a.txt"}, None),
-        ({"doc_key": KEY, "doc_uri": ""}, None),
-        ({"doc_key": KEY, "doc_uri": 5, "source": ["a.txt"]}, None),
-        ({"doc_key": ["k"], "source": "a.txt"}, None),
-        ({"source": "a.txt"}, None),
-        ({"doc_key": document_key("7"), "source": 7}, None),
-        ({}, None),
-    ],
-)
-def test_the_name_is_read_off_the_file_that_the_key_is_of(metadata, name):
-    assert own_name(metadata) == name
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(["source", "file_path", "title"]),
-        st.sampled_from(["a.txt", "b.txt", "", None]),
-    )
-)
-def test_a_name_is_left_out_only_where_it_is_read_again(metadata):
-    written = {**metadata, "doc_key": KEY, "doc_uri": "a.txt"}
-
-    short = without_repeated_name(dict(written))
-
-    assert own_name(short) == "a.txt"
-    assert spelled_out(short) == spelled_out(written) == written
-    repeated = "a.txt" in map(metadata.get, ("source", "file_path"))
-    assert ("doc_uri" in short) != repeated
 
 
 PLACED = {"source": "a.txt", "doc_key": KEY, "chunk_index": 3, "char_start": 30}

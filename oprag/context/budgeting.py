@@ -29,7 +29,7 @@ from oprag.context.selection import (
     too_small,
 )
 from oprag.documents import DocumentSource
-from oprag.metadata import TOKEN_COUNT, counter_of
+from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
 from oprag.tokens import (
@@ -317,8 +317,7 @@ def _cost_function(counter: NamedTokenCounter, sent_text: SentText | None) -> _C
         text, metadata = chunk.text, chunk.metadata
         sent = text if sent_text is None else sent_text(chunk, text)
         stored = None
-        counted = counter.name and TOKEN_COUNT in metadata
-        if counted and counter_of(metadata) == counter.name:
+        if counter.name and metadata.get(TOKEN_COUNTER) == counter.name:
             stored = as_number(metadata.get(TOKEN_COUNT))
         if stored is None or not chunk.exact:
             return counter(sent)

@@ -29,14 +29,14 @@ from oprag.metadata import (
     CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
+    DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
     TOKEN_COUNT,
+    TOKEN_COUNTER,
     chunk_id,
-    counter_of,
     indexed_id,
-    own_name,
     version_text,
 )
 from oprag.positions import as_number
@@ -288,10 +288,10 @@ class Widening:
 
 def _splitters_id(metadata: Mapping[str, Any], index: int) -> str:
     """The id that a splitter gives; among parts (pages) it counts in each part."""
-    name, version = own_name(metadata), str(metadata.get(DOC_VERSION) or "")
-    if name is None or PART_INDEX in metadata:
+    name, version = metadata.get(DOC_URI), str(metadata.get(DOC_VERSION) or "")
+    if not name or PART_INDEX in metadata:
         return ""
-    return chunk_id(name, index, version=version)
+    return chunk_id(str(name), index, version=version)
 
 
 def _unplaced(metadata: Mapping[str, Any]) -> InvalidOptionError:
@@ -356,7 +356,7 @@ def _mean(hits: Sequence[Hit], options: ContextOptions) -> float:
     counter = resolve_token_counter(options.token_counter)
 
     def tokens(hit: Hit) -> int:
-        known = counter.name and counter_of(hit.metadata) == counter.name
+        known = counter.name and hit.metadata.get(TOKEN_COUNTER) == counter.name
         stored = as_number(hit.metadata.get(TOKEN_COUNT)) if known else None
         return counter(hit.text) if stored is None else stored
 

@@ -23,7 +23,7 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_VERSION,
     N_CHUNKS,
-    counter_of,
+    TOKEN_COUNTER,
     version_text,
 )
 from oprag.positions import (
@@ -223,7 +223,7 @@ def _check_spans(
         if chunk.span and not chunk.exact and not merged and index not in held:
             start, end = chunk.span
             detail = f"{_at(chunk)}: {end - start} characters, text {len(chunk.text)}"
-            ours = counter_of(chunk.metadata) != ""
+            ours = TOKEN_COUNTER in chunk.metadata
             kind = "cut_text" if ours else "length_mismatch"
             findings.add(kind, index, group.name, detail)
     _check_order(chunks, group, findings)

@@ -31,13 +31,9 @@ from oprag.metadata import (
     TEXT_HASH,
     TEXT_LENGTH,
     document_key,
-    own_name,
-    stamped_hash,
     text_stamp,
     version_of_hashes,
     version_text,
-    without_repeated_name,
-    without_repeating,
 )
 from oprag.positions import NODE_CONTENT, PART_KEYS, as_number, rewritten
 
@@ -101,25 +97,26 @@ def _is_proved(group: Sequence[Examined]) -> bool:
     that does not, places count from the start of the text and not of a page.
     """
     metadatas = [chunk.hit.metadata for chunk in group]
-    stamps = sum(bool(stamped_hash(metadata)) for metadata in metadatas)
-    names = {own_name(metadata) for metadata in metadatas}
+    stamps = sum(TEXT_HASH in metadata for metadata in metadatas)
+    names = {str(metadata.get(DOC_URI)) for metadata in metadatas}
     if not stamps or len(names) != 1:
         return False
     stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
     try:
-        found = rebuild(str(*names), stored, exact=False)
+        found = rebuild(names.pop(), stored, exact=False)
     except OpragError:
         return False
     return found.exact or stamps >= len(found.parts)
 
 
 def _beside_nodes(group: Sequence[Examined], name: str) -> Iterator[Change]:
-    """Write what LlamaIndex keeps in a node to where stores filter, if it lacks."""
+    """Write to where stores filter what a node has, and a name where neither has it."""
     for chunk in group:
         own = {k: v for k, v in chunk.hit.metadata.items() if k in OWN_KEYS}
         update = {k: v for k, v in own.items() if chunk.stored.get(k) != v}
-        if own_name({**chunk.stored, **update}) is None:
-            update[DOC_URI] = name
+        if DOC_URI not in own:
+            entry = {DOC_URI: name}
+            update |= _update(chunk, entry, keep=False, gone=False, offsets=None)
         if update:
             yield Change(chunk.id, name, chunk.stored, update)
 
@@ -163,11 +160,9 @@ def _stamp(
     if recorded not in ("", version_of_hashes([str(stamp[TEXT_HASH])])):
         return {}
     unmoved = tuple(map(first.get, (CHAR_START, CHAR_END))) == spans[0]
-    written = first.get(TEXT_LENGTH), stamped_hash(first)
+    written = first.get(TEXT_LENGTH), first.get(TEXT_HASH)
     has_it = written == (stamp[TEXT_LENGTH], stamp[TEXT_HASH])
-    return (
-        {} if has_it and unmoved else without_repeating(stamp, first.get(DOC_VERSION))
-    )
+    return {} if has_it and unmoved else stamp
 
 
 def _stamp_alone(
@@ -185,7 +180,7 @@ def _stamp_alone(
         or "" in versions
         or document.placement.order is None
         or not {*document.verdicts} <= {"proved", "blank"}
-        or any(map(stamped_hash, metadatas))
+        or any(TEXT_HASH in metadata for metadata in metadatas)
     ):
         return None
     stored = [StoredChunk(chunk.hit.text, chunk.hit.metadata) for chunk in group]
@@ -203,8 +198,7 @@ def _stamp_alone(
     for i in numbered:
         first.setdefault(as_number(metadatas[i].get(PART_INDEX)), i)
     changes = []
-    for i, whole in zip(first.values(), stamps, strict=True):
-        stamp = without_repeating(whole, metadatas[i].get(DOC_VERSION))
+    for i, stamp in zip(first.values(), stamps, strict=True):
         update = _update(group[i], stamp, keep=False, gone=False, offsets=None)
         change = Change(group[i].id, document.name, group[i].stored, update)
         changes.append(change)
@@ -258,8 +252,7 @@ def _renewed(
     gone: bool,
 ) -> dict[str, Any]:
     if CHAR_START not in entry and not gone and CHUNK_INDEX not in entry:
-        renewed = {**metadata, **entry}
-        return renewed if DOC_URI in metadata else without_repeated_name(renewed)
+        return {**metadata, **entry}
     renewed = replaced(metadata, entry)
     if gone or CHAR_START not in entry:
         renewed = {

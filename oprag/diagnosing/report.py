@@ -198,10 +198,10 @@ MESSAGES = {
     "documents need exact=False.",
     "unproved_text": "Another splitter dropped more than white space, or a text was "
     "altered: the order is right, and full documents are refused.",
-    "lost_name": "These chunks do not tell their document's name: doc_key is that of "
-    "neither doc_uri nor file_path or source beside it. Citations and full texts need "
-    "it, and remove_missing passes them over. Write the name as doc_uri; or take a "
-    "wrong doc_uri off, and index again.",
+    "lost_name": "These chunks do not name their document: doc_uri is missing, or "
+    "doc_key is not its key. Citations and full texts need it, and remove_missing "
+    "passes them over. Take a wrong doc_uri off, and repair the index from the full "
+    "texts.",
     "no_source": "No source is known by a name that these chunks carry.",
     "wrong_position": "The recorded position is not where the source has the text.",
     "unrecorded_position": "The source proves a position that is not recorded.",

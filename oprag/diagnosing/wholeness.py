@@ -16,6 +16,7 @@ from oprag.documents import (
     by_version,
     is_own,
     is_own_name_lost,
+    name_of_key,
     read_versions,
 )
 from oprag.errors import AmbiguousPositionError, IncompleteDocumentError, OpragError
@@ -26,10 +27,8 @@ from oprag.metadata import (
     N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
-    counter_of,
-    document_key,
-    own_name,
-    stamped_hash,
+    TEXT_HASH,
+    TOKEN_COUNTER,
     version_text,
 )
 from oprag.positions import as_number, document_name
@@ -94,17 +93,17 @@ def own_documents(
     names: dict[str, str] = {}
     for i, metadata in enumerate(metadatas):
         if is_own(metadata):
-            key, name = metadata[DOC_KEY], own_name(metadata)
+            key, name = metadata[DOC_KEY], name_of_key(metadata)
             if key not in keys:
                 keys[key] = chunk_numbers()
             keys[key].append(i)
-            if key not in names and name is not None:
-                names |= {key: name} if document_key(name) == key else {}
+            if name is not None:
+                names.setdefault(key, name)
     return {name: keys[key] for key, name in names.items()}
 
 
 def _check_names(chunks: Sequence[Examined], findings: Findings) -> None:
-    """Note chunks of oprag's that tell no name, or one of another key."""
+    """Note chunks of oprag's without a name, or with one of another key."""
     for i, chunk in enumerate(chunks):
         if is_own_name_lost(chunk.stored):
             key, uri = chunk.stored[DOC_KEY], chunk.stored.get(DOC_URI)
@@ -147,7 +146,7 @@ def _check_copies(
             findings.add("foreign_chunks", hit.source, name, detail)
         renamed = [hit for hit in found.renamed if hit.source not in told]
         for hit in renamed:
-            other, detail = str(own_name(hit.metadata)), f"the same text as {name}"
+            other, detail = str(hit.metadata[DOC_URI]), f"the same text as {name}"
             findings.add("indexed_twice", hit.source, other, detail)
         if renamed:
             told.update(members)
@@ -232,7 +231,7 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
         return "incomplete"
     if _are_ours(chunks):
         return "gap" if lacking else "altered_text"
-    if not any(stamped_hash(chunk.metadata) for chunk in chunks):
+    if not any(TEXT_HASH in chunk.metadata for chunk in chunks):
         return "unstamped"
     # Another splitter may have dropped more than white space.
     return "unproved_text" if lacking else "altered_text"
@@ -240,7 +239,7 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
 
 def _are_ours(chunks: Sequence[StoredChunk]) -> bool:
     """Whether oprag's own splitters made them, which drop nothing."""
-    return any(counter_of(chunk.metadata) for chunk in chunks) and not any(
+    return any(TOKEN_COUNTER in chunk.metadata for chunk in chunks) and not any(
         NONSPACE_HASH in chunk.metadata for chunk in chunks
     )
 

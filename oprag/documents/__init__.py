@@ -7,7 +7,13 @@ from oprag.documents.annotating import (
     replaced,
 )
 from oprag.documents.bm25 import Bm25, no_words
-from oprag.documents.copies import Copies, StoredCopies, is_own, is_own_name_lost
+from oprag.documents.copies import (
+    Copies,
+    StoredCopies,
+    is_own,
+    is_own_name_lost,
+    name_of_key,
+)
 from oprag.documents.entries import (
     as_texts_by_name,
     check_entries,
@@ -96,6 +102,7 @@ __all__ = [
     "is_own_name_lost",
     "is_qdrant_embedded",
     "is_unchanged",
+    "name_of_key",
     "no_store",
     "no_words",
     "not_found",

@@ -27,9 +27,7 @@ from oprag.metadata import (
     TOKEN_COUNTER,
     document_key,
     document_version,
-    keeping_counter,
     text_stamp,
-    without_repeated_name,
 )
 
 POSITION_KEYS = (
@@ -59,9 +57,8 @@ def annotate_chunks(
 ) -> list[list[dict[str, str | int]]]:
     """Locate the chunks of one document, and return the metadata that says where.
 
-    Every chunk gets `doc_key`, `doc_uri` (see `replaced`), `chunk_index` and
-    `n_chunks`: the order
-    of the list is known even where a place is not. `char_start` and `char_end` are
+    Every chunk gets `doc_key`, `doc_uri`, `chunk_index` and `n_chunks`: the order of
+    the list is known even where a place is not. `char_start` and `char_end` are
     written only where the place is proved. The first chunk of each part gets the
     stamp of its text (`oprag.metadata.text_stamp`); where there are parts, every chunk
     gets a `doc_version`, which says which ones belong together.
@@ -117,8 +114,7 @@ def replaced(
 
     Every old position goes; LangChain's `start_index` stays, corrected, where the
     place is proved. A token count and the stamp of a text go with another span: they
-    were of another text. A count that stays is nobody else's than it was. A `doc_uri`
-    that was not there is not written where another key says the same.
+    were of another text.
     """
     stale = {*POSITION_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
@@ -127,9 +123,7 @@ def replaced(
     kept.update(entry)
     if "start_index" in metadata and CHAR_START in entry:
         kept["start_index"] = entry[CHAR_START]
-    if DOC_URI not in metadata:
-        kept = without_repeated_name(kept)
-    return keeping_counter(kept, metadata)
+    return kept
 
 
 def _order(name: str, part: SourcePart) -> list[int]:

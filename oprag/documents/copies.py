@@ -24,7 +24,6 @@ from oprag.metadata import (
     N_CHUNKS,
     PART_INDEX,
     document_key,
-    own_name,
     version_text,
 )
 from oprag.positions import as_number, document_name
@@ -146,19 +145,24 @@ def is_own(metadata: Mapping[str, Any]) -> bool:
 
 
 def is_own_name_lost(metadata: Mapping[str, Any]) -> bool:
-    """Whether a chunk that oprag indexed tells no name whose key it has.
+    """Whether a chunk that oprag indexed has no name of which it has the key.
 
     Another application may use these names for something else.
     """
-    if not is_own(metadata) or not {DOC_VERSION, N_CHUNKS} <= metadata.keys():
-        return False
-    name = own_name(metadata)
-    return name is None or document_key(name) != metadata[DOC_KEY]
+    indexed = is_own(metadata) and {DOC_VERSION, N_CHUNKS} <= metadata.keys()
+    return indexed and name_of_key(metadata) is None
+
+
+def name_of_key(metadata: Mapping[str, Any]) -> str | None:
+    """Return the `doc_uri` of a chunk if `doc_key` is its key, else None."""
+    name = metadata.get(DOC_URI)
+    proved = isinstance(name, str) and document_key(name) == metadata.get(DOC_KEY)
+    return name if proved else None
 
 
 def _own_names(hit: Hit) -> list[str]:
-    name = own_name(hit.metadata)
-    return [] if name is None else [name]
+    name = hit.metadata.get(DOC_URI)
+    return [name] if isinstance(name, str) else []
 
 
 def _foreign_names(hit: Hit) -> list[str]:

@@ -17,8 +17,8 @@ from oprag.metadata import (
     N_CHUNKS,
     NONSPACE_HASH,
     PART_INDEX,
+    TEXT_HASH,
     TEXT_LENGTH,
-    stamped_hash,
 )
 from oprag.positions import as_number
 
@@ -59,12 +59,12 @@ def read_stamps(name: str, chunks: Iterable[StoredChunk]) -> dict[int, PartStamp
     """Return what chunks say of the whole text of their part, by `chunk_index`."""
     stamps: dict[int, PartStamp] = {}
     for metadata in [c.metadata for c in chunks if TEXT_LENGTH in c.metadata]:
-        text_hash, nonspace = stamped_hash(metadata), metadata.get(NONSPACE_HASH)
+        text_hash, nonspace = metadata.get(TEXT_HASH), metadata.get(NONSPACE_HASH)
         length = as_number(metadata.get(TEXT_LENGTH))
         index = as_number(metadata.get(CHUNK_INDEX))
         if length is None or index is None or not text_hash:
             continue
-        stamp = PartStamp(length, text_hash, str(nonspace) if nonspace else None)
+        stamp = PartStamp(length, str(text_hash), str(nonspace) if nonspace else None)
         if stamps.setdefault(index, stamp) != stamp:
             what = f"chunk {index} is there twice, as the first of two different texts"
             raise inconsistent(name, what, (index,))

@@ -24,8 +24,6 @@ from oprag.metadata import (
     document_version,
     indexed_id,
     named_id,
-    spelled_out,
-    without_repeated_name,
 )
 from oprag.positions import (
     Part,
@@ -122,7 +120,7 @@ def chunks_of(
 
 def _named(chunk: WantedChunk) -> WantedChunk:
     """The chunk with its id, and one with all its metadata in it."""
-    everything = sorted(spelled_out(chunk.metadata).items())
+    everything = sorted(chunk.metadata.items())
     return chunk._replace(
         id=indexed_id(chunk.metadata, int(chunk.metadata[CHUNK_INDEX])),
         other_id=named_id(f"{chunk.id}\n{everything!r}"),
@@ -192,7 +190,7 @@ def _located(
 
 
 def _own_keys_last(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's metadata, then oprag's in its one order, and no name twice."""
+    """The user's metadata, then oprag's in its one order."""
     others = {key: value for key, value in metadata.items() if key not in OWN_KEYS}
     own = {key: metadata[key] for key in OWN_KEYS if key in metadata}
-    return without_repeated_name({**others, **own})
+    return {**others, **own}

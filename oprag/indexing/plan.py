@@ -16,12 +16,11 @@ from oprag.metadata import (
     CHAR_START,
     DOC_KEY,
     DOC_SCOPE,
+    DOC_URI,
     DOC_VERSION,
     N_CHUNKS,
     OWN_KEYS,
     PART_INDEX,
-    own_name,
-    spelled_out,
     version_settings,
 )
 from oprag.positions import shared_key
@@ -44,7 +43,7 @@ class WantedChunk(NamedTuple):
     """The framework's object that is handed to the store; None where it can be
     made of the rest."""
     other_id: str = ""
-    """With oprag's own metadata in it as well, as in earlier indexes. The chunk gets it
+    """With oprag's own metadata in it as well. The chunk gets it
     where a chunk of another cut stands under `id`, which stays until this one is there:
     a splitter may cut the same text otherwise, and not say so."""
 
@@ -114,7 +113,7 @@ def plan(
     """
     own = [chunk for chunk in present if chunk.metadata.get(DOC_KEY) == doc_key]
     if wanted:
-        _refuse_shared_key(doc_key, own_name(wanted[0].metadata), own)
+        _refuse_shared_key(doc_key, wanted[0].metadata.get(DOC_URI), own)
     if replace != "all" or not wanted:
         _refuse_other_scope(scope, own, is_empty=not wanted)
     if wanted and replace == "same_settings":
@@ -178,7 +177,7 @@ def _refuse_other_scope(
     scope: str, own: Sequence[StoredChunk], *, is_empty: bool
 ) -> None:
     for chunk in own:
-        other, name = chunk.metadata.get(DOC_SCOPE), own_name(chunk.metadata)
+        other, name = map(chunk.metadata.get, (DOC_SCOPE, DOC_URI))
         if isinstance(other, str) and other != scope:
             here = f"{scope!r}" if scope else "a list without scope="
             message = (
@@ -199,15 +198,15 @@ def _refuse_other_scope(
 
 def _refuse_shared_key(doc_key: str, name: Any, own: Sequence[StoredChunk]) -> None:
     for chunk in own:
-        other = own_name(chunk.metadata)
-        if other is not None and other != name:
-            raise shared_key(doc_key, other, str(name))
+        other = chunk.metadata.get(DOC_URI)
+        if other and other != name:
+            raise shared_key(doc_key, str(other), str(name))
 
 
 def _same(wanted: WantedChunk, present: StoredChunk) -> bool:
     if wanted.text != present.text:
         return False
-    new, old = spelled_out(wanted.metadata), spelled_out(present.metadata)
+    new, old = wanted.metadata, present.metadata
     if not all(_agree(value, old.get(key)) for key, value in new.items()):
         return False
     return not any(key not in new and old.get(key) is not None for key in OWN_KEYS)

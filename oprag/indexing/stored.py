@@ -10,6 +10,7 @@ from oprag.documents import (
     StoredCopies,
     is_own,
     is_own_name_lost,
+    name_of_key,
     stored_hit,
 )
 from oprag.indexing.plan import WantedDocument
@@ -21,7 +22,6 @@ from oprag.metadata import (
     DOC_VERSION,
     N_CHUNKS,
     document_key,
-    own_name,
 )
 from oprag.positions import as_number
 
@@ -73,11 +73,11 @@ class StoredBefore:
             if not is_own(chunk.metadata):
                 seen.append(chunk)
                 continue
-            key, name = chunk.metadata[DOC_KEY], own_name(chunk.metadata)
+            key, name = chunk.metadata[DOC_KEY], name_of_key(chunk.metadata)
             scope = chunk.metadata.get(DOC_SCOPE)
             if isinstance(scope, str):
                 self._scopes[key] = scope
-            if name is None or document_key(name) != key:
+            if name is None:
                 if is_own_name_lost(chunk.metadata):
                     self._nameless[key] = self._nameless.get(key, 0) + 1
                 continue
@@ -138,7 +138,7 @@ class StoredBefore:
         if copies.foreign:
             self.foreign[document.name] = [hit.source.id for hit in copies.foreign]
         if copies.renamed:
-            names = {str(own_name(hit.metadata)) for hit in copies.renamed}
+            names = {str(hit.metadata[DOC_URI]) for hit in copies.renamed}
             self._renamed[document.name] = names
 
     def renamed(self, given: Container[str]) -> dict[str, list[str]]:

@@ -15,12 +15,8 @@ from oprag.metadata import (
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
-    NAME_KEYS,
-    NAMED_BY,
     OWN_KEYS,
     PART_INDEX,
-    named_by,
-    own_name,
 )
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
@@ -56,6 +52,8 @@ SECTION_KEYS = (
 )
 """Keys of splitters that cut a document into sections first."""
 
+_FILE_KEYS = ("file_path", "source")
+"""Keys of readers that name a file, the most telling first."""
 _ID_KEYS = (
     *("ref_doc_id", "document_id", "doc_id", "file_id", "artifact_id"),
     *("source", "file_path", "original_file_name", "url"),
@@ -238,8 +236,7 @@ def read_documents(
             whether that is missing too.
 
     Returns:
-        One `(key, name)` per hit. The name is that of `oprag.metadata.own_name`, else
-        the key.
+        One `(key, name)` per hit. The name is `doc_uri`, else the key.
 
     Raises:
         MissingDocumentError: A hit has no identity and `missing_document` is
@@ -247,39 +244,19 @@ def read_documents(
     """
     keys = None if document_key is None else as_list(document_key)
     documents: list[tuple[str, str]] = []
-    known: dict[tuple[Any, ...], tuple[str, str]] = {}
     for rank, hit in enumerate(hits):
         metadata = hit.metadata
-        document = _own_document(metadata, known) if keys is None else None
-        if document is None:
-            if keys is None:
-                key = _known_key(hit)
-            else:
-                key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
-            if key is None:
-                if missing_document == "error":
-                    raise _missing(hit, rank, document_key, position_keys)
-                key = ""
-            ours = DOC_KEY in metadata or DOC_URI in metadata
-            document = key, (own_name(metadata) if ours else None) or key
-        documents.append(document)
+        if keys is None:
+            key = _known_key(hit)
+        else:
+            key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
+        if key is None:
+            if missing_document == "error":
+                raise _missing(hit, rank, document_key, position_keys)
+            key = ""
+        name = metadata.get(DOC_URI)
+        documents.append((key, name if name and isinstance(name, str) else key))
     return documents
-
-
-def _own_document(
-    metadata: Mapping[str, Any], known: dict[tuple[Any, ...], tuple[str, str]]
-) -> tuple[str, str] | None:
-    """Key and name where oprag wrote them; one document has many chunks."""
-    names = tuple(map(metadata.get, NAMED_BY))
-    try:
-        found = known.get(names)
-    except TypeError:  # a list is no name
-        return None
-    if found is None:
-        key = _own_key(metadata)
-        if key is not None:
-            found = known[names] = key, named_by(*names) or key
-    return found
 
 
 def _own_key(metadata: Mapping[str, Any]) -> str | None:
@@ -290,12 +267,11 @@ def _own_key(metadata: Mapping[str, Any]) -> str | None:
 def document_name(metadata: Mapping[str, Any]) -> str | None:
     """Return the name of a document that is to be split or indexed.
 
-    The name that oprag gave it (`oprag.metadata.own_name`), `doc_uri`, `doc_key`; then
-    the file, because the ids of a framework may be of one page, or of one run; then
-    ids. None where the metadata has none of them.
+    `doc_uri` or `doc_key`; then the file, because the ids of a framework may be of one
+    page, or of one run; then ids. None where the metadata has none of them.
     """
-    keys = (DOC_URI, DOC_KEY, *NAME_KEYS, *_ID_KEYS)
-    return own_name(metadata) or _first_name(metadata.get(key) for key in keys)
+    keys = (DOC_URI, DOC_KEY, *_FILE_KEYS, *_ID_KEYS)
+    return _first_name(metadata.get(key) for key in keys)
 
 
 def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
@@ -308,7 +284,7 @@ def _known_key(hit: Hit) -> str | None:
     if (own := _own_key(metadata)) is not None:
         return own
     if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
-        key = _first_name(metadata.get(name) for name in NAME_KEYS)
+        key = _first_name(metadata.get(name) for name in _FILE_KEYS)
         if key is not None:
             return key
     if hit.document is not None and hit.document not in NO_NAME:

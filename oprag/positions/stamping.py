@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
 from oprag.metadata import (
-    DOC_KEY,
-    DOC_URI,
     DOC_VERSION,
     STAMP_KEYS,
-    TEXT_HASH,
-    TOKEN_COUNTER,
     CountedSpan,
     chunk_id,
     chunk_metadata,
-    document_key,
     document_version,
-    own_name,
-    stamped_hash,
     text_stamp,
-    told_counter,
     version_text,
-    without_repeating,
 )
 from oprag.positions.parts import Part, are_own_chunks
 
@@ -54,7 +44,6 @@ def stamp_chunks(
     *,
     settings: Sequence[object],
     counter: TokenCounting,
-    inherited: bool = True,
 ) -> list[list[Stamp]]:
     """Make ids and metadata for all chunks of one document.
 
@@ -63,7 +52,6 @@ def stamp_chunks(
         rows: The chunks of each part, relative to its text.
         settings: What decides where a text is cut, besides the counter.
         counter: What counted the tokens; see `oprag.metadata.chunk_metadata`.
-        inherited: Whether each chunk also gets the metadata of its part.
 
     Returns:
         One per chunk, nested like `rows`.
@@ -80,16 +68,10 @@ def stamp_chunks(
     written = chunk_metadata(
         name, placed, counter.name, numbers=numbers, version=version
     )
-    if told_counter(document_key(name), name, version) == counter.name:
-        for entry in chain(*written):
-            del entry[TOKEN_COUNTER]
     again = are_own_chunks([part.source for part in parts])
     for part, row in zip(parts, written, strict=True):
         if row and not part.offset:
-            row[0].update(without_repeating(_text_stamp(part, again=again), version))
-        if inherited and own_name(_named_again(part)) == name:
-            for entry in row:
-                del entry[DOC_URI]
+            row[0].update(_text_stamp(part, again=again))
     return [
         [
             Stamp(
@@ -106,12 +88,6 @@ def stamp_chunks(
         ]
         for part, row in zip(parts, written, strict=True)
     ]
-
-
-def _named_again(part: Part) -> dict[str, Any]:
-    """What is said of the document's name besides `doc_uri`."""
-    others = {k: v for k, v in part.source.metadata.items() if k != DOC_URI}
-    return {**others, DOC_KEY: document_key(part.name)}
 
 
 def splitter_settings(*facts: object) -> str:
@@ -160,10 +136,7 @@ def _text_stamp(part: Part, *, again: bool) -> dict[str, str | int]:
     if not again:
         return text_stamp(part.source.text)
     metadata = part.source.metadata
-    stamp = {key: metadata[key] for key in STAMP_KEYS if key in metadata}
-    if written := stamped_hash(metadata):
-        stamp[TEXT_HASH] = written
-    return stamp
+    return {key: metadata[key] for key in STAMP_KEYS if key in metadata}
 
 
 def _version(

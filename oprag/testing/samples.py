@@ -11,7 +11,6 @@ from oprag.metadata import (
     document_key,
     document_version,
     text_stamp,
-    without_repeating,
 )
 
 TENANT = "tenant"
@@ -56,7 +55,7 @@ def sample(name: str, *parts: str, size: int = _SIZE) -> Sample:
     for number, (text, row, entries) in enumerate(
         zip(parts, rows, written, strict=True)
     ):
-        entries[0].update(without_repeating(text_stamp(text), version))
+        entries[0].update(text_stamp(text))
         part = number if len(parts) > 1 else None
         for index, (piece, metadata) in enumerate(zip(row, entries, strict=True)):
             metadata[TENANT] = OTHER if metadata["chunk_index"] % 3 == 1 else OWN

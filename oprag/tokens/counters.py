@@ -22,7 +22,6 @@ from oprag.errors import (
     named,
     warn_user,
 )
-from oprag.metadata import DEFAULT_COUNTER
 from oprag.tokens.ends import marks_at_end, space_at_start, text_end, text_start
 from oprag.tokens.kept_counts import LONG, kept_count
 from oprag.tokens.own_functions import checked_count, refuse_messages
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 TokenizerSpec: TypeAlias = Any
 """What names a token counter: None, a str, a callable or a tokenizer object."""
 
+DEFAULT_COUNTER = "cl100k_base"
+"""Name of the counter where no other is given."""
 _APPROXIMATE = "approximate"
 _BYTES_PER_TOKEN = 4
 _SURROGATES = "[\ud800-\udfff]"

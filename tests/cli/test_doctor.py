@@ -22,7 +22,7 @@ import llamaindex_oprag
 from oprag.cli.app import app
 from oprag.cli.folder_texts import FolderTexts
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
-from oprag.metadata import STAMP_KEYS, document_key, own_name
+from oprag.metadata import STAMP_KEYS, document_key
 from tests.cli.chroma_indexes import (
     client,
     everything,
@@ -40,7 +40,9 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 TEXTS = {"laws.txt": reference(4_000), "o'brien — 85%.txt": made_up(4_000, 0.87)}
-POSITIONS = {"doc_key", "chunk_index", "n_chunks", "char_start", "char_end"}
+POSITIONS = {
+    *("doc_key", "doc_uri", "chunk_index", "n_chunks", "char_start", "char_end")
+}
 
 
 @pytest.fixture
@@ -156,7 +158,7 @@ def test_a_repair_writes_positions_and_leaves_texts_and_vectors(
 def test_after_a_repair_both_frameworks_order_and_rebuild(index, sources, request):
     folder = request.getfixturevalue(index)
     run(folder, "--documents", sources, "--repair", "--write")
-    names = {own_name(metadata) for metadata in rows(folder).values()}
+    names = {metadata.get("doc_uri") for metadata in rows(folder).values()}
 
     store = langchain_store(folder)
     retriever = langchain_oprag.OrderPreservingRetriever(vectorstore=store, k=40)

@@ -61,6 +61,7 @@ def own(**changed) -> list[StoredChunk]:
     return days(
         **{
             "doc_key": [document_key("days.txt")] * 4,
+            "doc_uri": ["days.txt"] * 4,
             "chunk_index": [0, 1, 2, 3],
             "n_chunks": [4] * 4,
             "char_start": [start for start, _ in SPANS],
@@ -429,6 +430,7 @@ def test_an_unproved_chunk_keeps_its_document_and_loses_a_disproved_position():
         "source": "days.txt",
         "kept": 1,
         "doc_key": document_key("days.txt"),
+        "doc_uri": "days.txt",
     }
     assert (second["char_start"], second["start_index"]) == (9, 9)
     assert [(c.chunk, c.detail) for c in plan.unproved] == [("id-0", "ambiguous")]

@@ -24,7 +24,7 @@ from langchain_oprag import OffsetTokenSplitter, chunk_store, index_documents
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
 from oprag.documents import StoredChunk, StoreSource, rebuild
 from oprag.errors import OpragError, OpragWarning
-from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS, own_name
+from oprag.metadata import NONSPACE_HASH, OWN_KEYS, STAMP_KEYS
 from tests.diagnosing.test_doctor import applied, kinds
 from tests.documents.damages import damaged
 from tests.documents.fake_store import FakeStore
@@ -172,7 +172,7 @@ def test_the_verdict_agrees_with_who_reads_the_document(foreign):
             continue
         found = diagnose(case.chunks)
         said = {problem.kind for problem in found.problems}
-        names = {str(own_name(chunk.metadata)) for chunk in case.chunks}
+        names = {str(chunk.metadata.get("doc_uri")) for chunk in case.chunks}
         outcome = min((read_by(n, case.chunks) for n in names), key=OUTCOMES.index)
         outcomes[outcome] += 1
         if outcome == "refused":
@@ -356,7 +356,9 @@ def test_an_old_index_is_called_so_and_stamped_where_the_source_proves_it():
     assert diagnosis.healthy
 
     plan = plan_repair(old, {NAME: TEXT})
-    assert [set(change.update) for change in plan.changes] == [{"text_length"}]
+    assert [set(change.update) for change in plan.changes] == [
+        {"text_length", "text_hash"}
+    ]
     stamped = applied(old, plan)
     assert [c.metadata for c in stamped] == [c.metadata for c in new]
     assert plan_repair(stamped, {NAME: TEXT}).changes == ()
@@ -451,7 +453,7 @@ def test_an_old_index_of_llamaindex_is_stamped_where_llamaindex_reads_it():
 
     assert len(plan.changes) == 1
     node = json.loads(stamped[0].metadata["_node_content"])
-    assert {*STAMP_KEYS} & {*node["metadata"]} == {"text_length"}
+    assert {*STAMP_KEYS} & {*node["metadata"]} == {"text_length", "text_hash"}
     assert "text_length" in node["excluded_embed_metadata_keys"]
     assert diagnose(stamped).problems == ()
     assert plan_repair(stamped, {NAME: TEXT}).changes == ()
@@ -510,7 +512,7 @@ def test_keys_are_judged_as_the_store_keeps_them():
     assert diagnose(repaired).healthy
 
 
-@pytest.mark.parametrize("edit", [{"source": "/mnt/lease.txt"}, {"doc_uri": "zzz"}])
+@pytest.mark.parametrize("edit", [{}, {"doc_uri": "zzz"}])
 def test_chunks_that_lost_their_name_are_told_by_the_doctor_and_by_verify(edit):
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=4))
     index_documents([Document(TEXT, metadata={"source": NAME})], store)
@@ -518,10 +520,50 @@ def test_chunks_that_lost_their_name_are_told_by_the_doctor_and_by_verify(edit):
     assert retriever.verify().problems == ()
 
     for row in store.store.values():
+        del row["metadata"]["doc_uri"]
         row["metadata"].update(edit)
-    with pytest.warns(OpragWarning, match="do not tell their document's name.*doc_uri"):
+    with pytest.warns(OpragWarning, match="do not name their document: doc_uri"):
         diagnosis = retriever.verify()
 
     assert kinds(diagnosis) == {"lost_name": len(store.store)}
     assert diagnosis.healthy
     assert kinds(langchain_oprag.diagnose(store)) == kinds(diagnosis)
+
+
+@pytest.mark.parametrize("framework", ["langchain", "llamaindex"])
+def test_an_index_without_names_counters_and_hashes_is_ordered_and_repaired(framework):
+    def kept(metadata):
+        gone = ("doc_uri", "token_counter", "text_hash")
+        return {key: value for key, value in metadata.items() if key not in gone}
+
+    new = stored()
+    old = [chunk._replace(metadata=kept(chunk.metadata)) for chunk in new]
+    if framework == "llamaindex":
+        old = [
+            chunk._replace(
+                metadata={
+                    **chunk.metadata,
+                    "_node_content": json.dumps({"metadata": chunk.metadata}),
+                }
+            )
+            for chunk in old
+        ]
+    found = diagnose(old, documents={NAME: TEXT})
+    assert found.verdict == "ordered"
+    assert found.proofs is not None
+    assert found.proofs.proved == len(old)
+    assert kinds(found) == {"lost_name": len(old)}
+
+    repaired = applied(old, plan_repair(old, {NAME: TEXT}))
+
+    named = without(new, "token_counter")
+    assert [c.metadata for c in without(repaired, "_node_content")] == [
+        chunk.metadata for chunk in named
+    ]
+    for chunk in repaired if framework == "llamaindex" else ():
+        node = json.loads(chunk.metadata["_node_content"])["metadata"]
+        assert node.items() <= chunk.metadata.items()
+        assert {"doc_uri"} <= node.keys()
+    assert diagnose(repaired).problems == ()
+    assert rebuild(NAME, repaired).text == TEXT
+    assert plan_repair(repaired, {NAME: TEXT}).changes == ()

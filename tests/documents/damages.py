@@ -30,7 +30,6 @@ from oprag.metadata import (
     TEXT_LENGTH,
     document_key,
     document_version,
-    own_name,
 )
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import split_tokens
@@ -264,7 +263,7 @@ def parts_mixed(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
 
 def of_another_document(chunks: Chunks, other: Chunks, rng: random.Random) -> Chunks:
     """The chunk of another document took the place of one."""
-    name = str(own_name(chunks[0].metadata))
+    name = str(chunks[0].metadata.get("doc_uri"))
     foreign = by_ours(f"{name}, too", [text_of(rng) + text_of(rng)], 1)[0]
     own = {DOC_KEY: document_key(name), DOC_URI: name}
     if rng.random() < 0.8:

@@ -17,7 +17,6 @@ from oprag.errors import (
     UnreadableFileError,
 )
 from oprag.indexing import WantedDocument, update_index
-from oprag.metadata import own_name
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_faults import attempt
 from tests.indexing.test_updating import content, document, expected, stored
@@ -95,7 +94,9 @@ def test_up_to_half_go(documents):
     report = update_index([*empty("z"), *documents], store, FakeWriter(store))
 
     assert report.empty == ("z", *names)
-    assert {own_name(row.metadata) for row in store.rows} == {*"abcd"}.difference(names)
+    assert {row.metadata.get("doc_uri") for row in store.rows} == {*"abcd"}.difference(
+        names
+    )
 
 
 def test_one_that_was_never_stored_is_neither_counted_nor_kept():
@@ -170,7 +171,7 @@ def test_no_run_deletes_more_than_half_unless_it_is_told_to(
 
     attempt(documents, store, FakeWriter(store), batch_size=batch_size)
 
-    held = {own_name(row.metadata) for row in store.rows}
+    held = {row.metadata.get("doc_uri") for row in store.rows}
     lost = {*before} - held
     assert 2 * len(lost) <= len(before)
     assert lost in (set(), {*before} & {*gone})

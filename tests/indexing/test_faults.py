@@ -20,7 +20,7 @@ from oprag.errors import (
 )
 from oprag.indexing import IndexingReport, WantedChunk, WantedDocument, update_index
 from oprag.indexing.reporting import FailedDocument, SkippedFile
-from oprag.metadata import DOC_SCOPE, own_name
+from oprag.metadata import DOC_SCOPE
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.effort import cases
 from tests.indexing.test_updating import content, document, expected, stored
@@ -236,7 +236,7 @@ def test_more_than_half_goes_only_if_all_may(given_documents, gone):
     assert [row for row in before if row in content(store)] == before
 
     update_index(given_documents, store, FakeWriter(store), remove_missing="all")
-    names = {own_name(row.metadata) for row in store.rows}
+    names = {row.metadata.get("doc_uri") for row in store.rows}
     assert names == {one.name for one in given_documents if getattr(one, "chunks", ())}
 
 
@@ -270,7 +270,7 @@ def test_a_run_removes_and_counts_what_is_of_its_own_scope():
     )
 
     assert report.removed == ("c",)
-    left = {own_name(row.metadata) for row in store.rows}
+    left = {row.metadata.get("doc_uri") for row in store.rows}
     assert left == {"a", "b", "x", "y", "z"}
 
 
@@ -292,7 +292,7 @@ def test_a_document_of_another_scope_is_not_replaced_unless_all_is_by_a_text(wan
     assert [row for row in content(store) if row in before] == before
     assert ('replace="all"' in str(error)) == bool(wanted)
     again = attempt([new, other], store, FakeWriter(store), scope="two", replace="all")
-    rows = [row for row in store.rows if own_name(row.metadata) == "a"]
+    rows = [row for row in store.rows if row.metadata.get("doc_uri") == "a"]
     assert [row.text for row in rows] == (wanted or ["a 1", "2"])
     assert [(one.name, str(one.error)) for one in again.failed] == (
         [] if wanted else [("a", str(error))]
@@ -307,7 +307,7 @@ def test_an_empty_document_of_another_scope_goes_as_its_refusal_says():
     )
 
     assert report.empty == ("a",)
-    assert {own_name(row.metadata) for row in store.rows} == {"b"}
+    assert {row.metadata.get("doc_uri") for row in store.rows} == {"b"}
 
 
 class CannotDelete(FakeWriter):

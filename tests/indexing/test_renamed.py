@@ -11,7 +11,7 @@ from oprag.documents import StoredChunk
 from oprag.errors import OpragWarning, UnreadableFileError, UnsupportedMetadataError
 from oprag.indexing import aupdate_index, update_index
 from oprag.indexing.reporting import FailedDocument, Readable, SkippedFile
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.documents.fake_store import FakeStore, FakeWriter
 from tests.indexing.test_emptied import empty, full, holding
 from tests.indexing.test_faults import Particular, filled, scoped
@@ -33,7 +33,7 @@ def skipped(name: str, *, is_read: bool) -> SkippedFile:
 
 
 def names(store: FakeStore) -> set[object]:
-    return {own_name(row.metadata) for row in store.rows}
+    return {row.metadata.get("doc_uri") for row in store.rows}
 
 
 def index(documents: Sequence[Readable], store: FakeStore, **options):
@@ -168,7 +168,7 @@ def test_chunks_that_lost_their_name_are_told_where_what_is_missing_goes(name, r
     lost = document_key("a")
     store.rows = [
         row._replace(metadata={**row.metadata, "doc_uri": name})
-        if own_name(row.metadata) == "a"
+        if row.metadata.get("doc_uri") == "a"
         else row
         for row in store.rows
     ]

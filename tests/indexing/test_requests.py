@@ -9,7 +9,6 @@ import pytest
 
 from oprag.documents import StoredChunk
 from oprag.indexing import update_index
-from oprag.metadata import own_name
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 from tests.indexing.test_updating import content, document, expected, stored
 
@@ -28,7 +27,7 @@ def doubled() -> list[StoredChunk]:
 
 
 def texts(store: FakeStore) -> set[tuple[object, str]]:
-    return {(own_name(row.metadata), row.text) for row in store.rows}
+    return {(row.metadata.get("doc_uri"), row.text) for row in store.rows}
 
 
 @pytest.mark.parametrize("rows", [altered, doubled])

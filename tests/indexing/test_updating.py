@@ -22,13 +22,7 @@ from oprag.errors import (
 from oprag.indexing import WantedChunk, WantedDocument, aupdate_index, update_index
 from oprag.indexing.plan import plan
 from oprag.indexing.reporting import SkippedFile
-from oprag.metadata import (
-    document_key,
-    document_version,
-    named_id,
-    own_name,
-    text_stamp,
-)
+from oprag.metadata import document_key, document_version, named_id, text_stamp
 from tests.documents.fake_store import FakeStore, FakeWriter, Stopped
 
 KEY = document_key("a.txt")
@@ -272,7 +266,7 @@ def test_without_remove_missing_other_documents_stay():
     report = update_index([document("new", ["y"])], store, FakeWriter(store))
 
     assert report.removed == ()
-    assert {own_name(row.metadata) for row in store.rows} == {"old", "new"}
+    assert {row.metadata.get("doc_uri") for row in store.rows} == {"old", "new"}
 
 
 def test_remove_missing_leaves_what_others_keep_in_the_store():

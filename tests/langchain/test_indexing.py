@@ -28,7 +28,7 @@ from oprag.errors import (
     UnscopedPositionError,
     UnsupportedMetadataError,
 )
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.support.interrupted import content, whole_documents
 from tests.support.killed_indexing import AFTER, BEFORE, vector, write
 
@@ -145,7 +145,7 @@ def test_only_documents_that_changed_are_embedded_again(store, embeddings):
     assert (report.updated, report.unchanged) == (("a.txt",), ("b.txt",))
     assert len(embeddings.texts) == report.chunks_added == report.chunks_deleted
     added = [c for c in chunk_store(store).scan() if c.id not in old]
-    assert {own_name(c.metadata) for c in added} == {"a.txt"}
+    assert {c.metadata.get("doc_uri") for c in added} == {"a.txt"}
     assert len(added) == report.chunks_added
     assert texts_of(store, "a.txt") == ["".join(lines)]
 
@@ -191,7 +191,7 @@ def test_remove_missing_deletes_other_documents_and_nothing_else(store):
 
     assert kept.removed == ()
     assert report.removed == ("b",)
-    names = {own_name(chunk.metadata) for chunk in chunk_store(store).scan()}
+    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(store).scan()}
     assert names == {"a", None}
 
 
@@ -201,7 +201,7 @@ def test_a_document_without_text_is_reported_and_its_chunks_go(store):
     report = index_documents([document("a", "  \n"), document("b")], store)
 
     assert report.empty == ("a",)
-    names = {own_name(chunk.metadata) for chunk in chunk_store(store).scan()}
+    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(store).scan()}
     assert names == {"b"}
 
 
@@ -423,6 +423,6 @@ def test_folders_are_named_as_document_source_names_them(tmp_path, store):
 
     source = document_source(tmp_path / "texts")
     for chunk in chunk_store(store).scan():
-        text = source.get(own_name(chunk.metadata))
+        text = source.get(chunk.metadata.get("doc_uri"))
         span = slice(chunk.metadata["char_start"], chunk.metadata["char_end"])
         assert text[span] == chunk.text

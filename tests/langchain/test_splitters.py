@@ -21,7 +21,7 @@ from langchain_oprag import (
     OrderPreservingRetriever,
 )
 from oprag.errors import InvalidOptionError, MissingDocumentError, UnscopedPositionError
-from oprag.metadata import OWN_KEYS, chunk_id, counter_of, own_name
+from oprag.metadata import OWN_KEYS, chunk_id
 from oprag.testing import SplitterSuite
 from oprag.tokens import resolve_token_counter
 from tests.corpora import texts
@@ -115,7 +115,7 @@ def test_the_defaults_are_those_of_the_papers():
     tokens = OffsetTokenSplitter().create_documents([text])
     packed = OffsetSentenceSplitter().create_documents([text])
 
-    assert counter_of(tokens[0].metadata) == "cl100k_base"
+    assert tokens[0].metadata["token_counter"] == "cl100k_base"
     assert {chunk.metadata["token_count"] for chunk in tokens[:-1]} == {128}
     assert all(90 < chunk.metadata["token_count"] <= 100 for chunk in packed[:-1])
     assert all(chunk.page_content.startswith("Mr. Smith") for chunk in packed)
@@ -153,6 +153,7 @@ def test_all_flat_metadata_is_written():
         "source": "count.txt",
         "lang": "en",
         "doc_key": hashlib.sha256(b"count.txt").hexdigest()[:16],
+        "doc_uri": "count.txt",
         "doc_version": first.metadata["doc_version"],
         "chunk_index": 1,
         "n_chunks": 2,
@@ -231,13 +232,13 @@ def test_documents_are_not_written_to_and_nothing_is_shared(make):
 def test_the_document_is_named_by_its_metadata(metadata, name):
     (chunk,) = by_words().create_documents(["text"], [metadata])
 
-    assert own_name(chunk.metadata) == name
+    assert chunk.metadata.get("doc_uri") == name
 
 
 def test_without_a_name_the_documents_id_is_the_name():
     (chunk,) = by_words().split_documents([Document("text", id="the-id")])
 
-    assert own_name(chunk.metadata) == "the-id"
+    assert chunk.metadata.get("doc_uri") == "the-id"
 
 
 def test_two_texts_without_a_name_are_two_documents():

@@ -18,7 +18,6 @@ from oprag.errors import (
     UnfilledBudgetWarning,
     UnfitIndexError,
 )
-from oprag.metadata import own_name
 from tests.langchain.recording import RecordingChatModel
 from tests.stores.langchain_places import HashEmbeddings
 from tests.support.tenants import SIZE, Tenants, words
@@ -65,7 +64,7 @@ async def test_a_budget_is_filled_with_hits_and_their_neighbours(store):
     assert 7 <= len(ranks) < len(documents) <= 21
     indexes = [d.metadata["chunk_index"] for d in documents]
     for document in documents:
-        if own_name(document.metadata).startswith("shared"):
+        if document.metadata.get("doc_uri").startswith("shared"):
             beside = {document.metadata["chunk_index"] + side for side in (-1, 1)}
             assert beside & {*indexes}
 

@@ -41,7 +41,7 @@ from oprag.errors import (
     UnscopedPositionError,
     UnsupportedMetadataError,
 )
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.support.interrupted import content, whole_documents
 from tests.support.killed_indexing import AFTER, BEFORE, vector, write
 
@@ -174,10 +174,10 @@ def test_remove_missing_deletes_other_documents_and_nothing_else(index):
 
     assert kept.removed == ()
     assert report.removed == ("b",)
-    names = {own_name(chunk.metadata) for chunk in chunk_store(index).scan()}
+    names = {chunk.metadata.get("doc_uri") for chunk in chunk_store(index).scan()}
     assert names == {"a", None}
     found = index.as_retriever(similarity_top_k=500).retrieve("x")
-    assert {own_name(scored.node.metadata) for scored in found} == {"a", None}
+    assert {scored.node.metadata.get("doc_uri") for scored in found} == {"a", None}
 
 
 def test_a_document_without_text_is_reported_and_its_nodes_go(index):
@@ -186,7 +186,7 @@ def test_a_document_without_text_is_reported_and_its_nodes_go(index):
     report = index_documents([document("a", " \n"), document("b")], index)
 
     assert report.empty == ("a",)
-    assert {own_name(c.metadata) for c in chunk_store(index).scan()} == {"b"}
+    assert {c.metadata.get("doc_uri") for c in chunk_store(index).scan()} == {"b"}
 
 
 def test_pages_are_parts_of_one_document(index):

@@ -34,7 +34,7 @@ from oprag.errors import (
     TokenizerError,
     UnscopedPositionError,
 )
-from oprag.metadata import OWN_KEYS, document_key, own_name, short_hash
+from oprag.metadata import OWN_KEYS, document_key, short_hash
 from oprag.splitting import split_sentences, split_tokens
 from oprag.testing import SplitterSuite
 from oprag.tokens import resolve_token_counter
@@ -176,7 +176,7 @@ class TestMetadata:
         text = "one two three four"
         nodes = parser.get_nodes_from_documents([document("a b", text)])
 
-        stamp = {"text_length": 18}
+        stamp = {"text_length": 18, "text_hash": short_hash(text, 12)}
         assert nodes[0].metadata["doc_version"].endswith(short_hash(text, 12))
         assert [node.metadata for node in nodes] == [
             {
@@ -188,6 +188,7 @@ class TestMetadata:
                 "char_start": start,
                 "char_end": end,
                 "token_count": count,
+                "token_counter": "cl100k_base",
                 **(stamp if index == 0 else {}),
             }
             for index, (start, end, count) in enumerate([(0, 13, 3), (13, 18, 1)])
@@ -277,7 +278,7 @@ class TestNames:
     def test_a_document_is_named_as_retrieval_names_it(self, parser, metadata, name):
         (node, *_) = parser.get_nodes_from_documents([document("id", **metadata)])
 
-        assert own_name(node.metadata) == name
+        assert node.metadata.get("doc_uri") == name
         assert node.metadata["doc_key"] == document_key(name)
 
 
@@ -302,7 +303,7 @@ class TestParts:
         ]
         assert [node.metadata["chunk_index"] for node in nodes] == list(range(9))
         assert {node.metadata["n_chunks"] for node in nodes} == {9}
-        assert {own_name(node.metadata) for node in nodes} == {"book.pdf"}
+        assert {node.metadata.get("doc_uri") for node in nodes} == {"book.pdf"}
         for node in nodes:
             page = documents[node.metadata["part_index"]]
             assert node.ref_doc_id == page.id_
@@ -364,7 +365,7 @@ class TestParts:
 
         nodes = self.parser.get_nodes_from_documents(documents)
 
-        assert {own_name(node.metadata) for node in nodes} == {"f.md"}
+        assert {node.metadata.get("doc_uri") for node in nodes} == {"f.md"}
         assert [node.metadata["part_index"] for node in nodes] == [0, 1]
 
     def test_documents_with_one_name_are_parts_of_it(self):

@@ -16,7 +16,7 @@ from llamaindex_oprag import OffsetTokenNodeParser, document_source
 from llamaindex_oprag.stores import chunk_store
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import IncompleteDocumentError, InvalidOptionError
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.llamaindex.corpus import TEXT, document, index
 from tests.llamaindex.recording import WordEmbedding
 
@@ -52,7 +52,7 @@ async def test_chunks_are_given_as_they_were_added(make):
     assert found == expected
     fetched = store.fetch(document_key("other.txt"))
     assert await store.afetch(document_key("other.txt")) == fetched
-    assert {own_name(chunk.metadata) for chunk in fetched} == {"other.txt"}
+    assert {chunk.metadata.get("doc_uri") for chunk in fetched} == {"other.txt"}
     assert len(fetched) == len(expected) // 2
     assert store.fetch(document_key("nobody")) == []
 
@@ -78,7 +78,7 @@ def test_all_chunks_come_from_a_server_that_gives_smaller_pages():
     store._collection = SmallPages(store._collection)
 
     assert list(store.scan()) == whole
-    assert store.fetch(document_key(own_name(whole[0].metadata))) == whole
+    assert store.fetch(document_key(whole[0].metadata.get("doc_uri"))) == whole
 
 
 @pytest.mark.parametrize("make", [simple, chroma])

@@ -15,8 +15,6 @@ from llama_index.core import VectorStoreIndex
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag import order_context
-from oprag.diagnosing import diagnose
 from oprag.documents import ChunkStore, rebuild
 from oprag.errors import (
     DuplicateDocumentError,
@@ -29,7 +27,7 @@ from oprag.errors import (
     UnsupportedMetadataError,
 )
 from oprag.indexing import IndexingReport
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.parity.loaded import KINDS, Loaded, Text, document, documents
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
@@ -162,39 +160,6 @@ def marked(place: Place, **keys: Any) -> None:
     collection = place.chunks._store._collection
     ids = [chunk.id for chunk in place.chunks.scan()][:2]
     collection.update(ids=ids, metadatas=[keys] * len(ids))
-
-
-@pytest.mark.parametrize("every", [1, 2], ids=["all", "every second one"])
-@pytest.mark.parametrize("by", [0, 1], ids=["langchain", "llamaindex"])
-def test_chunks_that_name_their_document_twice_are_unchanged_and_read_with_others(
-    by, every
-):
-    places = shared_collection()
-    names = ("a 'ü'.pdf", "b.txt")
-    places[by].index(of_kind("page"))
-    stored = list(places[by].chunks.scan())
-    assert "doc_uri" not in {key for chunk in stored for key in chunk.metadata}
-
-    # As they were written before.
-    twice = stored[::every]
-    renamed = [{"doc_uri": str(own_name(chunk.metadata))} for chunk in twice]
-    places[0].chunks._store._collection.update(
-        ids=[chunk.id for chunk in twice], metadatas=renamed
-    )
-
-    for place in places:
-        assert place.index(of_kind("page"), remove_missing=True).unchanged == names
-        assert_whole(place.chunks, of_kind("page"))
-        chunks = list(place.chunks.scan())
-        assert {own_name(chunk.metadata) for chunk in chunks} == {*names}
-        diagnosis = diagnose(chunks)
-        assert diagnosis.healthy, diagnosis
-        ordered = order_context(
-            [chunk.text for chunk in chunks], [chunk.metadata for chunk in chunks]
-        )
-        cited = [str(own_name(passage.chunks[0].metadata)) for passage in ordered]
-        assert [*dict.fromkeys(cited)] == [*names]
-        assert all(map(str.startswith, [p.citation for p in ordered], cited))
 
 
 def test_what_an_application_adds_to_metadata_is_no_change_and_stays():

@@ -22,7 +22,7 @@ from oprag.errors import (
     InvalidOptionError,
     OpragWarning,
 )
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.parity.test_indexing import Place, of_langchain, of_llamaindex
 from tests.stores.langchain_places import HashEmbeddings
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
@@ -61,7 +61,7 @@ def text_of(chunks: ChunkStore, name: str) -> str:
 
 
 def names_in(chunks: ChunkStore) -> set[Any]:
-    return {own_name(chunk.metadata) for chunk in chunks.scan()}
+    return {chunk.metadata.get("doc_uri") for chunk in chunks.scan()}
 
 
 def test_two_folders_with_remove_missing_leave_each_other_alone(tmp_path, place):

@@ -28,7 +28,7 @@ from oprag.errors import (
     OpragError,
     PositionWarning,
 )
-from oprag.metadata import RESULT_KEYS, own_name
+from oprag.metadata import RESULT_KEYS
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
 from tests.laws import generated_contexts
@@ -152,7 +152,7 @@ def test_where_the_characters_are_known_the_text_is_their_slice():
                 continue
             if metadata.get("part_index") is not None:
                 continue
-            name = own_name(metadata) or metadata["source"]
+            name = metadata.get("doc_uri") or metadata["source"]
             start, end = metadata["char_start"], metadata["char_end"]
             if "position_keys" not in case.options:
                 assert sources[name][start:end] == document.page_content

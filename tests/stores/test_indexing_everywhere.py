@@ -20,7 +20,7 @@ from llamaindex_oprag.stores import chunk_store as llamaindex_chunks
 from oprag.documents import ChunkStore, rebuild
 from oprag.errors import IndexingError
 from oprag.indexing import IndexingReport
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.stores.langchain_places import AWKWARD_NAMES, PLACES
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES
@@ -113,7 +113,7 @@ def assert_holds(stored: Indexed, texts: dict[str, str]) -> None:
         assert rebuild(name, own).text == text
         assert {chunk.metadata["size"] for chunk in own} == {len(text)}
         assert len(own) == own[0].metadata["n_chunks"]
-    assert {own_name(chunk.metadata) for chunk in chunks} == set(texts)
+    assert {chunk.metadata.get("doc_uri") for chunk in chunks} == set(texts)
     assert len({chunk.id for chunk in chunks}) == len(chunks)
 
 

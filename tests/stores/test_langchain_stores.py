@@ -20,7 +20,6 @@ from langchain_oprag.stores import chunk_store
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.evaluation.files import read_files
-from oprag.metadata import own_name
 from tests.evaluation.files.mixed_files import pdf
 from tests.stores.langchain_places import (
     AWKWARD_NAMES,
@@ -108,7 +107,7 @@ async def test_retrieved_chunks_stand_in_the_order_of_their_documents(filled, k)
 
     assert len(found) == k < len(filled.library.chunks)
     places = [
-        (own_name(d.metadata), d.metadata.get("part_index", 0), *slices(d)[0])
+        (d.metadata.get("doc_uri"), d.metadata.get("part_index", 0), *slices(d)[0])
         for d in found
     ]
     for _, group in itertools.groupby(places, key=lambda place: place[0]):
@@ -127,11 +126,11 @@ def test_merged_passages_are_slices_of_their_documents(filled, k):
     retriever = OrderPreservingRetriever(vectorstore=filled.store, k=k, merge=True)
 
     for passage in retriever.invoke(QUESTION):
-        pages = filled.library.pages[own_name(passage.metadata)]
+        pages = filled.library.pages[passage.metadata.get("doc_uri")]
         numbers = {
             d.metadata.get("part_index", 0)
             for d in filled.library.chunks
-            if own_name(d.metadata) == own_name(passage.metadata)
+            if d.metadata.get("doc_uri") == passage.metadata.get("doc_uri")
         }
         page = sorted(numbers).index(passage.metadata.get("part_index", 0))
         spans = slices(passage)
@@ -231,7 +230,7 @@ async def test_a_store_that_is_only_async_is_awaited(database, library):
     store = await PGVectorStore.create(engine, HashEmbeddings(), "chunks")
     names = AWKWARD_NAMES[2:]
     await store.aadd_documents(
-        [c for c in library.chunks if own_name(c.metadata) in names]
+        [c for c in library.chunks if c.metadata.get("doc_uri") in names]
     )
 
     source = document_source(store)

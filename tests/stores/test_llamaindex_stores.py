@@ -11,7 +11,6 @@ from llama_index.core.schema import NodeWithScore
 from llama_index.core.vector_stores.types import BasePydanticVectorStore
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingRetriever
-from oprag.metadata import own_name
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES
 from tests.stores.sources import SourceDocument, three_documents
@@ -75,9 +74,11 @@ def test_what_is_retrieved_comes_in_document_order(filled, k):
     runs: list[str] = []
     for node in nodes:
         metadata = node.node.metadata
-        by_document.setdefault(own_name(metadata), []).append(metadata["chunk_index"])
-        if runs[-1:] != [own_name(metadata)]:
-            runs.append(own_name(metadata))
+        by_document.setdefault(metadata.get("doc_uri"), []).append(
+            metadata["chunk_index"]
+        )
+        if runs[-1:] != [metadata.get("doc_uri")]:
+            runs.append(metadata.get("doc_uri"))
     assert len(runs) == len(by_document)  # one document after the other
     assert all(found == sorted(found) for found in by_document.values())
 
@@ -93,6 +94,6 @@ def test_merged_passages_are_slices_of_their_documents(filled):
 
     for passage in filled.retrieve(2_000, merge=True, max_gap=0):
         metadata = passage.node.metadata
-        page = texts[own_name(metadata)][metadata.get("part_index", 0)]
+        page = texts[metadata.get("doc_uri")][metadata.get("part_index", 0)]
         start, end = metadata["char_start"], metadata["char_end"]
         assert passage.node.get_content() == page[start:end]

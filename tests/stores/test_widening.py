@@ -14,7 +14,7 @@ from llama_index.core.schema import TextNode
 import langchain_oprag
 import llamaindex_oprag
 from oprag.documents import ChunkStore
-from oprag.metadata import document_key, own_name
+from oprag.metadata import document_key
 from tests.stores.langchain_places import PLACES, add, filters_of
 from tests.stores.llamaindex_fakes import ChecksumEmbedding
 from tests.stores.llamaindex_places import LLAMAINDEX_STORES, metadata_filters
@@ -96,7 +96,7 @@ def assert_widened(
     for text, metadata in found:
         start, end = metadata["char_start"], metadata["char_end"]
         if metadata.get("exact", True):
-            assert texts[own_name(metadata)][start:end] == text
+            assert texts[metadata.get("doc_uri")][start:end] == text
     everything = [word for text, _ in found for word in text.split()]
     assert set(everything) <= TENANTS.words_of(tenants)
     assert len(everything) == len(set(everything)), "no text twice"
@@ -186,7 +186,10 @@ async def test_links_lead_past_the_nodes_of_another_tenant(llamaindex_place):
     _, filters = llamaindex_place
     nodes: list[Any] = []
     for node in TENANTS.nodes():
-        kept = {"tenant": node.metadata["tenant"], "source": own_name(node.metadata)}
+        kept = {
+            "tenant": node.metadata["tenant"],
+            "source": node.metadata.get("doc_uri"),
+        }
         place = {"start_char_idx": node.metadata["char_start"]}
         place["end_char_idx"] = node.metadata["char_end"]
         nodes.append(

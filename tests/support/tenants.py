@@ -15,7 +15,6 @@ from llama_index.core.schema import TextNode
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.metadata import own_name
 
 SHARED, OPEN = "shared lease.txt", "open.txt"
 """Chunks of both tenants; chunks of the first alone."""
@@ -89,7 +88,7 @@ class Tenants(NamedTuple):
         return list(nodes)
 
     def _owner(self, metadata: dict[str, Any]) -> str:
-        return self.owners(own_name(metadata))[metadata["chunk_index"]]
+        return self.owners(metadata.get("doc_uri"))[metadata["chunk_index"]]
 
 
 def told(error: BaseException | None) -> Iterator[str]:
