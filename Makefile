@@ -1,4 +1,4 @@
-# Needs Python 3.10 or newer and make; everything else comes through pip.
+# Needs Python 3.11 or newer and make; everything else comes through pip.
 
 PYTHON      ?= python3
 TORCH_INDEX ?=
@@ -16,7 +16,7 @@ INSTALL  = $(BIN)/python -m pip install $(PIP_ARGS) -c $(CONSTRAINTS)
 LOCK    := requirements-dev.lock
 
 # The Pythons that `check-pythons` resolves the wheels for, and the extras.
-PYTHONS := 3.10 3.11 3.12 3.13 3.14
+PYTHONS := 3.11 3.12 3.13 3.14
 WHEELS  := bm25,chroma,cli,langchain,llamaindex,openai
 
 # Tests that need no more than the group `test`; apps, clusters and site have their own.
@@ -177,8 +177,8 @@ clean: ## Remove the environments, caches and build output
 
 # $(call make_venv,FOLDER): pip learnt dependency groups in 25.1.
 define make_venv
-@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \
-	"oprag needs Python 3.10 or newer, and $(PYTHON) is " + sys.version.split()[0] \
+@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else \
+	"oprag needs Python 3.11 or newer, and $(PYTHON) is " + sys.version.split()[0] \
 	+ ". Name another one: make PYTHON=python3.12 …")'
 @echo "Setting up $(1) …"
 $(PYTHON) -m venv $(1)

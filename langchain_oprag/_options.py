@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import isroutine
 from operator import is_, itemgetter
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
@@ -57,9 +57,6 @@ from oprag.errors import (
 )
 from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
 from oprag.tokens import TokenizerSpec
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForRetrieverRun,
@@ -50,8 +50,6 @@ from oprag.documents import Bm25, SearchedChunks, SearchFilter, no_words
 from oprag.tokens import in_thread_if_long, load_counter
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from oprag.diagnosing import Verification
 
 

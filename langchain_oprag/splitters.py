@@ -6,7 +6,7 @@ import copy
 import inspect
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from langchain_core.documents import Document
 
@@ -27,9 +27,6 @@ require(
 )
 
 from langchain_text_splitters import TextSplitter  # noqa: E402 -- checked above
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _START_INDEX = "start_index"
 """LangChain's own key of the first character."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.retrievers import RetrieverLike
@@ -28,9 +28,6 @@ from oprag.context import (
 )
 from oprag.errors import InvalidOptionError, instance_of, named
 from oprag.tokens import in_thread_if_long
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 class _Question(BaseModel):

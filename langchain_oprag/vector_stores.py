@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Unpack
 
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
@@ -24,9 +24,6 @@ from oprag.context import (
     refuse_unknown,
 )
 from oprag.errors import InvalidOptionError, instance_of, named
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _BY_TEXT = {"similarity_search": "similarity", "max_marginal_relevance_search": "mmr"}
 """What a vector store's own retriever searches with, by the method that it calls."""

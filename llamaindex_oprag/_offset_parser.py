@@ -6,7 +6,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from llama_index.core.bridge.pydantic import (
     ConfigDict,
@@ -38,9 +38,6 @@ from oprag.tokens import (
     resolve_token_counter,
     splitting_counter,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _NEXT, _PREVIOUS = NodeRelationship.NEXT, NodeRelationship.PREVIOUS
 _CALLABLE = "callable "

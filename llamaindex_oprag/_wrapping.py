@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -31,9 +31,6 @@ from oprag.context import (
 from oprag.documents import SearchFilter, inner_retrievers, is_unchanged, one_filter
 from oprag.errors import InvalidOptionError, named, named_input, users_line
 from oprag.tokens import in_thread_if_long
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _INSTEAD = "Write retrieve(question)."
 _Received = TypeVar("_Received")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from llama_index.core.bridge.pydantic import (
     ConfigDict,
@@ -36,9 +36,6 @@ from oprag.errors import CodeLine, InvalidOptionError, MissingDocumentError, use
 from oprag.metadata import CHAR_END, CHAR_START, CHUNK_INDEX, N_CHUNKS, STAMP_KEYS
 from oprag.positions import document_name, part_numbers, qualified_name
 from oprag.tokens import in_thread_if_long
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _NOT_HELD = "<documents of "
 """In `to_dict`, before the name of what a dictionary cannot hold."""

@@ -6,7 +6,7 @@ can find it in the wrong place; these carry the offsets through.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from llama_index.core.bridge.pydantic import (
     Field,
@@ -26,7 +26,6 @@ from oprag.tokens import NamedTokenCounter, TokenizerSpec
 
 if TYPE_CHECKING:
     from llama_index.core.node_parser.node_utils import IdFuncCallable
-    from typing_extensions import Self
 
 
 @documented

@@ -6,7 +6,7 @@ import copy
 from asyncio import to_thread
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import llama_index.core.instrumentation as instrument
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -43,8 +43,6 @@ from oprag.documents import DocumentSource
 from oprag.tokens import in_thread_if_long, load_counter
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
-
     from oprag.diagnosing import Verification
 
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self, Unpack
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.callbacks import CallbackManager
@@ -31,8 +31,6 @@ from oprag.routing import ROUTE_DESCRIPTIONS
 from oprag.tokens import in_thread_if_long, load_counter
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
-
     from oprag.diagnosing import Verification
 
 _DESCRIPTIONS = {**DESCRIPTIONS, **ROUTE_DESCRIPTIONS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from enum import Enum
+from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,7 +44,7 @@ _NO_NO_MERGE = (
 )
 
 
-class Route(str, Enum):
+class Route(StrEnum):
     """What `--route` takes."""
 
     RAG = "rag"

@@ -9,7 +9,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +103,7 @@ class ChromaDirectory:
         """
         folder = self.directory / _BACKUPS
         folder.mkdir(exist_ok=True)
-        stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%S.%fZ")
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         path = folder / f"{self.name}-{stamp}.jsonl"
         kept = ({"id": each.id, "metadata": dict(each.metadata)} for each in changes)
         lines = "".join(f"{json.dumps(line)}\n" for line in kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"\s*\d*\.?\d+\s*")
 _PRICE_PARTS = (2, 3)
 
 
-class Style(str, Enum):
+class Style(StrEnum):
     """What `--answer-style` takes."""
 
     LETTER = "letter"

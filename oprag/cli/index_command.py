@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from oprag.indexing import IndexingReport, RemoveMissing
 
 
-class Missing(str, Enum):
+class Missing(StrEnum):
     """What `--remove-missing` takes."""
 
     NO = "no"

@@ -8,21 +8,21 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 
-class ReadingOrder(str, Enum):
+class ReadingOrder(StrEnum):
     """What `--order` takes."""
 
     DOCUMENT = "document"
     SCORE = "score"
 
 
-class Selected(str, Enum):
+class Selected(StrEnum):
     """What `--selection` takes: see `oprag.context.Selection`."""
 
     BUDGET = "budget"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from numbers import Real
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from oprag.chunk import Hit, Passage
 from oprag.context.assembly import arrange
@@ -21,13 +20,6 @@ from oprag.context.problems import Problems
 from oprag.context.seen import Seen, SeenLike
 from oprag.documents import SourceLike
 from oprag.errors import InvalidOptionError, MissingDocumentError, named
-
-if sys.version_info >= (3, 11):
-    from typing import Unpack
-elif TYPE_CHECKING:
-    from typing_extensions import Unpack
-else:
-    Unpack = tuple  # 3.10 has none; only `typing.get_type_hints` looks at it
 
 
 class OrderContextKeywords(ContextKeywords, total=False):

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from oprag.errors import InvalidOptionError, OpragError, invalid_option, named
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class PlainErrors:

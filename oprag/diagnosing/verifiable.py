@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 from oprag.context import DESCRIPTIONS, refuse_unknown
 
 if TYPE_CHECKING:
-    from typing_extensions import Never
-
     from oprag.diagnosing.report import Diagnosis
     from oprag.diagnosing.verifying import Verification
 

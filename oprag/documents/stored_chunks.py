@@ -10,14 +10,10 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-from oprag.documents.search_filters import unknown_filter
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from oprag.chunk import Hit
+from oprag.documents.search_filters import unknown_filter
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import CHUNK_INDEX, DOC_KEY
 from oprag.positions import as_number, read_node

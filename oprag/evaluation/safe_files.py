@@ -9,13 +9,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Self
 
 from oprag.errors import OpragWarning, warn_user
 from oprag.evaluation.errors import RunInUseError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _LOCK = "run.lock"
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)

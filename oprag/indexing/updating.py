@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from oprag.calls import hiding_secrets
 from oprag.documents import ChunkStore
@@ -28,9 +28,6 @@ from oprag.indexing.requests import Add, Delete, Fetch, Request
 from oprag.indexing.run_options import RunKeywords, RunOptions
 from oprag.indexing.sharing import WrittenPart, part_steps, shared_steps
 from oprag.indexing.writing import ChunkWriter, in_thread
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 def update_index(

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import ast
-import sys
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.docs.walks import files_of, walks
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"

@@ -16,7 +16,7 @@ from oprag.errors import UnsupportedMetadataError
 from oprag.indexing.flat import flat_metadata
 
 
-class Colour(str, enum.Enum):
+class Colour(enum.StrEnum):
     RED = "red"
 
 

@@ -13,9 +13,7 @@ import subprocess
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from typing_extensions import Self
+from typing import Any, NamedTuple, Self
 
 from oprag.cli import main
 

@@ -23,7 +23,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -105,7 +105,7 @@ class ScriptedServer:
             connections = list(self._http.connections)
         return sum(map(_is_open, connections))
 
-    def __enter__(self) -> ScriptedServer:  # noqa: PYI034 - 3.10 has no typing.Self
+    def __enter__(self) -> Self:
         """Start serving."""
         self._thread.start()
         return self

@@ -10,13 +10,10 @@ import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, Any, NamedTuple, Self
 
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.safe_files import json_line, write_whole_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _BLOCK = 1 << 20
 _GZIP = 31

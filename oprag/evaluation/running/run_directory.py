@@ -11,16 +11,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from oprag.errors import InvalidOptionError, UnreadableFileError
 from oprag.evaluation.data import Document
 from oprag.evaluation.models import Exchange
 from oprag.evaluation.running.packed_file import PackedFile, order_packed, packed_lines
 from oprag.evaluation.safe_files import LineFile, encoded, json_line, write_whole
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _SETTINGS = "run.json"
 _ANSWERS = "answers.jsonl"
