@@ -43,7 +43,7 @@ class Ordered(NamedTuple):
     """As they are to be read."""
     used_all: bool
     """Whether every document that came is among them."""
-    problem: OpragError | None = None
+    problems: tuple[OpragError, ...] = ()
     """See `oprag.context.assembly.Arranged`."""
 
 
@@ -111,7 +111,7 @@ def put_in_order(
     made = arranged.results(
         partial(_document, rescore=rescore), rescored=rescore is not None
     )
-    return Ordered(made, arranged.used_all, arranged.problem)
+    return Ordered(made, arranged.used_all, arranged.problems)
 
 
 def documents_of(arranged: Arranged) -> list[Document]:

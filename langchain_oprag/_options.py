@@ -39,7 +39,6 @@ from oprag.context import (
     PlainRepr,
     Problems,
     Selection,
-    check_locating,
     check_option,
     refuse_unknown,
     unfilled_message,
@@ -55,7 +54,7 @@ from oprag.errors import (
     users_line,
     warn_user,
 )
-from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
+from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
@@ -141,7 +140,6 @@ class CheckedOptions(PlainErrors, PlainRepr, BaseModel):
     def _check_names(cls, given: Any) -> Any:
         if isinstance(given, dict):
             refuse_unknown(given, cls.model_fields, cls.elsewhere)
-            check_locating(given.get("missing_position"), given.get("documents"))
         return given
 
     @field_validator("llm", mode="wrap", check_fields=False)
@@ -213,8 +211,6 @@ class SharedOptions(CheckedOptions):
     max_gap: int = option_field("max_gap")
     gap_mark: str | None = option_field("gap_mark")
     citations: bool = option_field("citations")
-    missing_position: MissingPosition = option_field("missing_position")
-    missing_document: MissingDocument = option_field("missing_document")
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
@@ -290,8 +286,7 @@ class SharedOptions(CheckedOptions):
         return self._told_of(ordered, neighbours)
 
     def _told_of(self, ordered: Ordered, neighbours: Neighbours) -> Ordered:
-        if ordered.problem is not None:
-            self._told().tell(ordered.problem)
+        self._told().tell(ordered.problems)
         if neighbours.lacking is not None:
             self._told().tell_unwidened(neighbours.lacking)
         return ordered

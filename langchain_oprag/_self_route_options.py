@@ -30,7 +30,7 @@ from oprag.context import (
     ReadingKeywords,
 )
 from oprag.errors import InvalidOptionError, invalid_option, named
-from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
+from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
     DEFAULT_RUNGS,
     ROUTE_DESCRIPTIONS,
@@ -102,8 +102,6 @@ class SelfRouteOptions(CheckedOptions):
     max_gap: int = option_field("max_gap")
     gap_mark: str | None = option_field("gap_mark")
     separator: str = option_field("separator")
-    missing_position: MissingPosition = option_field("missing_position")
-    missing_document: MissingDocument = option_field("missing_document")
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
@@ -191,9 +189,6 @@ def context_options(
 ) -> ContextOptions:
     """How retrieved chunks become the context of a rung."""
     shared = {name: getattr(options, name) for name in _CONTEXT}
-    if options.missing_position == "locate":
-        # Read for each question, through the filter of its search.
-        shared["documents"] = {} if options.documents is None else options._full_texts()  # noqa: SLF001 -- of the same component
     return ContextOptions(**{**shared, "token_counter": counter})
 
 

@@ -123,8 +123,8 @@ class SelfRouting(Answering):
             nobody = self.rules.sentinels[0]
             yield AddableDict(context=documents_read(routed.context))
             yield AddableDict(answer=nobody if outcome.text is None else outcome.text)
-        if routed.problem is not None:
-            self._options._told().tell(routed.problem)  # noqa: SLF001 -- the chain's own
+        if routed.problems:
+            self._options._told().tell(routed.problems)  # noqa: SLF001 -- the chain's own
         self.facts = {"route": routed.described()}
         yield AddableDict(self.facts)
         yield AddableDict(usage=self.ledger.to_dict())

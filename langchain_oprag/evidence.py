@@ -123,8 +123,7 @@ class EvidenceMiddleware(AgentMiddleware):
             token_budget=token_budget,
             token_counter=token_counter,
             merge=True,
-            missing_document="one",
-            missing_position="last",
+            on_problem="warn",
         )
 
     def apply(self, messages: Iterable[BaseMessage]) -> list[BaseMessage]:

@@ -51,8 +51,6 @@ from oprag.units import (
     LongUnit,
     UnitIndex,
     UnitKeywords,
-    UnknownPlace,
-    check_unknown_place,
     choose_units,
     document_names,
     unit_metadata,
@@ -103,7 +101,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             of the chunks.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`, `missing_position` and `on_problem`.
+            `oprag.context.ContextOptions`, and `on_problem`.
         name: What runs are called in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.
@@ -174,9 +172,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     separator: str = "\n\n"
-    missing_position: UnknownPlace = option_field(
-        "missing_position", descriptions=UNIT_DESCRIPTIONS
-    )
     on_problem: OnProblem = option_field("on_problem", descriptions=UNIT_DESCRIPTIONS)
 
     _index: tuple[Any, UnitIndex] | None = PrivateAttr(default=None)
@@ -213,12 +208,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     @classmethod
     def _check_k(cls, k: Any) -> int:
         return _units_wanted(k)
-
-    @field_validator("missing_position", mode="before")
-    @classmethod
-    def _check_unknown_place(cls, value: Any) -> Any:
-        check_unknown_place(value)
-        return value
 
     def _verification(self) -> Verification:
         # Here, so that importing the package does not take longer.
@@ -296,9 +285,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
 
     def _context_options(self, fetch: Fetch) -> ContextOptions:
         given = {name: getattr(self, name) for name in UNIT_DESCRIPTIONS}
-        if self.missing_position == "locate":
-            given["documents"] = self._source_for(fetch)
-        return ContextOptions(**given)
+        return ContextOptions(**given, documents=self._source_for(fetch))
 
     def _receive(
         self, fetch: Fetch, k: int, found: Sequence[Document]
@@ -320,9 +307,8 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         return chosen, await in_thread_if_long(size, more)
 
     def _as_retrieved(self, chunks: Arranged) -> list[Document]:
-        """The chunks in the place of units, told of."""
-        if chunks.problem is not None:
-            self._told().tell(chunks.problem)
+        """The chunks in the place of units, with a warning."""
+        self._told().tell(chunks.problems)
         return documents_of(chunks)
 
     def _documents(

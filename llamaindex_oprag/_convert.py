@@ -66,7 +66,7 @@ class Ordered(NamedTuple):
     """One new node per passage."""
     used_all: bool
     """Whether every retrieved node was used, so that more could have been."""
-    problem: OpragError | None = None
+    problems: tuple[OpragError, ...] = ()
     """See `oprag.context.assembly.Arranged`."""
     evidence: Evidence | None = None
     """What is written of them; only where it is told what the reader has read."""
@@ -124,7 +124,7 @@ def arrange(
     made = arranged.results(
         partial(_node, rescore=rescore), rescored=rescore is not None
     )
-    return Ordered(made, arranged.used_all, arranged.problem, evidence)
+    return Ordered(made, arranged.used_all, arranged.problems, evidence)
 
 
 def nodes_of(arranged: context.Arranged) -> list[NodeWithScore]:

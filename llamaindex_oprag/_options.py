@@ -28,14 +28,13 @@ from oprag.context import (
     PlainRepr,
     Problems,
     Selection,
-    check_locating,
     check_option,
     refuse_unknown,
     unfilled_message,
 )
 from oprag.documents import SearchFilter
 from oprag.errors import CodeLine, UnfilledBudgetWarning, users_line, warn_user
-from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
+from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
 _VALUES = itemgetter(*DEFAULTS)
@@ -73,8 +72,6 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     max_gap: int = option_field("max_gap")
     gap_mark: str | None = option_field("gap_mark")
     citations: bool = option_field("citations")
-    missing_position: MissingPosition = option_field("missing_position")
-    missing_document: MissingDocument = option_field("missing_document")
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
@@ -88,7 +85,6 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     def _check_names(cls, given: Any) -> Any:
         if isinstance(given, dict):
             refuse_unknown(given, cls.model_fields)
-            check_locating(given.get("missing_position"), given.get("documents"))
         return given
 
     # Field by field, because pydantic keeps an assigned value that only a validator

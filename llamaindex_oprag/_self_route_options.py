@@ -114,9 +114,6 @@ class SelfRouteOptions:
         refuse_unknown(keywords, [*others, *_KNOWN], _ELSEWHERE)
         given: dict[str, Any] = {**keywords}
         context = {name: given.pop(name) for name in keywords if name in _READING}
-        if context.get("missing_position") == "locate":
-            # Read for each question, through the filter of its search.
-            context["documents"] = source_or_none(given.get("documents"))
         return cls(context=ContextOptions(**context), **given, **others)
 
     def __post_init__(self) -> None:

@@ -126,8 +126,7 @@ class SelfRouting(Answering):
         own words where there was nothing to read.
         """
         self._routed = result
-        if result.problem is not None:
-            self._options.problems.tell(result.problem)
+        self._options.problems.tell(result.problems)
         if self.call is not None and self.call.handed_on:
             return ""
         outcome = result.outcome

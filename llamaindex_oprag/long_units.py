@@ -45,7 +45,6 @@ from oprag.units import (
     LongUnit,
     UnitIndex,
     UnitKeywords,
-    check_unknown_place,
     choose_units,
     document_names,
     unit_metadata,
@@ -100,7 +99,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             of the nodes.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
-            `oprag.context.ContextOptions`, `missing_position` and `on_problem`.
+            `oprag.context.ContextOptions`, and `on_problem`.
         callback_manager: None for that of `base_retriever`.
         object_map: What index nodes stand for, by their `index_id`. They are resolved
             before units are looked for.
@@ -142,7 +141,6 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         **options: Unpack[UnitKeywords],
     ) -> None:
         refuse_unknown(options, ("similarity_top_k", *UNIT_DESCRIPTIONS), _ELSEWHERE)
-        check_unknown_place(options.get("missing_position", "error"))
         self._index = UnitIndex(units)
         self._source = document_source(documents)
         self._options = ContextOptions(**options, documents=self._source)
@@ -221,8 +219,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         return Fetch(self.base_retriever, self._options, at_least=at_least)
 
     def _context_options(self) -> ContextOptions:
-        located = self._options.missing_position == "locate"
-        return replace(self._options, documents=self._full_texts() if located else None)
+        return replace(self._options, documents=self._full_texts())
 
     def _receive(self, nodes: Sequence[NodeWithScore]) -> tuple[ChosenUnits, bool]:
         """What is returned, and whether nodes are too few for as many units."""
@@ -241,9 +238,8 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         return chosen, chosen.too_few
 
     def _as_retrieved(self, chunks: Arranged) -> list[NodeWithScore]:
-        """The nodes in the place of units, told of."""
-        if chunks.problem is not None:
-            self._problems.tell(chunks.problem)
+        """The nodes in the place of units, with a warning."""
+        self._problems.tell(chunks.problems)
         return nodes_of(chunks)
 
     def _nodes(

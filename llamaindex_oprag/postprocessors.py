@@ -95,8 +95,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     def _warned_of(
         self, nodes: list[NodeWithScore], ordered: Ordered
     ) -> list[NodeWithScore]:
-        if ordered.problem is not None:
-            self._told().tell(ordered.problem)
+        self._told().tell(ordered.problems)
         budget = None if self.selection == "top_k" else self.token_budget
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
         may_have_more = len(nodes) >= DEFAULT_SIMILARITY_TOP_K

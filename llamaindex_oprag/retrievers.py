@@ -305,8 +305,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
     ) -> list[NodeWithScore]:
         found, ordered = received
         self._evidence = ordered.evidence
-        if ordered.problem is not None:
-            self._problems.tell(ordered.problem)
+        self._problems.tell(ordered.problems)
         counts = self._options.selection != "top_k"
         budget = self._options.token_budget if counts else None
         starved = ordered.used_all and found and not fetch.exhausted

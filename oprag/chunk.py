@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +12,10 @@ _NO_METADATA: Mapping[str, Any] = {}
 
 
 class Span(NamedTuple):
-    """Characters `[start, end)` of a text: Python `str` offsets, end exclusive."""
+    """Characters `[start, end)` of a text: Python `str` offsets, end exclusive.
+
+    Empty where only the beginning is known, and not the end.
+    """
 
     start: int
     end: int
@@ -64,7 +67,8 @@ class Chunk(NamedTuple):
     only a page or row is known, or whatever the user's own keys give.
     """
     span: Span | None = None
-    """Characters in the source (of the part, where there are parts), or None."""
+    """Characters in the source (of the part, where there are parts), or None. Empty
+    where it is known where the chunk begins, and not where it ends."""
     part: int | None = None
     """Page, row or part that `span` is relative to, as its metadata numbers it;
     None when the document is one text."""
@@ -139,8 +143,9 @@ class Passage:
 
     @property
     def name(self) -> str:
-        """The document's own name, or its key where it has none."""
-        return self.chunks[0].name or self.document
+        """The document's own name, its key where that is not known; or nothing."""
+        name = self.chunks[0].name
+        return self.document if name is None else name
 
     @property
     def citation(self) -> str:
@@ -172,8 +177,10 @@ UNKNOWN_DOCUMENT = "unknown document"
 """The citation of what has neither a name nor a place."""
 
 
-def named_characters(spans: Iterable[tuple[int, int]]) -> str:
-    """Name spans for people: `characters 0-120 and 125-300`."""
+def named_characters(spans: Sequence[tuple[int, int]]) -> str:
+    """Name spans for people: `characters 0-120 and 125-300`, `from character 40`."""
+    if len(spans) == 1 and spans[0][0] == spans[0][1]:
+        return f"from character {spans[0][0]}"
     return "characters " + " and ".join([f"{start}-{end}" for start, end in spans])
 
 

@@ -332,7 +332,7 @@ LANGCHAIN: dict[str, Case] = {
         vectorstore=m.store, units=m.units, documents=m.unit_texts
     ).averify(None),
     "OrderPreservingCompressor.acompress_documents, located": lambda m: compressor(
-        missing_position="locate", documents=m.texts
+        documents=m.texts
     ).acompress_documents(m.bare, "Who?"),
     "OrderPreservingCompressor.acompress_documents": lambda m: (
         compressor().acompress_documents(m.chunks, "Who?")
@@ -354,10 +354,7 @@ LANGCHAIN: dict[str, Case] = {
         m, retriever=m.store.as_retriever(), documents=m.store
     ).ainvoke("Who?"),
     "SelfRouteChain.ainvoke, located": lambda m: chain(
-        m,
-        retriever=ListRetriever(documents=m.bare),
-        missing_position="locate",
-        rungs=["retrieved"],
+        m, retriever=ListRetriever(documents=m.bare), rungs=["retrieved"]
     ).ainvoke("Who?"),
     "SelfRouteChain.averify, a store": lambda m: chain(
         m, retriever=m.store.as_retriever(), documents=m.store
@@ -471,14 +468,11 @@ LLAMAINDEX: dict[str, Case] = {
     ),
     "OrderPreservingPostprocessor.apostprocess_nodes, located": lambda m: (
         llamaindex_oprag.OrderPreservingPostprocessor(
-            missing_position="locate", documents=m.texts
+            documents=m.texts
         ).apostprocess_nodes(m.bare_nodes)
     ),
     "SelfRouteQueryEngine.aquery, located": lambda m: engine(
-        m,
-        retriever=Retrieved(m.bare_nodes),
-        missing_position="locate",
-        rungs=["retrieved"],
+        m, retriever=Retrieved(m.bare_nodes), rungs=["retrieved"]
     ).aquery("Who?"),
     "SelfRouteQueryEngine.averify, an index": lambda m: engine(
         m, retriever=m.index.as_retriever(), documents=m.index

@@ -1,6 +1,6 @@
 """From retrieved chunks to ordered passages within a budget; `arrange` does it."""
 
-from oprag.context.assembly import Arranged, arrange, as_retrieved
+from oprag.context.assembly import Arranged, arrange
 from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.docstrings import described, documented, list_options
@@ -24,7 +24,6 @@ from oprag.context.options import (
     OrderingKeywords,
     ReadingKeywords,
     Widen,
-    check_locating,
     check_option,
 )
 from oprag.context.placing import FindText, find_places
@@ -100,9 +99,7 @@ __all__ = [
     "Widen",
     "Widening",
     "arrange",
-    "as_retrieved",
     "candidates_for",
-    "check_locating",
     "check_option",
     "check_widening",
     "chunks_for_units",

@@ -15,29 +15,23 @@ from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
-from oprag.context.lasting import side_by_side, with_lasting_ranks
+from oprag.context.lasting import with_lasting_ranks
 from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
-from oprag.context.options import ContextOptions
+from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
 from oprag.context.problems import with_problem
 from oprag.context.results import Result, scores_of, written_ranks
 from oprag.context.seen import Seen
-from oprag.context.selection import EXPANDING
-from oprag.errors import (
-    InconsistentChunksError,
-    MissingDocumentError,
-    OpragError,
-    PositionError,
-    kind_of,
-)
-from oprag.metadata import DOC_KEY, RANK
+from oprag.errors import InvalidSpanError, MissingDocumentError, OpragError, kind_of
+from oprag.metadata import PROBLEM
 from oprag.positions import (
+    UNNAMED,
     check_positions,
     read_chunks,
     read_documents,
-    sound_chunks,
     within_one_version,
     without_duplicates,
+    without_place,
 )
 
 
@@ -48,6 +42,7 @@ def arrange(
     sent_text: SentText | None = None,
     seen: Seen | None = None,
     neighbours: Neighbours = ALONE,
+    doubtful: OpragError | None = None,
 ) -> Arranged:
     """Select the best hits, put them in order, and join them into passages.
 
@@ -61,6 +56,8 @@ def arrange(
         neighbours: What of the list was not retrieved but stands beside hits
             (`oprag.context.Widening`): `top_n` does not count it, no hit is left out
             for it, and its rank is that of the hit that brought it.
+        doubtful: What is wrong with all of it, so that every chunk is marked; None for
+            nothing.
 
     Raises:
         MissingDocumentError: See `read_documents`.
@@ -68,64 +65,58 @@ def arrange(
         BudgetTooSmallError: See `fill_budget`.
         InvalidOptionError: See `ContextOptions.needed_budget`, `document_order`.
     """
-    try:
-        brought = ALONE_RANKS
-        if neighbours is ALONE:
-            chunks = _sound(hits, options) or prepared_chunks(hits, options)
-        else:
-            chunks, _ = _checked_chunks(hits, options, alone=False)
-            count = len(hits) - len(neighbours.brought_by)
-            own, ranks = _ranked([c for c in chunks if c.rank < count], options)
-            beside = [
-                c._replace(rank=c.rank - count) for c in chunks if c.rank >= count
+    texts = options.source_text()
+    chunks, problems = _checked_chunks(hits, options, texts)
+
+    def arranged() -> Arranged:
+        marked = [_marked(chunk, problems, doubtful) for chunk in chunks]
+        found, brought = _with_neighbours(hits, marked, neighbours, options)
+        told = (doubtful,) if doubtful else tuple(problems.values())
+        return _made(
+            hits, found, options, sent_text, seen=seen, problems=told, brought=brought
+        )
+
+    while True:
+        try:
+            return arranged()
+        except InvalidSpanError as error:  # a full text has something else there
+            if options.on_problem == "error" or error.document in problems:
+                raise
+            problems[error.document] = error
+            chunks = [
+                without_place(c) if c.document == error.document else c for c in chunks
             ]
-            chunks, brought = behind(own, ranks, beside, neighbours, options)
-        return _made(hits, chunks, options, sent_text, seen=seen, brought=brought)
-    except InconsistentChunksError:  # of a full text, which is whole or not at all
-        raise
-    except (MissingDocumentError, PositionError) as error:
-        if options.on_problem == "error":
-            raise
-        problem = error
-    found = hits[: len(hits) - len(neighbours.brought_by)]
-    return as_retrieved(found, options, problem, sent_text, seen)
 
 
-def as_retrieved(
+def _with_neighbours(
     hits: Sequence[Hit],
+    chunks: list[Chunk],
+    neighbours: Neighbours,
     options: ContextOptions,
-    problem: OpragError,
-    sent_text: SentText | None = None,
-    seen: Seen | None = None,
-) -> Arranged:
-    """Keep the order as retrieved, within the budget (`on_problem="warn"`).
-
-    Args:
-        hits: Best first. Not changed.
-        options: See `ContextOptions`.
-        problem: In whose place this is returned.
-        sent_text: As `arrange` takes it.
-        seen: The same.
-    """
-    options = options.as_retrieved()
-    chunks = _without_doubtful_places(prepared_chunks(hits, options), problem)
-    return _made(hits, chunks, options, sent_text, seen=seen, problem=problem)
+) -> tuple[list[Chunk], Mapping[int, int]]:
+    """The chunks best first, and which rank brought which of them, by their own."""
+    if neighbours is ALONE:
+        return _ranked(chunks, options)[0], ALONE_RANKS
+    count = len(hits) - len(neighbours.brought_by)
+    own, ranks = _ranked([c for c in chunks if c.rank < count], options)
+    beside = [c._replace(rank=c.rank - count) for c in chunks if c.rank >= count]
+    return behind(own, ranks, beside, neighbours, options)
 
 
-def _without_doubtful_places(
-    chunks: Sequence[Chunk], problem: OpragError
-) -> list[Chunk]:
-    """The chunks with their problem, and what is known for sure of where they stand."""
-    doubtful = getattr(problem, "document", "")
-    kind = kind_of(problem)
-    return [
-        (
-            chunk._replace(position=None, span=None, part=None)
-            if chunk.document in (doubtful, "")
-            else chunk
-        )._replace(metadata=with_problem(chunk.metadata, kind, chunk.name))
-        for chunk in chunks
-    ]
+def _marked(
+    chunk: Chunk, problems: Mapping[str, OpragError], doubtful: OpragError | None
+) -> Chunk:
+    """The chunk, with what is wrong with it in its metadata."""
+    if doubtful is not None:
+        kind = kind_of(doubtful)
+    elif chunk.document.startswith(UNNAMED):
+        chunk, kind = without_place(chunk), kind_of(MissingDocumentError)
+    elif chunk.position is None and chunk.document in problems:
+        kind = kind_of(problems[chunk.document])
+    else:
+        return chunk
+    metadata = with_problem(chunk.metadata, kind, chunk.name)
+    return chunk._replace(metadata=metadata)
 
 
 def _made(
@@ -135,7 +126,7 @@ def _made(
     sent_text: SentText | None,
     *,
     seen: Seen | None,
-    problem: OpragError | None = None,
+    problems: tuple[OpragError, ...] = (),
     brought: Mapping[int, int] = ALONE_RANKS,
 ) -> Arranged:
     read: list[Chunk] = []
@@ -153,7 +144,7 @@ def _made(
     if budget is None:
         read = _before(best, read, used_all=not left_out)
         made = finish(best, options).ranked(brought)
-        return Arranged(made, not left_out, hits, options, read, problem)
+        return Arranged(made, not left_out, hits, options, read, problems)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget, first)
     taken = filler.taken(listed, budget)
@@ -166,7 +157,7 @@ def _made(
     )
     read = _before(taken, read, used_all=used_all)
     made = filler.finished(taken).ranked(brought)
-    return Arranged(made, used_all, hits, options, read, problem)
+    return Arranged(made, used_all, hits, options, read, problems)
 
 
 def _of_best(chunks: Sequence[Chunk], top_n: int) -> list[Chunk]:
@@ -201,8 +192,8 @@ class Arranged:
     options: ContextOptions
     read: Sequence[Chunk] = ()
     """What would have been kept, had it not been read before."""
-    problem: OpragError | None = None
-    """Why the order as retrieved was kept (`on_problem="warn"`); else None."""
+    problems: tuple[OpragError, ...] = ()
+    """What is wrong with documents (`on_problem="warn"`): one for each of them."""
 
     def passages(self) -> list[Passage]:
         """Return the passages. None for no hits."""
@@ -220,18 +211,21 @@ class Arranged:
         """
         hits = {id(hit.source): hit for hit in self.hits}
         passages = self.passages()
-        problem = None if self.problem is None else kind_of(self.problem)
+
+        def problem_of(chunk: Chunk) -> str | None:
+            unchanged = chunk.metadata is hits[id(chunk.source)].metadata
+            return None if unchanged else chunk.metadata.get(PROBLEM)
+
         return [
             make(
                 Result.of_passage(
                     passage,
                     score=score,
-                    whole=self.problem is not None
-                    or all(
-                        c.metadata is hits[id(c.source)].metadata
+                    whole=all(
+                        c.metadata is hits[id(c.source)].metadata or c.position is None
                         for c in passage.chunks
                     ),
-                    problem=problem,
+                    problem=problem_of(passage.chunks[0]),
                     named=self.options.document_key is not None,
                 )
             )
@@ -241,66 +235,43 @@ class Arranged:
         ]
 
 
-def prepared_chunks(hits: Sequence[Hit], options: ContextOptions) -> list[Chunk]:
-    """Read where hits stand and check it; drop what came twice, or in two versions.
+def _checked_chunks(
+    hits: Sequence[Hit], options: ContextOptions, texts: TextsByName | None
+) -> tuple[list[Chunk], dict[str, OpragError]]:
+    """Read where hits stand; drop what came twice, or in two versions; check the rest.
 
     Args:
         hits: Best first, or as another component handed them out.
         options: Where documents and positions are, and what to do without.
+        texts: Full texts. Those in memory prove every place; others are read where a
+            place is missing or contradicts another.
 
     Returns:
-        Chunks best first, ready to be selected.
-
-    Raises:
-        MissingDocumentError: See `read_documents`.
-        PositionError: See `read_chunks` and `check_positions`.
+        The chunks, ranked by their places in the list, and what is wrong with
+        documents, by their keys: nothing but with `on_problem="warn"`.
     """
-    chunks, fused = _checked_chunks(hits, options)
-    return chunks if fused else _ranked(chunks, options)[0]
-
-
-def _sound(hits: Sequence[Hit], options: ContextOptions) -> Sequence[Chunk] | None:
-    """The same as `prepared_chunks`, where there is nothing to decide."""
-    told = options.document_key, options.position_keys
-    if told != (None, None) or options.missing_position == "locate" or not hits:
-        return None
-    # Mostly the first tells: chunks of other splitters have no document key, and
-    # results of another component keep the ranks that they have.
-    first = hits[0].metadata
-    if DOC_KEY not in first or RANK in first:
-        return None
-    chunks = sound_chunks(hits)
-    few = options.selection in EXPANDING and options.top_n is None
-    # Where all are looked at, all are made, once.
-    return chunks if few or chunks is None else [*chunks]
-
-
-def _checked_chunks(
-    hits: Sequence[Hit], options: ContextOptions, *, alone: bool = True
-) -> tuple[list[Chunk], bool]:
-    """The chunks of hits, and whether those of several lists were put best first."""
+    found: dict[str, OpragError] = {}
+    warns = options.on_problem == "warn"
+    collected = None if texts is None and not warns else found
     documents = read_documents(
         hits,
         document_key=options.document_key,
-        missing_document=options.missing_document,
         position_keys=options.position_keys,
+        problems=found if warns else None,
     )
     chunks = read_chunks(
-        hits,
-        documents,
-        position_keys=options.position_keys,
-        missing_position=options.missing_position,
+        hits, documents, position_keys=options.position_keys, problems=collected
     )
-    given = chunks
-    if alone and chunks and RANK in chunks[0].metadata:  # mostly the first tells
-        chunks = side_by_side(chunks)
-    fused = chunks is not given
     chunks = within_one_version(without_duplicates(chunks))
-    if options.missing_position == "locate" and (texts := options.source_text()):
-        chunks = without_duplicates(find_places(chunks, texts.read))
-    else:
-        chunks = check_positions(chunks, missing_position=options.missing_position)
-    return chunks, fused
+    chunks = check_positions(chunks, problems=collected)
+    if texts is not None:
+        compared = texts.at_hand
+        chunks = find_places(chunks, texts.read, found, compared=compared)
+        chunks = without_duplicates(chunks)
+        texts.check()
+    if found and not warns:
+        raise next(iter(found.values()))
+    return chunks, found
 
 
 def _ranked(

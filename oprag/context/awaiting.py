@@ -46,6 +46,7 @@ async def with_texts(
             )
         except OpragError:
             if not texts.asked:
+                texts.check()
                 raise
         else:
             if not texts.asked:

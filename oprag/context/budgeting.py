@@ -16,8 +16,8 @@ from itertools import islice, pairwise
 from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
-from oprag.context.merging import merge_neighbours, proved_source
-from oprag.context.options import ContextOptions, TextsByName
+from oprag.context.merging import merge_neighbours
+from oprag.context.options import ContextOptions
 from oprag.context.rendering import cited_text, gap_between, marked_texts, render
 from oprag.context.results import single_passage
 from oprag.context.selection import (
@@ -28,7 +28,6 @@ from oprag.context.selection import (
     fill_budget,
     too_small,
 )
-from oprag.documents import DocumentSource
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
@@ -84,8 +83,8 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
     """Put the chosen chunks in order and join them, as the options say.
 
     Raises:
-        InvalidSpanError: A full text is in memory, or read to join chunks, and has
-            something else where a chunk says that it stands.
+        InvalidSpanError: A full text is read to join chunks, and has something else
+            where a chunk says that it stands.
     """
     # Some selections take text in another order than that of the ranks.
     best_first = rank_order(chunks)
@@ -98,10 +97,6 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
         if options.order == "score":
             passages.sort(key=lambda passage: passage.rank)
         return Finished(ordered, passages)
-    if isinstance(options.documents, DocumentSource) and options.documents.at_hand:
-        texts = TextsByName(options.documents)
-        for chunk in ordered:
-            proved_source([chunk], texts)
     if options.order == "score":
         ordered = rank_order(ordered)
     written = options.gap_mark is not None or options.citations

@@ -1,7 +1,4 @@
-"""What is known of candidates before they are cut, in columns.
-
-Chunks of which nothing is doubtful come as such; of others they are made.
-"""
+"""What is known of candidates before they are cut, in columns."""
 
 from __future__ import annotations
 
@@ -9,7 +6,6 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
-from oprag.positions import SoundChunks
 
 
 class Candidates(NamedTuple):
@@ -30,16 +26,11 @@ class Candidates(NamedTuple):
 
     def chosen(self, numbers: Sequence[int]) -> list[Chunk]:
         """Return some of them."""
-        if isinstance(self.chunks, SoundChunks):  # quicker than one by one
-            return self.chunks.chosen(numbers)
         return [self.chunks[number] for number in numbers]
 
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> Candidates:
         """Read them."""
-        if isinstance(chunks, SoundChunks):
-            columns = chunks.ranks, chunks.scopes, chunks.starts, chunks.ends
-            return cls(chunks, *columns, [True] * len(chunks))
         spans = [_place(chunk) for chunk in chunks]
         return cls(
             chunks,

@@ -160,12 +160,11 @@ def _written(
     arranged: Arranged, above: Sequence[Passage], options: ContextOptions
 ) -> Evidence:
     passages = arranged.passages()
-    known = arranged.problem is None
     text = with_pointers(
         passages,
         above,
-        gap_mark=options.gap_mark if known else None,
+        gap_mark=options.gap_mark,
         separator=options.separator,
-        in_order=known and options.order == "document",
+        in_order=options.order == "document",
     )
     return Evidence(text, passages, arranged)

@@ -21,7 +21,6 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from operator import sub
 from statistics import median_high
 from typing import NamedTuple
 
@@ -30,7 +29,6 @@ from oprag.context.merging import SourceText
 from oprag.context.piece_chunks import PieceChunks
 from oprag.context.pieces import Line, cut_into_lines
 from oprag.context.selection import LONG_TOKEN
-from oprag.positions import SoundChunks
 
 # Chosen on five public question sets by leaving out one at a time (misses at six
 # budgets, mean of the sets): 10.8 %, where the best lender alone, as far as three
@@ -115,13 +113,10 @@ def expanded_order(
         This project's own. The settings were chosen on public data, and what was
         tried beside them is in `benchmarks/`.
     """
-    if isinstance(chunks, SoundChunks):  # whose ranks ascend
-        lengths = [*map(sub, chunks.ends, chunks.starts)]
-    else:
-        given = [chunk.rank for chunk in chunks]
-        if given != sorted({*given}):
-            chunks = sorted(chunks, key=_in_one_order)
-        lengths = [len(chunk.text) for chunk in chunks]
+    given = [chunk.rank for chunk in chunks]
+    if given != sorted({*given}):
+        chunks = sorted(chunks, key=_in_one_order)
+    lengths = [len(chunk.text) for chunk in chunks]
     # What fits as it is stays so: a context that is arranged again does not change.
     long, lending = math.inf, _LENDING
     if sum(lengths) > LONG_TOKEN * budget:

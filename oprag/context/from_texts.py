@@ -63,8 +63,8 @@ def order_context(
     Returns:
         Passages in reading order; `passage.text` to send, `passage.citation` to
         cite. `oprag.render` joins them. Unmerged, there is one per chunk. With
-        `on_problem="warn"` and a problem they stand as they were retrieved, and the
-        metadata of their chunks say `problem`.
+        `on_problem="warn"` chunks that could not be put in order say why, under
+        `problem` in their metadata.
 
     Raises:
         InvalidOptionError: An option is unknown or its value is not possible; the
@@ -121,15 +121,13 @@ def order_context(
     if no_metadata:
         _check_without_metadata(checked, texts)
     arranged = arrange(hits, checked, seen=read)
-    if arranged.problem is not None:
-        Problems("order_context").tell(arranged.problem)
+    Problems("order_context").tell(arranged.problems)
     return arranged.passages()
 
 
 def _check_without_metadata(options: ContextOptions, texts: Collection[str]) -> None:
     """Refuse texts without metadata, where the options need what these would say."""
-    named_by = options.missing_document == "one" or options.document_key is not None
-    if named_by or options.on_problem == "warn" or not texts:
+    if options.document_key or options.on_problem == "warn" or not texts:
         return
     message = (
         "metadatas was not given, and says which document each text is from and where "

@@ -1,20 +1,17 @@
 """The ranks that results keep where a second component gets what a first handed out.
 
 Such a list stands in reading order: what is best in it, the ranks in its metadata say.
-Several such lists, one behind another, are of several searches: their best stand side
-by side. A list in any other order was ranked anew (by a reranker, by fusion), and its
+A list in any other order was ranked anew (by a reranker, by fusion), and its
 own order counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import is_
 
 from oprag.chunk import Chunk
-from oprag.context.results import written_ranks
 from oprag.errors import InvalidOptionError
-from oprag.metadata import RANK
 from oprag.ordering import document_order, rank_order
 
 _NO_CHANCE = 3
@@ -95,67 +92,3 @@ def _reads_on(ranked: Sequence[Chunk], how: str) -> bool:
     except InvalidOptionError:  # not every document has what it goes by
         return False
     return all(map(is_, ordered, ranked))
-
-
-def side_by_side(chunks: list[Chunk]) -> list[Chunk]:
-    """Put the best of several lists before what is second in each, and so on.
-
-    Args:
-        chunks: As they were read, duplicates among them.
-
-    Returns:
-        The chunks best first, ranked by their new places; as they came, where they are
-        no lists of several searches, each whole and as a component handed it out.
-    """
-    lists = sum([chunk.metadata.get(RANK) == 0 for chunk in chunks])
-    if lists < 2 or len(chunks) - lists < _NO_CHANCE:  # noqa: PLR2004 -- one alone
-        return chunks
-    names = [chunk.name for chunk in chunks]
-    ranks = written_ranks([chunk.metadata for chunk in chunks], names)
-    if ranks is None:
-        return chunks
-    ranked = [c._replace(rank=rank) for c, rank in zip(chunks, ranks, strict=True)]
-    parts = len({*ranks}) == len({(chunk.document, chunk.rank) for chunk in ranked})
-    one = ranks == sorted(ranks) or _reads_on(ranked, "first_seen")
-    if parts and one:  # one list, with parts of chunks
-        return chunks
-    # Where a list may begin so that it and those behind it are whole, from the end.
-    begins = {len(chunks)}
-    for first in reversed(range(len(chunks))):
-        if not begins.isdisjoint(_ends(chunks, ranks, first)):
-            begins.add(first)
-    if 0 not in begins:
-        return chunks
-    order = sorted(range(len(chunks)), key=ranks.__getitem__)
-    return [chunks[place]._replace(rank=rank) for rank, place in enumerate(order)]
-
-
-def _ends(chunks: Sequence[Chunk], ranks: Sequence[int], first: int) -> Iterator[int]:
-    """Where a whole list that begins there may end."""
-    seen: set[int] = set()
-    documents: set[str] = set()
-    reads_on = best_first = True
-    last = 0
-    for place in range(first, len(chunks)):
-        chunk, rank = chunks[place], ranks[place]
-        if place > first:
-            before = chunks[place - 1]
-            follows = (
-                _place(before, ranks[place - 1]) <= _place(chunk, rank)
-                if before.document == chunk.document
-                else chunk.document not in documents
-            )
-            reads_on = reads_on and follows
-            best_first = best_first and ranks[place - 1] < rank
-        if rank in seen or not (reads_on or best_first):
-            return
-        seen.add(rank)
-        documents.add(chunk.document)
-        last = max(last, rank)
-        if last == len(seen) - 1:
-            yield place + 1
-
-
-def _place(chunk: Chunk, rank: int) -> tuple[bool, tuple[float, ...]]:
-    """By what chunks of one document are put in order."""
-    return chunk.position is None, chunk.position or (rank,)

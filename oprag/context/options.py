@@ -22,7 +22,7 @@ from oprag.documents import (
 )
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, invalid_option
 from oprag.metadata import RESULT_KEYS
-from oprag.positions import DocumentKey, MissingDocument, MissingPosition, PositionKeys
+from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
 Order: TypeAlias = Literal["document", "score"]
@@ -56,25 +56,24 @@ class ContextOptions:
         gap_mark: What rendering writes between texts of one document that do not touch:
             the budget leaves room for it. None for nothing.
         citations: Whether it writes each text's place, too.
-        missing_position: For chunks without a usable one: `"error"`; `"locate"` them in
-            `documents`; `"last"` of their document; `"rank"`: all of it in rank order.
-        missing_document: For chunks that name no document: `"error"`, or `"one"`: all
-            are of one.
-        on_problem: `"error"`, or `"warn"`: what cannot be put in order stays as it was
-            retrieved, with a warning.
+        on_problem: For what cannot be put in order: `"error"`, or `"warn"` and go on.
+            Chunks without a place then follow those of their document by rank, and
+            documents whose places contradict one another stand by rank, marked.
         position_keys: Where the position is: a metadata key, an attribute of the
             framework's object, a callable on it, or a list of these, most significant
-            first; None for the known keys.
+            first; None for the known keys. A key of your own says where a chunk
+            begins, not where it ends.
         document_key: Where the document's identity is: as `position_keys`, of a list
             the first that gives a value; None for the known keys.
         token_counter: A callable `str -> int`, a tokenizer, or its name; None for
             cl100k where its file is here or can be fetched, else an approximation.
         separator: What the application puts between the texts; it counts towards the
             budget.
-        documents: Full texts by document name, used by `merge`, `widen`, "locate" and
-            selections by position: anything that `document_source` takes: a mapping, a
-            function, a folder, a store, a list of documents; None for none. A store is
-            read as the search's filter admits; others are given to whoever asks.
+        documents: Full texts by document name: anything that `document_source` takes:
+            a mapping, a function, a folder, a store, a list of documents; None for
+            none. They fill gaps, widen, and find chunks that lack a place or
+            contradict another; those in memory prove every place. A store is read as
+            the search's filter admits.
 
     Raises:
         InvalidOptionError: On construction, for a value that an option cannot
@@ -91,8 +90,6 @@ class ContextOptions:
     max_gap: int = 8
     gap_mark: str | None = None
     citations: bool = False
-    missing_position: MissingPosition = "error"
-    missing_document: MissingDocument = "error"
     on_problem: OnProblem = "error"
     position_keys: PositionKeys | None = None
     document_key: DocumentKey | None = None
@@ -104,7 +101,6 @@ class ContextOptions:
         """Reject values that the options cannot have."""
         for option in DEFAULTS:
             check_option(option, getattr(self, option))
-        check_locating(self.missing_position, self.documents)
         if self.documents is not None:
             object.__setattr__(self, "documents", document_source(self.documents))
 
@@ -145,19 +141,6 @@ class ContextOptions:
             citations=False,
         )
 
-    def as_retrieved(self) -> ContextOptions:
-        """Return the same without what needs to know where chunks stand."""
-        by_position = self.selection in BY_POSITION
-        return replace(
-            self,
-            selection="budget" if by_position else self.selection,
-            order="score",
-            merge=False,
-            missing_position="rank",
-            missing_document="one",
-            documents=None,
-        )
-
     def source_text(self) -> TextsByName | None:
         """The full texts as a function of the document's name; None without.
 
@@ -178,6 +161,11 @@ class TextsByName:
     def __init__(self, source: DocumentSource) -> None:
         self._source = source
         self._asked: dict[str, bool] = {}
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the texts are in memory."""
+        return self._source.at_hand
 
     def __call__(self, name: str) -> str | None:
         """Return the exact text of a document; None where there is none."""
@@ -242,8 +230,6 @@ class ReadingKeywords(OrderingKeywords, total=False):
     overflow: Overflow
     max_gap: int
     gap_mark: str | None
-    missing_position: MissingPosition
-    missing_document: MissingDocument
     on_problem: OnProblem
     token_counter: TokenizerSpec
 
@@ -269,20 +255,6 @@ def check_option(option: str, value: Any) -> None:
             hint = _HINTS.get((option, value)) if isinstance(value, _PLAIN) else None
             hint = hint or _as_number(option, value, possible)
             raise invalid_option(option, value, f"It takes {takes}.{hint}")
-
-
-def check_locating(missing_position: Any, documents: Any) -> None:
-    """Reject locating without a text to locate in.
-
-    Raises:
-        InvalidOptionError: `missing_position` is `"locate"` without `documents`.
-    """
-    if missing_position == "locate" and documents is None:
-        message = (
-            'missing_position="locate" finds chunks in the full texts of their '
-            "documents, and none are given. Give them as documents=."
-        )
-        raise InvalidOptionError(message, option="documents", value=None)
 
 
 def _as_number(option: str, value: Any, possible: Callable[[Any], bool]) -> str:
@@ -346,8 +318,6 @@ _CHECKED: dict[str, _Check] = {
     "max_gap": _whole_number(0),
     "citations": _SWITCH,
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
-    "missing_position": _one_of(MissingPosition),
-    "missing_document": _one_of(MissingDocument),
     "on_problem": _one_of(OnProblem),
     "position_keys": _KEYS,
     "document_key": _KEYS,

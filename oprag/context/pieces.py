@@ -126,8 +126,6 @@ def cut_into_lines(
     """
     groups: defaultdict[Hashable, list[int]] = defaultdict(list)
     given = Candidates.of(chunks)
-    if source_text is not None:  # each is compared with its full text
-        given = given._replace(chunks=[*chunks])
     for number, scope in enumerate(given.scopes):
         groups[scope].append(number)
     return [

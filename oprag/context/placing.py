@@ -6,50 +6,62 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from oprag.chunk import Chunk, FullText, Span
+from oprag.errors import OpragError
 from oprag.locating import Location, place_some
 from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_KEY, N_CHUNKS
 from oprag.ordering import group_by_document
-from oprag.positions import as_number, check_positions, not_located, parts_named
+from oprag.positions import as_number, not_located, parts_named
 
 FindText: TypeAlias = Callable[[str], FullText | None]
 
 
-def find_places(chunks: Sequence[Chunk], full_text: FindText) -> list[Chunk]:
+def find_places(
+    chunks: Sequence[Chunk],
+    full_text: FindText,
+    problems: dict[str, OpragError],
+    *,
+    compared: bool = True,
+) -> list[Chunk]:
     """Give chunks the places that their full texts prove.
 
-    Those of a document stay as they are where oprag wrote all of them, none contradicts
+    Those of a document stay as they are where none lacks a place or contradicts
     another, and the text has each where it says. Else each is looked for in the text:
-    in that of its page, where the text has pages that the chunks name. What others
-    recorded proves nothing alone: a search for a text that repeats itself finds any of
-    its places.
+    in that of its page, where the text has pages that the chunks name.
 
     Args:
-        chunks: As they were read (`missing_position="locate"`), in any order.
+        chunks: As they were read and checked, in any order.
         full_text: Exact full texts by document name; None where there is none.
+        problems: What is wrong with documents, by their keys. Changed: what is proved
+            is left out, and what cannot be proved is put in.
+        compared: Whether the places of documents without a problem are compared with
+            their text; else these are not asked for.
 
     Returns:
-        The chunks in the order of the input. A chunk that is alone in its document,
-        or blank, may have no place.
-
-    Raises:
-        MissingPositionError: A place cannot be proved, or the text is not there.
+        The chunks in the order of the input. Those that could not be proved have no
+        place.
     """
     found = {
         chunk.rank: chunk
-        for members in group_by_document(chunks).values()
-        for chunk in _placed(members, full_text)
+        for document, members in group_by_document(chunks).items()
+        for chunk in (
+            _placed(members, full_text, problems)
+            if members[0].name and (compared or document in problems)
+            else members
+        )
     }
     return [found[chunk.rank] for chunk in chunks]
 
 
-def _placed(chunks: list[Chunk], full_text: FindText) -> list[Chunk]:
+def _placed(
+    chunks: list[Chunk], full_text: FindText, problems: dict[str, OpragError]
+) -> list[Chunk]:
     """The chunks of one document, in the order of the input."""
-    checked = check_positions(chunks, missing_position="rank")
-    without = [(chunk, "") for chunk in checked if chunk.position is None]
-    full = full_text(chunks[0].name or chunks[0].document)
+    document = chunks[0].document
+    without = [(chunk, "") for chunk in chunks if chunk.position is None]
+    full = full_text(chunks[0].name or document)
     if full is None:
         if without and len(chunks) > 1:
-            raise not_located(chunks, without, known=False)
+            problems[document] = not_located(chunks, without, known=False)
         return chunks
     source = full.text
     written = [_is_written(chunk, source) for chunk in chunks]
@@ -70,11 +82,12 @@ def _placed(chunks: list[Chunk], full_text: FindText) -> list[Chunk]:
         for chunk, location, at in zip(chunks, locations, placed, strict=True)
         if at.span is None and location.status != "blank"
     ]
-    if not unproved:
-        return placed
-    if len(chunks) > 1:
-        raise not_located(chunks, unproved, known=True)
-    return placed if chunks[0].span is not None else chunks
+    problems.pop(document, None)
+    if unproved and len(chunks) > 1:
+        problems[document] = not_located(chunks, unproved, known=True)
+    elif unproved and chunks[0].span is None:
+        return chunks  # it needs no place
+    return placed
 
 
 def _find_on_pages(
@@ -108,14 +121,16 @@ def _find_on_pages(
 
 
 def _is_written(chunk: Chunk, source: str) -> bool:
-    """Whether oprag wrote where the chunk stands, and the text does not deny it."""
-    if chunk.position is None or DOC_KEY not in chunk.metadata:
+    """Whether the text has the chunk where it says, or oprag wrote where it stands."""
+    if chunk.position is None:
         return False
+    ours = DOC_KEY in chunk.metadata
     if chunk.span is None:  # the order is known even where a place is not
-        return CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
-    # A text that was replaced, or joined over a gap, is not to be the slice.
-    told = chunk.part is not None or not chunk.exact
-    return told or source[slice(*chunk.span)] == chunk.text
+        return ours and CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
+    if chunk.part is not None:
+        return ours
+    joined = CHAR_SPANS in chunk.metadata  # over gaps: it is no slice
+    return joined or source[slice(*chunk.span)] == chunk.text
 
 
 def _recorded(chunks: Sequence[Chunk]) -> list[int] | None:

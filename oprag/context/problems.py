@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from oprag.context.results import is_placed, keep_aside, written_problem
@@ -35,19 +35,21 @@ class Problems:
         self._made_at = made_at
         self._told: set[str] = set()
 
-    def tell(self, problem: OpragError) -> None:
-        """Warn of a problem, at the line of the user's code that led to it.
+    def tell(self, problems: Iterable[OpragError]) -> None:
+        """Warn of problems, at the line of the user's code that led to them.
 
         Args:
-            problem: In whose place the order as retrieved was kept.
+            problems: Of documents whose chunks stand by their ranks.
         """
-        kind = kind_of(problem)
-        message = (
-            f"{self._component} kept the order as retrieved ({kind}). {problem.message}"
-        )
-        _LOG.info(message)
-        if self.is_new(kind):
-            warn(message, problem)
+        for problem in problems:
+            kind = kind_of(problem)
+            message = (
+                f"{self._component} kept the order as retrieved ({kind}). "
+                f"{problem.message}"
+            )
+            _LOG.info(message)
+            if self.is_new(kind):
+                warn(message, problem)
 
     def tell_unwidened(self, lacking: InvalidOptionError | None) -> None:
         """Warn that nothing was read beside what was found, where that is so."""

@@ -23,7 +23,7 @@ from oprag.metadata import (
     RANK,
     RESULT_KEYS,
 )
-from oprag.positions import as_number, read_chunks, read_documents
+from oprag.positions import as_number, known_document, read_chunks, read_documents
 
 
 def read_passages(hits: Sequence[Hit]) -> list[Passage]:
@@ -37,7 +37,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
     Returns:
         One passage per hit, of one chunk that has the hit's object as its `source`.
     """
-    documents = read_documents(hits, missing_document="one")
+    documents = read_documents(hits, problems={})
     strangers = [
         rank
         for rank, (hit, (_, name)) in enumerate(zip(hits, documents, strict=True))
@@ -46,7 +46,7 @@ def read_passages(hits: Sequence[Hit]) -> list[Passage]:
     read = read_chunks(
         [hits[rank] for rank in strangers],
         [documents[rank] for rank in strangers],
-        missing_position="last",
+        problems={},
     )
     found = {
         rank: single_passage(chunk._replace(rank=rank))
@@ -93,7 +93,7 @@ def result_of(passage: Passage, hits: Sequence[Hit] = ()) -> Result:
     """
     first = passage.chunks[0]
     hit = hits[0] if hits else Hit(first.text, first.metadata)
-    ((known, _),) = read_documents([hit], missing_document="one")
+    known, _ = known_document(hit) or ("", "")
     texts = [chunk.text for chunk in passage.chunks]
     whole = not hits or texts == [each.text for each in hits]
     problem = written_problem(first.metadata, first.name)

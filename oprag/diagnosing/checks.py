@@ -15,6 +15,7 @@ from oprag.errors import (
     ConflictingTextError,
     InvalidSpanError,
     MissingPositionError,
+    OpragError,
     PositionError,
     UnscopedPositionError,
 )
@@ -28,13 +29,12 @@ from oprag.metadata import (
 )
 from oprag.positions import (
     DocumentKey,
-    MissingPosition,
     PositionKeys,
     as_number,
     check_positions,
+    known_document,
     read_by_others,
     read_chunks,
-    read_documents,
     read_node,
     without_duplicates,
 )
@@ -94,9 +94,7 @@ def group_chunks(
     """Group the chunks by document, in the order in which the documents appear."""
     groups: dict[str, Group] = {}
     for index, chunk in enumerate(chunks):
-        ((key, name),) = read_documents(
-            [chunk.hit], document_key=document_key, missing_document="one"
-        )
+        key, name = known_document(chunk.hit, document_key) or ("", "")
         group = groups.get(key)
         if group is None:
             group = groups[key] = Group(key, name, chunk_numbers())
@@ -108,14 +106,11 @@ def read_places(
     hits: Sequence[Hit],
     name: str,
     position_keys: PositionKeys | None,
-    missing_position: MissingPosition = "last",
+    problems: dict[str, OpragError] | None = None,
 ) -> list[Chunk]:
     """Read the places of one document as retrieval does."""
     return read_chunks(
-        hits,
-        [(name, name)] * len(hits),
-        position_keys=position_keys,
-        missing_position=missing_position,
+        hits, [(name, name)] * len(hits), position_keys=position_keys, problems=problems
     )
 
 
@@ -135,7 +130,7 @@ def _read_together(
     hits: Sequence[Hit], name: str, position_keys: PositionKeys | None
 ) -> list[Chunk] | PositionError:
     try:
-        chunks = read_places(hits, name, position_keys, "error")
+        chunks = read_places(hits, name, position_keys)
         texts: dict[str, list[Chunk]] = {}
         for chunk in chunks:  # retrieval stays within one text
             version = version_text(chunk.metadata.get(DOC_VERSION))
@@ -172,7 +167,9 @@ def check_group(
             detail = _detail(read, hits[at])
             findings.add(kind, group.members[at], group.name, detail)
         return None
-    _check_spans(read, group, findings, held)
+    if position_keys is None:  # others say nothing of where a chunk ends
+        _check_spans(read, group, findings, held)
+    _check_order(read, group, findings)
     if not sampled and not any(is_own(hit.metadata) for hit in hits):
         _check_numbers(hits, group, findings)  # of our own, see check_documents
     return read
@@ -186,7 +183,7 @@ def _concerned(
 ) -> list[int]:
     """Numbers of the chunks that an error is about; all where it names none."""
     if isinstance(error, MissingPositionError):
-        lenient = read_places(hits, name, position_keys)
+        lenient = read_places(hits, name, position_keys, {})
         without = [i for i, chunk in enumerate(lenient) if chunk.position is None]
         return without or [error.rank]
     if isinstance(error, AmbiguousPositionError):
@@ -221,12 +218,10 @@ def _check_spans(
         seen.add(place)
         merged = CHAR_SPANS in chunk.metadata
         if chunk.span and not chunk.exact and not merged and index not in held:
-            start, end = chunk.span
-            detail = f"{_at(chunk)}: {end - start} characters, text {len(chunk.text)}"
+            detail = f"{_at(chunk)}: another end is recorded, text {len(chunk.text)}"
             ours = TOKEN_COUNTER in chunk.metadata
             kind = "cut_text" if ours else "length_mismatch"
             findings.add(kind, index, group.name, detail)
-    _check_order(chunks, group, findings)
 
 
 def _check_order(chunks: Sequence[Chunk], group: Group, findings: Findings) -> None:
@@ -263,4 +258,6 @@ def _check_numbers(hits: Sequence[Hit], group: Group, findings: Findings) -> Non
 
 def _at(chunk: Chunk) -> str:
     place = chunk.span or chunk.position or ()
+    if chunk.span and chunk.span.start == chunk.span.end:
+        place = (chunk.span.start,)
     return f"at {'-'.join(str(number) for number in place)}"

@@ -11,7 +11,7 @@ from oprag.documents import SourceLike, document_source, is_own
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
 from oprag.metadata import DOC_KEY
-from oprag.positions import DocumentKey, read_documents
+from oprag.positions import DocumentKey, known_document
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""
@@ -142,9 +142,7 @@ class Sources:
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
-    ((key, name),) = read_documents(
-        [hit], document_key=document_key, missing_document="one"
-    )
+    key, name = known_document(hit, document_key) or ("", "")
     yield from (found for found in (name, key) if found)
     for other in _NAMES:
         value = hit.metadata.get(other)

@@ -62,7 +62,9 @@ def prove(
         versions = by_version(chunk.hit.metadata for chunk in members)
         for places in versions.values():  # each version covers the source alone
             group = [members[at] for at in places]
-            recorded = read_places([chunk.hit for chunk in group], name, position_keys)
+            recorded = read_places(
+                [chunk.hit for chunk in group], name, position_keys, {}
+            )
             orders = list(_orders(group))
             own = [numbers[at] for at in places]
             read = [

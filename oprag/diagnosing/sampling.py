@@ -17,7 +17,7 @@ from oprag.diagnosing.checks import Examined, examine, group_chunks
 from oprag.diagnosing.spooled import IN_MEMORY, SpooledChunks
 from oprag.documents import StoredChunk, is_own
 from oprag.errors import InvalidOptionError, PositionError, named
-from oprag.positions import DocumentKey, read_documents
+from oprag.positions import DocumentKey, known_document
 
 Read: TypeAlias = Callable[[list[Hit], str], list[Chunk] | PositionError]
 """From the chunks of a document and its name to the same as retrieval reads them, or
@@ -65,9 +65,7 @@ class Sample:
         self._rest = chain([ahead], self._rest)
         documents = self._unsettled(read, document_key)
         while documents and (chunk := next(self._rest, None)) is not None:
-            (key, _), *_ = read_documents(
-                [chunk.hit], document_key=document_key, missing_document="one"
-            )
+            key, _ = known_document(chunk.hit, document_key) or ("", "")
             if key not in documents:
                 self._left_out = True
                 continue

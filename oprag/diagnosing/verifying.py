@@ -36,8 +36,6 @@ _POSITIONS = frozenset(
     }
 )
 """Kinds of problems for which retrieval refuses the chunks of a document."""
-_STRICT = ("error", "locate")
-"""What is said of missing positions where chunks without one may be refused."""
 _LISTED = 3
 """Documents that are named."""
 
@@ -138,8 +136,7 @@ class Verification(NamedTuple):
         self, taken: Sample, texts: dict[str, FullText | OpragError]
     ) -> tuple[Diagnosis, _Faults]:
         options = self._options_of_one_document(texts)
-        if options.missing_position in _STRICT:
-            taken.read_on(partial(_read, options), options.document_key)
+        taken.read_on(partial(_read, options), options.document_key)
         diagnosis = diagnose_sample(
             taken,
             None,
@@ -158,9 +155,7 @@ class Verification(NamedTuple):
         self, taken: Sample, diagnosis: Diagnosis, options: ContextOptions
     ) -> Diagnosis:
         """Tell it ordered where the component's options put all of it in order."""
-        answered = set(_POSITIONS) if options.missing_position == "locate" else set()
-        if self.options.missing_document == "one":
-            answered.add("missing_document")
+        answered = _POSITIONS if self._locates else frozenset[str]()
         problems = tuple(
             replace(each, serious=False) if each.kind in answered else each
             for each in diagnosis.problems
@@ -184,11 +179,14 @@ class Verification(NamedTuple):
             token_budget=None,
             top_n=None,
             on_problem="error",
-            missing_document="one",
-            documents=ReadTexts(known)
-            if self.options.missing_position == "locate"
-            else None,
+            documents=ReadTexts(known) if self._locates else None,
         )
+
+    @property
+    def _locates(self) -> bool:
+        """Whether chunks are looked for in the full texts."""
+        read = self.find is not None or not self.full
+        return read and self.options.documents is not None
 
     def _faults(
         self,
@@ -199,23 +197,19 @@ class Verification(NamedTuple):
     ) -> _Faults:
         failing: list[str] = []
         unordered: list[str] = []
-        named = self.options.missing_document == "one"
         for problem in () if self.find else diagnosis.problems:
-            if problem.kind == "missing_document" and not named:
+            if problem.kind == "missing_document":
                 # What cannot be named cannot be read in full.
                 told = failing if self.full else unordered
                 told.append(self._described(problem, diagnosis))
-            elif (
-                problem.kind in _POSITIONS and self.options.missing_position == "error"
-            ):
+            elif problem.kind in _POSITIONS and options.documents is None:
                 unordered.append(self._described(problem, diagnosis))
         if unordered and taken.unsettled:
             unordered.append(
                 f"{taken.unsettled:,} more have no better position, and may not be the "
                 "only ones of their documents"
             )
-        strict = options.missing_position in _STRICT and not unordered
-        if strict and (refused := self._refused(taken, options)):
+        if not unordered and (refused := self._refused(taken, options)):
             groups = group_chunks(taken.chunks, options.document_key)
             unordered.append(_counted(refused, len(groups), self._lack))
         unread = [
@@ -234,7 +228,7 @@ class Verification(NamedTuple):
         """What is said of documents of which questions refuse the chunks."""
         if self.find:
             return "documents have chunks of which the unit cannot be told"
-        if self.options.missing_position == "locate":
+        if self._locates:
             return "documents have chunks that are not found in their full texts"
         return "documents cannot be put in order"
 
@@ -251,7 +245,7 @@ class Verification(NamedTuple):
 
     def _refused(self, taken: Sample, options: ContextOptions) -> list[str]:
         """What retrieval says of the documents that it refuses."""
-        named = self.options.missing_document == "error" and self.find is None
+        named = self.find is None
         read = [
             self._read_group(
                 options, [taken.chunks[i].hit for i in group.members], group.name
@@ -297,8 +291,7 @@ class Verification(NamedTuple):
             )
         return (
             f"{what}{usable}Run `oprag doctor`, which names all of them and repairs "
-            "the index from the full texts; or give these as documents= with "
-            'missing_position="locate"'
+            "the index from the full texts; or give these as documents="
         )
 
     def _told(self, diagnosis: Diagnosis, faults: _Faults) -> Diagnosis:
@@ -330,7 +323,7 @@ def _read(
     options: ContextOptions, hits: list[Hit], name: str
 ) -> list[Chunk] | PositionError:
     """The chunks of one document as retrieval reads them, or the error it raises."""
-    if options.missing_position != "locate":
+    if options.documents is None:
         return read_group(hits, name, options.position_keys)
     try:
         passages = arrange(hits, options).passages()

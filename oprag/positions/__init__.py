@@ -4,13 +4,13 @@ from oprag.positions.keys import (
     PART_KEYS,
     SCHEMES,
     SECTION_KEYS,
+    UNNAMED,
     DocumentKey,
-    MissingDocument,
-    MissingPosition,
     PositionKeys,
     as_number,
     document_metadata,
     document_name,
+    known_document,
     look_up,
     read_documents,
 )
@@ -26,7 +26,6 @@ from oprag.positions.parts import (
     source_name,
 )
 from oprag.positions.reading import read_by_others, read_chunks
-from oprag.positions.sound import SoundChunks, sound_chunks
 from oprag.positions.stamping import (
     Stamp,
     qualified_name,
@@ -38,6 +37,7 @@ from oprag.positions.validity import (
     check_positions,
     within_one_version,
     without_duplicates,
+    without_place,
 )
 
 __all__ = [
@@ -45,12 +45,10 @@ __all__ = [
     "PART_KEYS",
     "SCHEMES",
     "SECTION_KEYS",
+    "UNNAMED",
     "DocumentKey",
-    "MissingDocument",
-    "MissingPosition",
     "Part",
     "PositionKeys",
-    "SoundChunks",
     "SourceText",
     "Stamp",
     "as_number",
@@ -58,6 +56,7 @@ __all__ = [
     "document_metadata",
     "document_name",
     "group_parts",
+    "known_document",
     "look_up",
     "not_located",
     "part_numbers",
@@ -69,11 +68,11 @@ __all__ = [
     "read_node",
     "rewritten",
     "shared_key",
-    "sound_chunks",
     "source_name",
     "splitter_settings",
     "stamp_chunks",
     "texts_in_chunks",
     "within_one_version",
     "without_duplicates",
+    "without_place",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Hit
 from oprag.errors import InvalidOptionError, MissingDocumentError, OpragError
@@ -17,6 +17,7 @@ from oprag.metadata import (
     DOC_URI,
     OWN_KEYS,
     PART_INDEX,
+    short_hash,
 )
 
 DocumentKey: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
@@ -27,8 +28,9 @@ PositionKeys: TypeAlias = str | Callable[[Any], Any] | Sequence[Any]
 """A metadata key, an attribute name, a callable on the framework's object, or a
 list of these, the most significant first (`["page", "start_index"]`)."""
 
-MissingDocument: TypeAlias = Literal["error", "one"]
-MissingPosition: TypeAlias = Literal["error", "locate", "last", "rank"]
+UNNAMED = "unnamed-"
+"""How the key of a text begins that names no document: each is one of its own."""
+_UNNAMED_DIGITS = 12
 
 PART_KEYS = (
     "part_index",
@@ -215,8 +217,8 @@ def read_documents(
     hits: Sequence[Hit],
     *,
     document_key: DocumentKey | None = None,
-    missing_document: MissingDocument = "error",
     position_keys: PositionKeys | None = None,
+    problems: dict[str, OpragError] | None = None,
 ) -> list[tuple[str, str]]:
     """Key and name of the document of each hit.
 
@@ -227,36 +229,59 @@ def read_documents(
     `file_id`, `artifact_id` of the framework's object.
     Empty strings and LlamaIndex's string "None" are no identity.
 
+    A hit that names no document and has no position, among hits that name one, is a
+    document of its own: a fact of a graph, the text of a tool. Its key begins with
+    `UNNAMED`, and its name is empty.
+
     Args:
         hits: Best first.
         document_key: Where the user keeps the identity; None for the known keys.
-        missing_document: `"error"`, or `"one"`: all hits without an identity
-            belong to one document, whose key is the empty string.
-        position_keys: Where the user keeps the position: an error says at once
-            whether that is missing too.
+        position_keys: Where the user keeps the position.
+        problems: Collects, by document key, what is raised without it; every hit
+            without an identity is a document of its own then.
 
     Returns:
         One `(key, name)` per hit. The name is `doc_uri`, else the key.
 
     Raises:
-        MissingDocumentError: A hit has no identity and `missing_document` is
-            `"error"`.
+        MissingDocumentError: No hit names a document, or one that does not has a
+            position.
     """
     keys = None if document_key is None else as_list(document_key)
-    documents: list[tuple[str, str]] = []
+    found = [_document(hit, keys) for hit in hits]
     for rank, hit in enumerate(hits):
-        metadata = hit.metadata
-        if keys is None:
-            key = _known_key(hit)
-        else:
-            key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
-        if key is None:
-            if missing_document == "error":
-                raise _missing(hit, rank, document_key, position_keys)
-            key = ""
-        name = metadata.get(DOC_URI)
-        documents.append((key, name if name and isinstance(name, str) else key))
-    return documents
+        if found[rank] is None and (not any(found) or has_position(hit, position_keys)):
+            error = _missing(hit, rank, document_key, position_keys)
+            if problems is None:
+                raise error
+            problems.setdefault(_unnamed(hit)[0], error)
+    return [
+        document or _unnamed(hit) for document, hit in zip(found, hits, strict=True)
+    ]
+
+
+def _unnamed(hit: Hit) -> tuple[str, str]:
+    return UNNAMED + short_hash(hit.text, _UNNAMED_DIGITS), ""
+
+
+def known_document(
+    hit: Hit, document_key: DocumentKey | None = None
+) -> tuple[str, str] | None:
+    """Key and name of the document of one hit, as `read_documents`; None without."""
+    keys = None if document_key is None else as_list(document_key)
+    return _document(hit, keys)
+
+
+def _document(hit: Hit, keys: Sequence[Any] | None) -> tuple[str, str] | None:
+    metadata = hit.metadata
+    if keys is None:
+        key = _known_key(hit)
+    else:
+        key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
+    if key is None:
+        return None
+    name = metadata.get(DOC_URI)
+    return key, name if name and isinstance(name, str) else key
 
 
 def _own_key(metadata: Mapping[str, Any]) -> str | None:
@@ -369,8 +394,7 @@ def _missing(
         )
     message = (
         f"The chunk at rank {rank} does not say which document it belongs to: "
-        f"{wanted}.{nor} {what_was_found(hit)} Pass {way_out}, "
-        'or missing_document="one" if all such chunks are of one document.'
+        f"{wanted}.{nor} {what_was_found(hit)} Pass {way_out}."
     )
     found = tuple(sorted(map(str, hit.metadata)))
     return MissingDocumentError(message, rank=rank, keys=found)

@@ -11,9 +11,9 @@ from oprag.positions.keys import PART_KEYS, SCHEMES, as_number, what_was_found
 
 WAYS_OUT = (
     "Ways out: run `oprag doctor` on the index, which says what it lacks and repairs "
-    'it from the full texts; with these as documents=, missing_position="locate" finds '
-    "each chunk in its text; name the key or attribute that holds the position with "
-    'position_keys=; or accept another order with missing_position="last" or "rank".'
+    "it from the full texts; give these as documents=, and each chunk is found in its "
+    "text; name the key or attribute that holds the position with position_keys=; or "
+    'keep the order as retrieved where it has to be with on_problem="warn".'
 )
 _LISTED = 3
 """Chunks that an error names."""
@@ -110,7 +110,7 @@ def not_located(
             else "Chunks that name no document cannot be looked up: name the key that "
             "holds it with document_key="
         )
-        do = f'{give}; or accept another order with missing_position="last" or "rank".'
+        do = f'{give}; on_problem="warn" keeps the order as retrieved.'
     else:
         whys = {
             "ambiguous": "stands in its text more than once",

@@ -11,16 +11,16 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import repeat
-from operator import le
+from operator import add
 from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
-from oprag.errors import InvalidSpanError, MissingPositionError, PositionError
+from oprag.errors import OpragError, PositionError, UnscopedPositionError
+from oprag.metadata import CHAR_SPANS
 from oprag.positions.keys import (
     ATTRIBUTES,
     PART_KEYS,
     SCHEMES,
-    MissingPosition,
     PositionKeys,
     Scheme,
     as_list,
@@ -36,7 +36,8 @@ from oprag.positions.validity import (
     refuse_sections,
 )
 
-_ENDS = {scheme.start: scheme.end for scheme in SCHEMES if scheme.characters}
+_CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
+"""Keys that say at which character a chunk begins."""
 
 _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
@@ -65,7 +66,7 @@ def read_chunks(
     documents: Sequence[tuple[str, str]],
     *,
     position_keys: PositionKeys | None = None,
-    missing_position: MissingPosition = "error",
+    problems: dict[str, OpragError] | None = None,
 ) -> list[Chunk]:
     """Turn hits into chunks that know their place.
 
@@ -74,15 +75,17 @@ def read_chunks(
         documents: Key and name of each hit's document, as `read_documents` gives
             them; as many as hits.
         position_keys: Where the user keeps the position; None for the known
-            schemes. A user's key is trusted: it is not searched for sections.
-        missing_position: `"error"`; `"last"`: chunks without a usable position
-            get None, the others keep theirs; `"rank"`: all chunks of a document
-            that has such a chunk get None; `"locate"`: as `"last"`, and all get None
-            where those of a document contradict one another.
+            schemes. A user's key is trusted: it is not searched for sections, and
+            says where a chunk begins, not where it ends.
+        problems: Collects, by document key, what is raised without it. Chunks without
+            a usable position get None then, and the others keep theirs; where the
+            positions of a document contradict one another, all get None.
 
     Returns:
         One chunk per hit, in the same order. A text that is alone in its document
-        needs no position: without one it gets None.
+        needs no position: without one it gets None. Where the end is not known, or is
+        not as far from the start as the text is long, the span is empty: it says where
+        the chunk begins.
 
     Raises:
         MissingPositionError: A chunk has no usable position.
@@ -95,35 +98,13 @@ def read_chunks(
     chunks: list[Chunk | None] = [None] * len(hits)
     for key, indexes in groups.items():
         members = [hits[index] for index in indexes]
-        places = _places(members, indexes, key, position_keys, missing_position)
+        places = _places(members, indexes, key, position_keys, problems)
         named = [documents[index] for index in indexes]
         for index, chunk in zip(
             indexes, _as_chunks(members, indexes, named, places), strict=True
         ):
             chunks[index] = chunk
     return [chunk for chunk in chunks if chunk is not None]
-
-
-def placed_chunks(
-    hits: Sequence[Hit],
-    ranks: Sequence[int],
-    documents: Sequence[tuple[str, str]],
-    *,
-    parts: Sequence[int | None],
-    starts: Sequence[int],
-    ends: Sequence[int],
-) -> list[Chunk]:
-    """Turn hits into chunks whose place is known.
-
-    Args:
-        hits: What they are made of.
-        ranks: The rank of each.
-        documents: Key and name of its document.
-        parts: The part that its span is relative to; None for the document.
-        starts: The first character of its span.
-        ends: One past the last.
-    """
-    return _as_chunks(hits, ranks, documents, _by_spans(parts, starts, ends))
 
 
 def _as_chunks(
@@ -169,22 +150,22 @@ def _places(
     ranks: Sequence[int],
     document: str,
     position_keys: PositionKeys | None,
-    policy: MissingPosition,
+    problems: dict[str, OpragError] | None,
 ) -> _Places:
     try:
         if position_keys is None:
             places = _known_places(hits, ranks, document)
         else:
-            places = _named_places(hits, document, position_keys)
+            places = _named_places(hits, position_keys)
         if None in places.positions:
             partial, *_ = _partial_places(hits, document, position_keys)
             raise no_position(hits, ranks, partial, document, position_keys)
     except PositionError as error:
         if len({hit.text for hit in hits}) > 1:
-            if policy == "error":
+            if problems is None:
                 raise
-            located = policy == "locate" and not isinstance(error, MissingPositionError)
-            if policy == "rank" or located:
+            problems.setdefault(document, error)
+            if isinstance(error, UnscopedPositionError):
                 return _nowhere(hits)
         return _partial_places(hits, document, position_keys)
     return places
@@ -193,9 +174,9 @@ def _places(
 def _partial_places(
     hits: Sequence[Hit], document: str, position_keys: PositionKeys | None
 ) -> _Places:
-    """Places of the chunks that have one, for `missing_position="last"`."""
+    """Places of the chunks that have one."""
     if position_keys is not None:
-        return _named_places(hits, document, position_keys, lenient=True)
+        return _named_places(hits, position_keys)
     for scheme in SCHEMES:
         try:
             places = _read_scheme(hits, scheme, document, lenient=True)
@@ -247,7 +228,7 @@ def _read_scheme(
             for start, part in zip(starts, parts, strict=True)
         ]
         return _Places(positions, [None] * len(hits), parts)
-    return _places_of_spans(hits, scheme, starts, parts, document)
+    return _places_of_spans(hits, scheme, starts, parts, None if lenient else document)
 
 
 def _places_of_spans(
@@ -255,16 +236,19 @@ def _places_of_spans(
     scheme: Scheme,
     starts: Sequence[int | None],
     parts: Sequence[int | None],
-    document: str,
+    document: str | None,
 ) -> _Places:
+    """Places of spans; one that cannot be is an error, if the document is named."""
     values = _ends(hits, scheme)
     begins = [start for start in starts if start is not None]
-    ends = [end for end in as_numbers(values) if end is not None]
-    if len(begins) == len(ends) == len(hits) and all(map(le, begins, ends)):
-        # Mostly so, and sooner than one by one.
-        return _by_spans(parts, begins, ends)
+    lengths = [len(hit.text) for hit in hits]
+    if len(begins) == len(hits):
+        reach = [*map(add, begins, lengths)]
+        if values == reach or (scheme.end is None and {*values} == {None}):
+            # Mostly so, and sooner than one by one.
+            return _by_spans(parts, begins, reach)
     found = [
-        None if start is None else Span(start, _end_at(end, start, hit, document))
+        None if start is None else _span_at(start, end, hit, document)
         for hit, start, end in zip(hits, starts, values, strict=True)
     ]
     return _Places(
@@ -306,12 +290,16 @@ def _ends(hits: Sequence[Hit], scheme: Scheme) -> list[Any]:
     return [hit.metadata.get(scheme.end) for hit in hits]
 
 
-def _end_at(value: Any, start: int, hit: Hit, document: str) -> int:
-    """The end as the metadata give it; without one, as far as the text reaches."""
-    end = start + len(hit.text) if value is None else as_number(value)
+def _span_at(start: int, value: Any, hit: Hit, document: str | None) -> Span | None:
+    """The span of the text; empty where the recorded end disagrees with its length."""
+    reach = start + len(hit.text)
+    end = reach if value is None else as_number(value)
     if end is None or end < start:
+        if document is None:
+            return None
         raise invalid_span(document, start, value)
-    return end
+    joined = CHAR_SPANS in hit.metadata  # over gaps, which say where it ends
+    return Span(start, end if end == reach or joined else start)
 
 
 def _parts(hits: Sequence[Hit], keys: tuple[str, ...]) -> list[int | None] | None:
@@ -341,13 +329,7 @@ def _parts_alone(hits: Sequence[Hit]) -> _Places:
     return _Places(positions, [None] * len(hits), parts)
 
 
-def _named_places(
-    hits: Sequence[Hit],
-    document: str,
-    position_keys: PositionKeys,
-    *,
-    lenient: bool = False,
-) -> _Places:
+def _named_places(hits: Sequence[Hit], position_keys: PositionKeys) -> _Places:
     keys = as_list(position_keys)
     places: list[_Place] = []
     for hit in hits:
@@ -357,30 +339,24 @@ def _named_places(
             places.append((None, None, None))
             continue
         position = tuple(number for number in numbers if number is not None)
-        span = None
-        try:
-            span = _named_span(hit, keys[-1], position[-1], document)
-        except InvalidSpanError:
-            if not lenient:
-                raise
-        places.append(_named_place(position, span))
+        places.append(_named_place(position, characters=keys[-1] in _CHARACTERS))
     return _Places(*map(list, zip(*places, strict=True)))
 
 
-def _named_place(position: _Position, span: Span | None) -> _Place:
+def _named_place(position: _Position, *, characters: bool) -> _Place:
     """Place by the user's keys; a number before the offset is the offset's part.
 
-    With more than one, or a fraction, no single part number tells the scopes apart;
-    the chunks are ordered and not joined.
+    With more than one, or a fraction, no single part number tells the scopes apart.
     """
-    if span is None:
+    if not characters:
         return position, None, None
-    *scope, _ = position
+    *scope, start = position
+    position, span = (*position, start), Span(int(start), int(start))
     if not scope:
-        return (*position, span.end), span, None
+        return position, span, None
     if len(scope) == 1 and float(scope[0]).is_integer():
-        return (*position, span.end), span, int(scope[0])
-    return (*position, span.end), None, None
+        return position, span, int(scope[0])
+    return position, None, None
 
 
 def _user_numbers(value: Any) -> list[float | None]:
@@ -390,11 +366,3 @@ def _user_numbers(value: Any) -> list[float | None]:
     if isinstance(value, float) and math.isfinite(value) and value >= 0:
         return [value]
     return [as_number(value)]
-
-
-def _named_span(hit: Hit, key: Any, start: float, document: str) -> Span | None:
-    if callable(key) or key not in _ENDS:
-        return None
-    end_key = _ENDS[key]
-    value = None if end_key is None else look_up(hit.metadata, hit.subject, end_key)
-    return Span(int(start), _end_at(value, int(start), hit, document))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from operator import add, attrgetter
 from typing import Any
 
-from oprag.chunk import Chunk, Hit
+from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
     InvalidSpanError,
     MixedVersionsWarning,
+    OpragError,
     PositionError,
     UnscopedPositionError,
     warn_user,
 )
 from oprag.metadata import CHAR_START, CITATION, DOC_KEY, DOC_VERSION, version_text
-from oprag.positions.keys import HIGHEST, SECTION_KEYS, MissingPosition, as_number
+from oprag.positions.keys import HIGHEST, SECTION_KEYS, as_number
 from oprag.positions.missing import AT_INDEXING, WAYS_OUT, ways_out
 
 
@@ -183,20 +185,25 @@ def within_one_version(chunks: Sequence[Chunk]) -> list[Chunk]:
     return kept
 
 
+_SHORTEST_HEADER = 8
+"""Characters that all chunks of a document do not begin with by chance."""
+
+
 def check_positions(
-    chunks: Iterable[Chunk], *, missing_position: MissingPosition = "error"
+    chunks: Iterable[Chunk], *, problems: dict[str, OpragError] | None = None
 ) -> list[Chunk]:
     """Make sure that the positions of each document can all be true at once.
 
     Two different texts cannot stand at one position, and overlapping spans must
     agree on the characters they share. Where they do not, the positions restart
-    somewhere (per page, per section) or were found by a wrong search.
+    somewhere (per page, per section) or were found by a wrong search. One header, put
+    before every chunk of the document, makes them disagree as well: such chunks are
+    ordered by their starts, and where they end is not known.
 
     Args:
         chunks: Without duplicates; in any order.
-        missing_position: With `"error"` a contradiction is raised. Otherwise the
-            positions of that document are doubtful and count as missing: its
-            chunks stand by rank.
+        problems: Collects, by document key, what is raised without it. The chunks of
+            such a document get no position.
 
     Returns:
         The chunks, in the order of the input; the same objects where nothing is
@@ -207,24 +214,64 @@ def check_positions(
         AmbiguousPositionError: Two texts have the same ordinal, line or page.
     """
     chunks = list(chunks)
-    doubtful = set()
     groups: dict[str, list[Chunk]] = {}
     for chunk in chunks:
         groups.setdefault(chunk.document, []).append(chunk)
+    headed, doubtful = set(), set()
     for document, members in groups.items():
         error = _contradiction(document, members)
-        if error is not None:
-            if missing_position == "error":
-                raise error
+        if error is None:
+            continue
+        if isinstance(error, ConflictingTextError) and _have_one_header(members):
+            headed.add(document)
+        elif problems is None:
+            raise error
+        else:
+            problems.setdefault(document, error)
             doubtful.add(document)
-    if not doubtful:
+    if not headed and not doubtful:
         return chunks
     return [
-        chunk._replace(position=None, span=None, part=None)
+        without_place(chunk)
         if chunk.document in doubtful
+        else _without_end(chunk)
+        if chunk.document in headed
         else chunk
         for chunk in chunks
     ]
+
+
+def without_place(chunk: Chunk) -> Chunk:
+    """Return the chunk as one of which nobody knows where it stands."""
+    return chunk._replace(position=None, span=None, part=None)
+
+
+def _without_end(chunk: Chunk) -> Chunk:
+    span, position = chunk.span, chunk.position
+    if span is None or position is None:
+        return chunk
+    return chunk._replace(
+        position=(*position[:-1], span.start), span=Span(span.start, span.start)
+    )
+
+
+def _have_one_header(chunks: Sequence[Chunk]) -> bool:
+    """Whether the texts agree behind something that all of them begin with."""
+    placed = [chunk for chunk in chunks if chunk.span is not None and chunk.exact]
+    texts = [chunk.text for chunk in placed]
+    pairs = zip(min(texts), max(texts), strict=False)  # what these share, all do
+    shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+    return len(placed) == len(chunks) and any(
+        shared[length - 1].isspace()
+        and all(text[length:].strip() for text in texts)
+        and overlaps_agree(
+            [chunk.part for chunk in placed],
+            [chunk.span.start for chunk in placed if chunk.span],
+            [chunk.span.end - length for chunk in placed if chunk.span],
+            [text[length:] for text in texts],
+        )
+        for length in range(len(shared), _SHORTEST_HEADER - 1, -1)
+    )
 
 
 def _contradiction(document: str, chunks: Sequence[Chunk]) -> PositionError | None:
@@ -283,7 +330,7 @@ def _disagreement(document: str, placed: Sequence[Chunk]) -> PositionError | Non
     place: object = None
     part, begin, end, text = None, 0, 0, ""
     for chunk in placed:
-        if before is not None and place == chunk.position:
+        if before is not None and place == chunk.position and not _go_on(before, chunk):
             return _same_place(document, before, chunk)
         before, place, span = chunk, chunk.position, chunk.span
         if span is None or not chunk.exact:
@@ -298,6 +345,14 @@ def _disagreement(document: str, placed: Sequence[Chunk]) -> PositionError | Non
                 continue
         reach, part, begin, end, text = chunk, chunk.part, start, stop, chunk.text
     return None
+
+
+def _go_on(first: Chunk, second: Chunk) -> bool:
+    """Whether one of two texts that begin at one place goes on where the other ends."""
+    if first.span is None or second.span is None or first.exact or second.exact:
+        return False
+    short, long = sorted((first.text, second.text), key=len)
+    return long.startswith(short)
 
 
 def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:

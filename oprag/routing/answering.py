@@ -19,15 +19,12 @@ from oprag.calls import (
 )
 from oprag.chunk import FullText, Hit
 from oprag.context import ALONE, retrieved_with_neighbours
-from oprag.documents import ReadTexts
 from oprag.errors import (
     BudgetTooSmallError,
-    DocumentNotFoundError,
     FilteredDocumentError,
     OpragError,
     RungFailedError,
 )
-from oprag.positions import read_documents
 from oprag.routing.excerpts import FullDocument
 from oprag.routing.options import RouteOptions, Rung
 from oprag.routing.rung_context import (
@@ -62,8 +59,8 @@ class Routed:
     outcome: Outcome
     context: RungContext
     """What the model had read when it gave the final reply; empty without one."""
-    problem: OpragError | None = None
-    """Why chunks stood as they were retrieved at some step; None where none did."""
+    problems: tuple[OpragError, ...] = ()
+    """What is wrong with documents, so that chunks of them stood by their ranks."""
 
     def described(self) -> dict[str, Any]:
         """Say how it ended, as applications get it.
@@ -115,15 +112,11 @@ def route(
         Self-Route (arXiv 2407.16833).
     """
     outcome, final = Outcome(), RungContext("")
-    problem: OpragError | None = None
-    if options.context.missing_position == "locate":
-        texts = yield from _texts_of(hits, options)
-        located = replace(options.context, documents=ReadTexts(texts))
-        options = replace(options, context=located)
+    problems: tuple[OpragError, ...] = ()
     sent: list[str] = []
     for rung in options.rungs:
         context = yield from _context(rung, hits, options, model)
-        problem = problem or context.problem
+        problems = problems or context.problems
         read = [excerpt.text for excerpt in context.excerpts]  # not their names
         bare = options.context.separator.join(read) or context.text
         repeated = bare in sent
@@ -148,25 +141,7 @@ def route(
         final = context
         if outcome.answered:
             break
-    return Routed(outcome, final, problem)
-
-
-def _texts_of(
-    hits: Sequence[Hit], options: RouteOptions
-) -> Dialogue[dict[str, FullText]]:
-    """The full texts that chunks are to be found in, those that are there."""
-    found = read_documents(
-        hits, document_key=options.context.document_key, missing_document="one"
-    )
-    texts = {}
-    for name in dict.fromkeys(name for _, name in found if name):
-        try:
-            (text,) = yield ReadDocuments((name,))
-        except DocumentNotFoundError:
-            continue
-        if text.exact:
-            texts[name] = text
-    return texts
+    return Routed(outcome, final, problems)
 
 
 def _context(

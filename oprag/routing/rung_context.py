@@ -23,7 +23,7 @@ from oprag.context import (
 )
 from oprag.errors import BudgetTooSmallError, OpragError
 from oprag.ordering import document_order, group_by_document
-from oprag.positions import document_metadata
+from oprag.positions import UNNAMED, document_metadata, read_documents
 from oprag.routing.excerpts import Excerpt, FullDocument
 from oprag.routing.full_context import full_context
 from oprag.tokens import resolve_token_counter
@@ -44,8 +44,8 @@ class RungContext:
     """What was left out, that the window is unknown, or which text is not exact."""
     whole: bool = False
     """Whether it is the whole documents."""
-    problem: OpragError | None = None
-    """Why the chunks stand as they were retrieved (`on_problem="warn"`); else None."""
+    problems: tuple[OpragError, ...] = ()
+    """What is wrong with documents, so that chunks of them stand by their ranks."""
 
     @property
     def exact(self) -> bool:
@@ -139,7 +139,7 @@ def context_of_chunks(
         text,
         tuple(chunk for passage in passages for chunk in passage.chunks),
         note="cut to the window" if cut else None,
-        problem=arranged.problem,
+        problems=arranged.problems,
     )
 
 
@@ -154,8 +154,6 @@ def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool
     Raises:
         OpragError: As `arrange` does, but for a budget that is too small.
     """
-    if options.missing_position == "locate":  # full texts are not read for this
-        options = replace(options, missing_position="rank", documents=None)
     try:
         return not arrange(hits, replace(options, token_budget=tokens)).used_all
     except BudgetTooSmallError:
@@ -177,8 +175,6 @@ def _joined(
 def _numbered(
     hits: Sequence[Hit], options: ContextOptions, sent_text: SentText | None
 ) -> SentText:
-    if options.on_problem == "warn":
-        options = replace(options, missing_document="one")
     chunks = chunks_of_documents(hits, options)
     number = numbering(chunk.document for chunk in chunks)
 
@@ -211,12 +207,15 @@ def chunks_of_documents(
         top_n=None,
         merge=False,
         order="score",
-        missing_position="last" if options.missing_position == "last" else "rank",
-        on_problem="error",  # what cannot be named cannot be read
+        on_problem="warn",
         documents=None,
+    )
+    read_documents(  # what cannot be named cannot be read
+        hits, document_key=options.document_key, position_keys=options.position_keys
     )
     passages = arrange(hits, lenient).passages()
     groups = group_by_document(passage.chunks[0] for passage in passages)
+    groups = {key: groups[key] for key in groups if not key.startswith(UNNAMED)}
     kept = [chunk for key in list(groups)[:max_documents] for chunk in groups[key]]
     return document_order(kept, document_order=options.document_order)
 

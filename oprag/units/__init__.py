@@ -4,8 +4,6 @@ from oprag.units.choosing import (
     UNIT_DESCRIPTIONS,
     ChosenUnits,
     UnitKeywords,
-    UnknownPlace,
-    check_unknown_place,
     choose_units,
 )
 from oprag.units.grouping_documents import LongUnit, group_documents
@@ -38,9 +36,7 @@ __all__ = [
     "Reading",
     "UnitIndex",
     "UnitKeywords",
-    "UnknownPlace",
     "check_reader_option",
-    "check_unknown_place",
     "choose_units",
     "document_names",
     "group_documents",

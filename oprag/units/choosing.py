@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from dataclasses import replace
+from typing import NamedTuple
 
 from oprag.chunk import Hit
 from oprag.context import (
@@ -12,33 +13,21 @@ from oprag.context import (
     ContextOptions,
     OnProblem,
     OrderingKeywords,
-    as_retrieved,
+    arrange,
     chunks_for_units,
 )
-from oprag.errors import (
-    DocumentNotFoundError,
-    MissingDocumentError,
-    PositionError,
-    invalid_option,
-)
+from oprag.errors import DocumentNotFoundError, MissingDocumentError, PositionError
 from oprag.units.unit_index import FoundUnit, UnitIndex, reading_order
-
-UnknownPlace: TypeAlias = Literal["error", "locate"]
 
 
 class UnitKeywords(OrderingKeywords, total=False):
     """The options of both frameworks' `LongUnitRetriever`, for type checkers."""
 
-    missing_position: UnknownPlace
     on_problem: OnProblem
 
 
 UNIT_DESCRIPTIONS = {
     **{name: DESCRIPTIONS[name] for name in OrderingKeywords.__annotations__},
-    "missing_position": (
-        "For chunks of a document in several units that do not say at which of its "
-        'characters they stand: `"error"`; or `"locate"` them in `documents`.'
-    ),
     "on_problem": (
         'Where the unit of a chunk cannot be told: `"error"`; or `"warn"`: once for '
         "each kind of problem, and the chunks themselves are returned as they were "
@@ -56,21 +45,7 @@ class ChosenUnits(NamedTuple):
     too_few: bool
     """Whether more chunks could be of more units."""
     chunks: Arranged | None = None
-    """What is returned in the place of units, with the problem; None for none."""
-
-
-def check_unknown_place(value: Any) -> None:
-    """Reject what makes no sense for units.
-
-    Raises:
-        InvalidOptionError: It is neither "error" nor "locate".
-    """
-    if value not in ("error", "locate"):
-        takes = (
-            "It takes 'error' or 'locate': the unit of a chunk is not known without "
-            "its place."
-        )
-        raise invalid_option("missing_position", value, takes)
+    """What is returned in the place of units, with the problem; None for nothing."""
 
 
 def choose_units(
@@ -91,7 +66,7 @@ def choose_units(
     Raises:
         OpragError: As `UnitIndex.find` and `reading_order` do.
     """
-    texts = options.source_text() if options.missing_position == "locate" else None
+    texts = options.source_text()
     try:
         ranked = index.find(
             hits,
@@ -102,7 +77,8 @@ def choose_units(
     except (MissingDocumentError, DocumentNotFoundError, PositionError) as problem:
         if options.on_problem == "error":
             raise
-        kept = as_retrieved(hits[: chunks_for_units(k)], options, problem)
+        by_rank = replace(options, order="score", documents=None)
+        kept = arrange(hits[: chunks_for_units(k)], by_rank, doubtful=problem)
         return ChosenUnits((), too_few=False, chunks=kept)
     units = reading_order(
         ranked, k, order=options.order, document_order=options.document_order

@@ -17,6 +17,7 @@ from oprag.errors import (
     InvalidOptionError,
     InvalidSpanError,
     MissingPositionError,
+    OpragError,
     named,
 )
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
@@ -106,14 +107,17 @@ class UnitIndex:
         documents = read_documents(hits, document_key=document_key)
         cut = [len(self._units(n, r)) > 1 for r, (_, n) in enumerate(documents)]
         ranks = [rank for rank, several in enumerate(cut) if several]
+        problems: dict[str, OpragError] = {}
         placed = read_chunks(
             [hits[rank] for rank in ranks],
             [documents[rank] for rank in ranks],
             position_keys=position_keys,
-            missing_position="error" if full_text is None else "locate",
+            problems=None if full_text is None else problems,
         )
         if full_text is not None:
-            placed = find_places(placed, full_text)
+            placed = find_places(placed, full_text, problems, compared=False)
+            if problems:
+                raise next(iter(problems.values()))
         places = dict(zip(ranks, placed, strict=True))
         found: dict[LongUnit, FoundUnit] = {}
         for rank, (hit, (key, name)) in enumerate(zip(hits, documents, strict=True)):
@@ -150,9 +154,8 @@ class UnitIndex:
                 f"Document {name!r} is in {len(units)} units, and the chunk at rank "
                 f"{chunk.rank} does not say at which character of the whole document "
                 "it begins. Split with oprag's splitters, repair the index with "
-                "annotate_positions or PositionAnnotator, let missing_position="
-                '"locate" find it in documents=, or group with a max_tokens that no '
-                "document exceeds."
+                "annotate_positions or PositionAnnotator, or group with a max_tokens "
+                "that no document exceeds."
             )
             keys = tuple(sorted(map(str, chunk.metadata)))
             raise MissingPositionError(

@@ -85,7 +85,7 @@ class DocumentOrder(Component):
         options = {}
         files = {_name(each): each.get_text() for each in _records(self.files)}
         if files:
-            options = {"documents": files, "missing_position": "locate"}
+            options = {"documents": files}
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             passages = order_context(

@@ -97,7 +97,6 @@ class Filter:
             separator=around,
             document_key=["file_id", "source"],
             documents=texts or None,
-            missing_position="locate" if texts else "error",
         )
         written = [write(hit, hit[0], "") for hit in hits if hit not in chunks]
         for passage in passages:

@@ -108,7 +108,6 @@ def test_a_passage_of_an_older_state_of_a_file_is_not_marked(tmp_path, capsys):
     passages = order_context(
         ["The repair costs", "The removal costs 4,000 euros.", "Gone."],
         [{**place, "start_index": 0}, {**place, "start_index": 17}, {"source": "b"}],
-        missing_position="rank",
     )
     retrieved = Retrieved(QUESTION, tuple(passages), (), 0, "")
     found = Search(read_files([path]), None, retrieved)

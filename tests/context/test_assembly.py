@@ -71,8 +71,6 @@ def test_lists_of_different_lengths_are_an_error():
         {"max_gap": None},
         {"overflow": "drop"},
         {"order": "reverse"},
-        {"missing_position": "first"},
-        {"missing_document": "many"},
         {"document_order": ""},
         {"position_keys": []},
         {"position_keys": ""},

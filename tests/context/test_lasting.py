@@ -73,27 +73,6 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize("own", [{}, {"doc_key": "k"}])
-@pytest.mark.parametrize("limit", [{"top_n": 2}, {"token_budget": 8}])
-def test_of_several_ordered_lists_the_best_of_each_are_kept(limit, own):
-    both = [(text, {**m, **own}) for search in SEARCHES for text, m in search]
-
-    assert ordered(both, **limit) == {1: "030", 0: "040"}
-    assert list(ordered(both[::-1], top_n=1).values()) == ["030"]  # best first
-    # Any other order is a reranker's.
-    assert set(ordered([*both[1:], both[0]], **limit).values()) == {"010", "040"}
-
-
-def test_of_several_lists_over_several_documents_too():
-    first = [result(0, 0), result(0, 1, "b"), result(9, 3, "b"), result(5, 2, "c")]
-    second = [result(9, 2, "c"), result(20, 0, "c"), result(3, 1, "d")]
-
-    assert list(ordered([*first, *second], order="score").values()) == [
-        *("000", "020", "000", "003", "005", "009", "009")
-    ]
-    assert list(ordered([*first, *second], top_n=2).values()) == ["000", "020"]
-
-
 def test_parts_of_one_chunk_have_its_rank():
     parts = [result(0, 1), result(10, 0), result(20, 1)]
     texts, metadatas = zip(*parts, strict=True)

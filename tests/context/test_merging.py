@@ -6,7 +6,7 @@ import pytest
 
 from oprag import order_context
 from oprag.chunk import Span
-from oprag.errors import InvalidSpanError
+from oprag.errors import InvalidSpanError, MissingPositionError
 
 SOURCE = "One fine day. It rained.  Then the sun came out again. The end."
 
@@ -109,19 +109,32 @@ def test_merged_passages_can_stay_in_score_order():
     assert [p.text for p in passages] == [SOURCE[55:63], SOURCE[0:24]]
 
 
-def test_a_span_past_the_end_of_the_source_is_an_error():
+def test_a_span_past_the_end_of_a_source_that_is_read_is_an_error():
     metadatas = [{"source": "s", "start_index": 60}]
+    texts = {"s": SOURCE}
 
     with pytest.raises(InvalidSpanError, match=r"60-71.*63 characters") as caught:
-        order_context(["beyond this"], metadatas, merge=True, documents={"s": SOURCE})
+        order_context(["beyond this"], metadatas, merge=True, documents=texts.get)
     assert (caught.value.start, caught.value.end) == (60, 71)
 
 
-def test_a_span_that_holds_another_text_in_the_source_is_an_error():
+def test_a_span_that_holds_another_text_in_a_source_that_is_read_is_an_error():
     metadatas = [{"source": "s", "start_index": 0}]
+    texts = {"s": SOURCE}
 
     with pytest.raises(InvalidSpanError, match="differs"):
-        order_context(["Two"], metadatas, merge=True, documents={"s": SOURCE})
+        order_context(["Two"], metadatas, merge=True, documents=texts.get)
+
+
+def test_a_source_in_memory_proves_every_place():
+    metadatas = [{"source": "s", "start_index": start} for start in (40, 0)]
+
+    passages = order_context(
+        [SOURCE[:9], SOURCE[26:54]], metadatas, documents={"s": SOURCE}
+    )
+    assert [passage.spans for passage in passages] == [((0, 9),), ((26, 54),)]
+    with pytest.raises(MissingPositionError, match="does not stand in its text"):
+        order_context(["Other", "text"], metadatas, documents={"s": SOURCE})
 
 
 def test_a_document_that_is_not_at_hand_is_merged_without_it():

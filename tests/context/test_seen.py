@@ -15,6 +15,8 @@ from oprag.context import ContextOptions, Seen, gather_evidence
 from oprag.errors import BudgetTooSmallError, InvalidOptionError
 from oprag.metadata import document_key
 
+pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+
 TEXT = "".join(chr(ord("a") + n % 26) for n in range(400))
 
 
@@ -163,7 +165,7 @@ def without(start, end, source="a.txt"):
 
 
 def apart(hits, seen):
-    return ordered(hits, seen, missing_position="last")
+    return ordered(hits, seen, on_problem="warn")
 
 
 @pytest.mark.parametrize("kept", [list, lambda shown: Seen(shown).as_json()])
@@ -215,7 +217,7 @@ def test_a_whole_text_comes_without_what_was_read_of_it():
 def test_a_line_for_what_stands_above_names_the_place_that_was_shown():
     placed, bare = numbers(100, 200), without(120, 180)
 
-    assert told([bare], apart([placed], None), missing_position="last") == (
+    assert told([bare], apart([placed], None), on_problem="warn") == (
         "[see above: a.txt, characters 120-180]"
     )
     assert told([numbers(130, 170)], apart([bare], None)) == "[see above: a.txt]"
@@ -364,7 +366,7 @@ def test_evidence_that_was_all_read_is_lines_alone():
 
 def test_evidence_without_a_name_is_pointed_to_by_how_it_begins():
     hits = [Hit(f"{n} is\nsaid {TEXT}"[: 60 * n], {}) for n in (1, 2)]
-    options = ContextOptions(missing_document="one", missing_position="last")
+    options = ContextOptions(on_problem="warn")
     read = Seen(gather_evidence(hits, options, Seen()).passages)
 
     assert gather_evidence(hits, options, read).text.split("\n\n") == [
@@ -403,7 +405,7 @@ def test_another_text_of_the_same_name_and_numbers_was_not_read(kept):
 
 
 def test_two_texts_of_the_same_name_and_numbers_are_both_in_one_answer():
-    own = told([hit(0, 50), hit(0, 50, text=OTHER)], missing_position="last")
+    own = told([hit(0, 50), hit(0, 50, text=OTHER)], on_problem="warn")
 
     assert TEXT[:50] in own
     assert OTHER[:50] in own

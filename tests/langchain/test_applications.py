@@ -240,9 +240,8 @@ class Paragraph(Document):
         {"position_keys": "abs_idx", "document_key": "work"},
         {"position_keys": lambda d: d.abs_idx, "document_key": lambda d: d.work},
         {"position_keys": ["nested.place"], "document_key": ["nested.name"]},
-        {"position_keys": "flat", "missing_document": "one"},
     ],
-    ids=["attributes", "callables", "paths", "a metadata key"],
+    ids=["attributes", "callables", "paths"],
 )
 def test_position_and_identity_are_found_where_the_application_keeps_them(options):
     ranked = [

@@ -70,8 +70,6 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"prices": {"m": (1, 2)}}, "three numbers"),
         ({"order": "random"}, "order='random'"),
         ({"overflow": "cut"}, "overflow='cut'"),
-        ({"missing_position": "guess"}, "missing_position='guess'"),
-        ({"missing_document": "guess"}, "missing_document='guess'"),
         ({"position_keys": 7}, "position_keys=7"),
         ({"document_key": 7}, "document_key=7"),
         ({"max_gap": -1}, "max_gap=-1"),

@@ -283,7 +283,6 @@ def long_chain(answer: str) -> tuple[SelfRouteChain, list[Noted]]:
         retriever=ListRetriever(documents=list(pages)),
         documents={"0.txt": "word " * 400},
         rungs=["retrieved"],
-        missing_position="rank",
         max_context_tokens=10**6,
         token_counter=words,
     )

@@ -199,8 +199,6 @@ def _options(
 def _as_spelled_today(options: dict[str, Any]) -> dict[str, Any]:
     """What else says today what the recorded options mean."""
     said: dict[str, Any] = {}
-    if "documents" in options:
-        said["missing_position"] = "locate"
     if "citations" in options:
         said["gap_mark"] = "[…]"
     return said

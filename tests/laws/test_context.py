@@ -240,7 +240,7 @@ def test_the_bytes_are_the_same_under_three_hash_seeds(merge):
         "             for i, n in enumerate(names)]\n"
         "texts = [f'{m[\"start_index\"]:08d}' for m in metadatas]\n"
         f"print(render(order_context(texts, metadatas, merge={merge},\n"
-        "    missing_position='rank'), citations=True))\n"
+        "    on_problem='warn'), citations=True))\n"
     )
     outputs = [
         subprocess.run(

@@ -54,8 +54,6 @@ def entrances(metadatas):
     )
     return {
         "order_context": lambda: render(order_context(texts, metadatas)),
-        "by rank": lambda: order_context(texts, metadatas, missing_position="rank"),
-        "last": lambda: order_context(texts, metadatas, missing_position="last"),
         "retriever": lambda: retriever.invoke("anything"),
         "compressor": lambda: langchain_oprag.OrderPreservingCompressor(
             merge=True, documents=full

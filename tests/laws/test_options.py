@@ -224,8 +224,6 @@ REFUSED = [
     ("merge", 1, "True or False"),
     ("max_gap", None, "a whole number from 0 on"),
     ("gap_mark", 3, "a text"),
-    ("missing_position", "first", "'error' or 'locate' or 'last' or 'rank'"),
-    ("missing_document", "two", "'error' or 'one'"),
     ("position_keys", [], "a metadata key"),
     ("document_key", [""], "a metadata key"),
     ("separator", None, "a text"),

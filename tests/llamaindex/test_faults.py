@@ -1,7 +1,7 @@
 """Faults of LlamaIndex's own positions: an error or the right order, never disorder.
 
 Each was measured in llama-index-core 0.14. The ways out that the errors name are
-tested where they are: exact node parsers, other keys, `missing_position`.
+tested where they are: exact node parsers, other keys.
 """
 
 from __future__ import annotations
@@ -154,11 +154,6 @@ class TestChainedParsers:
     def test_one_parser_alone_is_trusted(self):
         assert set(outcomes(split(sentences(60)))) == {"ordered"}
         assert set(outcomes(split(sentences(60, overlap=20)))) == {"ordered"}
-
-    def test_the_other_policies_stay_open(self):
-        nodes = split(MarkdownNodeParser(), sentences(60))[::-1]
-
-        assert told(order(nodes, missing_position="rank")) == told(nodes)
 
 
 class TestHierarchicalParsers:
@@ -375,9 +370,8 @@ class TestStores:
         assert stored["ref_doc_id"] == "None"
 
         nodes = loose.as_retriever().retrieve("one")
-        with pytest.raises(MissingDocumentError, match="missing_document"):
+        with pytest.raises(MissingDocumentError, match="document_key="):
             order_scored(nodes)
-        assert told(order_scored(nodes, missing_document="one")) == told(nodes)
 
     def test_the_ids_of_merged_nodes_are_not_looked_up_anywhere(self):
         """They are in no docstore; the parts that they name by relationship are."""

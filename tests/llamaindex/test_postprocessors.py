@@ -90,8 +90,6 @@ class TestOptions:
             {"document_order": ""},
             {"merge": 1},
             {"max_gap": -1},
-            {"missing_position": "ignore"},
-            {"missing_document": "many"},
             {"position_keys": 3},
             {"document_key": []},
             {"rescore": ""},

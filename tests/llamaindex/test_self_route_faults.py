@@ -210,13 +210,14 @@ class TestWrongIndexes:
         with ScriptedServer([]) as server, pytest.raises(MissingDocumentError):
             await ask(server, way, retriever=Retrieved(scored("a", doc="")))
 
+    @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
     async def test_a_chunk_without_a_position(self, way):
         nodes = [scored("a", doc="lease.txt"), scored("b", doc="lease.txt")]
         with ScriptedServer(["yes"]) as server:
             with pytest.raises(MissingPositionError):
                 await ask(server, way, retriever=Retrieved(*nodes))
             asked = await ask(
-                server, way, retriever=Retrieved(*nodes), missing_position="rank"
+                server, way, retriever=Retrieved(*nodes), on_problem="warn"
             )
 
         assert asked.answer == "yes"

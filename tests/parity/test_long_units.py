@@ -69,8 +69,7 @@ EVERYWHERE = pytest.mark.parametrize(
 CHUNKS = ["Year 1935 was good.", "Ann built it.", "Year 1902 was good."]
 PLACED = [{"source": "book"}, {"source": "note"}, {"source": "book"}]
 PROBLEMS = {
-    "missing_position": (PLACED, MissingPositionError),
-    "missing_document": ([{"n": 1}, *PLACED[1:]], MissingDocumentError),
+    "missing_document": ([{"start_index": 1}, *PLACED[1:]], MissingDocumentError),
     "document_not_found": ([{"source": "new"}, *PLACED[1:]], DocumentNotFoundError),
 }
 
@@ -95,8 +94,9 @@ def test_as_many_chunks_are_kept_as_units_are_looked_for_by(ask):
     texts = [f"Year {year} was good." for year in range(1900, 1940)]
     count = "k" if "langchain" in ask.__name__ else "similarity_top_k"
 
+    metadatas = [{"source": "new"}, *[{"source": "book"}] * 39]
     with pytest.warns(PositionWarning):
-        found = ask(texts, [{"source": "book"}] * 40, on_problem="warn", **{count: 2})
+        found = ask(texts, metadatas, on_problem="warn", **{count: 2})
     assert [text for text, _ in found] == texts[:16]
 
 
@@ -115,7 +115,7 @@ def test_full_texts_that_are_not_there_are_an_error_with_warn_too(ask):
 
 @EVERYWHERE
 def test_chunks_are_found_in_the_full_text_and_so_in_their_unit(ask):
-    found = ask(CHUNKS, PLACED, missing_position="locate")
+    found = ask(CHUNKS, PLACED)
 
     book = [text for text, m in found if m["unit_documents"] == ["book"]]
     assert len(found) == 3
@@ -127,9 +127,9 @@ def test_chunks_are_found_in_the_full_text_and_so_in_their_unit(ask):
 def test_what_is_not_proved_is_in_no_unit(ask):
     for chunk in ("Year", "Something else."):
         with pytest.raises(MissingPositionError):
-            ask([chunk], PLACED[:1], missing_position="locate")
+            ask([chunk], PLACED[:1])
     with pytest.warns(PositionWarning):
-        ask(["Year"], PLACED[:1], missing_position="locate", on_problem="warn")
+        ask(["Year"], PLACED[:1], on_problem="warn")
 
 
 @pytest.mark.parametrize("ask", AWAITED)
@@ -137,17 +137,13 @@ def test_texts_are_awaited(ask):
     async def text(name):
         return TEXTS[name]
 
-    found = ask(CHUNKS, PLACED, missing_position="locate", documents=text)
+    found = ask(CHUNKS, PLACED, documents=text)
     assert len(found) == 3
 
 
 @EVERYWHERE
 @pytest.mark.parametrize(
-    ("option", "told"),
-    [
-        ({"missing_position": "last"}, "'error' or 'locate': the unit of a chunk"),
-        ({"on_problem": "ignore"}, "'error' or 'warn'"),
-    ],
+    ("option", "told"), [({"on_problem": "ignore"}, "'error' or 'warn'")]
 )
 def test_what_makes_no_sense_for_units_is_refused(ask, option, told):
     with pytest.raises(InvalidOptionError, match=told):

@@ -12,12 +12,11 @@ from llama_index.core import Document as LlamaDocument
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag import order_context, render
 from oprag.errors import (
     BudgetTooSmallError,
+    DocumentNotFoundError,
     InconsistentChunksError,
     InvalidOptionError,
-    InvalidSpanError,
     MissingDocumentError,
     MissingPositionError,
     PositionWarning,
@@ -69,9 +68,7 @@ def stored(state):
 @EVERYWHERE
 @pytest.mark.parametrize("state", STATES)
 def test_chunks_are_found_in_their_full_text(component, state):
-    result = component(
-        TEXTS, stored(state), missing_position="locate", documents={"a.txt": TEXT}
-    )
+    result = component(TEXTS, stored(state), documents={"a.txt": TEXT})
     assert result.texts == IN_ORDER
 
 
@@ -81,33 +78,16 @@ def test_positions_that_the_text_confirms_stay_as_they_are(component):
     metadatas = [{"source": "a", "start_index": start} for start in (22, 0, 11)]
 
     result = component(
-        ["It rained.", "It rained.", "It snowed."],
-        metadatas,
-        missing_position="locate",
-        documents={"a": twice},
+        ["It rained.", "It rained.", "It snowed."], metadatas, documents={"a": twice}
     )
     assert result.texts == ["It rained.", "It snowed.", "It rained."]
-
-
-@EVERYWHERE
-def test_a_place_that_the_text_has_elsewhere_too_is_not_proved(component):
-    twice = "It rained. It snowed. It rained."
-    asked = {"missing_position": "locate", "documents": {"a": twice}}
-    with pytest.raises(MissingPositionError, match="rank 0 stands in its text more"):
-        component(
-            ["It rained.", "It snowed."],
-            [{"source": "a", "start_index": start} for start in (0, 11)],
-            **asked,
-        )
-    alone = component(["It rained."], [{"source": "a", "start_index": 0}], **asked)
-    assert "char_start" not in alone.metadatas[0]
 
 
 @EVERYWHERE
 @pytest.mark.parametrize("numbers", [(0, 1, 2), (2, 0, 1)])
 def test_the_text_places_chunks_that_have_numbers(component, numbers):
     metadatas = [{"source": "a.txt", "chunk_index": number} for number in numbers]
-    asked = {"missing_position": "locate", "documents": {"a.txt": TEXT}}
+    asked = {"documents": {"a.txt": TEXT}}
 
     result = component(TEXTS, metadatas, **asked)
     assert result.texts == IN_ORDER
@@ -125,7 +105,7 @@ def test_what_oprag_wrote_counts_where_the_text_has_copies(component):
     places = {"chunk_index": 2, "char_start": 22, "char_end": 32}
     metadatas = [{**own, **places}, {**own, "chunk_index": 1}]
     texts = ["It rained.", "It snowed."]
-    asked = {"missing_position": "locate", "documents": {"a": twice}}
+    asked = {"documents": {"a": twice}}
 
     assert component(texts, metadatas, **asked).texts == texts[::-1]
     metadatas[1] |= {"char_start": 11, "char_end": 21}
@@ -139,7 +119,6 @@ def test_what_cannot_be_proved_is_an_error_with_the_facts(component):
         component(
             ["It snowed.", "It rained.", "It hailed."],
             [{"source": "a", "start_index": 0}] * 3,
-            missing_position="locate",
             documents={"a": twice},
         )
     assert (caught.value.document, caught.value.rank) == ("a", 1)
@@ -150,21 +129,12 @@ def test_what_cannot_be_proved_is_an_error_with_the_facts(component):
 
 @EVERYWHERE
 def test_a_text_that_is_not_there_is_named(component):
+    with pytest.raises(DocumentNotFoundError, match=r"Names asked for: 'a.txt'"):
+        component(TEXTS, stored("all zero"), documents={"b.txt": TEXT})
     with pytest.raises(
         MissingPositionError, match=r"no exact text by the name 'a.txt'"
     ):
-        component(
-            TEXTS,
-            stored("all zero"),
-            missing_position="locate",
-            documents={"b.txt": TEXT},
-        )
-
-
-@EVERYWHERE
-def test_locating_needs_texts_and_says_so_at_once(component):
-    with pytest.raises(ValueError, match="Give them as documents="):
-        component([], [], missing_position="locate")
+        component(TEXTS, stored("none"), documents=lambda name: None)
 
 
 @EVERYWHERE
@@ -176,17 +146,11 @@ def test_chunk_numbers_tell_equal_places_apart(component):
         component(
             ["Middle.", "b c. A"],
             [{"source": "a", "start_index": 0}] * 2,
-            missing_position="locate",
             documents={"a": text},
         )
     # The order is known, and still not which of the two places it is.
     with pytest.raises(MissingPositionError):
-        component(
-            ["Middle.", "A b c."],
-            metadatas,
-            missing_position="locate",
-            documents={"a": text},
-        )
+        component(["Middle.", "A b c."], metadatas, documents={"a": text})
 
 
 PAGES = ["Total: 5.\n\nRent is due.", "Water.\n\nTotal: 5.", "Total: 5. Total: 5."]
@@ -205,7 +169,6 @@ def located_on_pages(component, texts, pages, key="page", first=0):
     return component(
         texts,
         [{"source": "a.pdf", key: key_of(n, first)} for n in pages],
-        missing_position="locate",
         documents=full,
     )
 
@@ -269,49 +232,38 @@ PROBLEMS = {
 
 
 @EVERYWHERE
+@pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 @pytest.mark.parametrize(
-    ("problem", "selection"),
+    ("problem", "selection", "marked"),
     [
-        *((problem, "budget") for problem in PROBLEMS),
-        ("missing_position", "segments"),
-        ("missing_document", "expand"),
-        ("conflicting_text", "recall"),
+        ("missing_position", "budget", 3),
+        ("missing_document", "budget", 3),
+        *((problem, "budget", 4) for problem in [*PROBLEMS][2:]),
+        ("missing_position", "recall", 3),
+        ("conflicting_text", "recall", 4),
     ],
 )
-def test_with_a_problem_the_order_as_retrieved_is_kept(component, problem, selection):
+def test_with_a_problem_chunks_stand_by_rank_and_are_marked(
+    component, problem, selection, marked
+):
+    chosen = {}
+    if selection == "recall":
+        chosen = {"selection": selection, "token_budget": 40, "token_counter": words}
     with pytest.warns(PositionWarning, match=rf"\({problem}\)") as caught:
         result = component(
-            [*TEXTS, TEXTS[0]],
+            [*TEXTS, "So it was."],
             [*PROBLEMS[problem], PROBLEMS[problem][0]],
             on_problem="warn",
-            selection=selection,
-            token_budget=13,
-            token_counter=words,
+            **chosen,
         )
-    assert result.texts == TEXTS[:2]  # 6 and 4 words; 4 more do not fit
-    assert [m["problem"] for m in result.metadatas] == [problem] * 2
-    assert len(caught) == 1
-    assert caught[0].message.__cause__ is not None
-
-
-@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
-def test_room_for_marks_is_left_where_the_order_as_retrieved_is_kept():
-    texts = ["x0", "xx1"]
-    metadatas = [{"source": "a"}, {"source": "a", "start_index": 0}]
-    marked = {"gap_mark": "[…]"}
-    options = {**marked, "token_budget": 10, "token_counter": len, "on_problem": "warn"}
-
-    passages = order_context(texts, metadatas, **options)
-    compressor = langchain_oprag.OrderPreservingCompressor(**options)
-    found = compressor(documents(texts, metadatas))
-    postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(**options)
-    ordered = postprocessor.postprocess_nodes(nodes(texts, metadatas))
-
-    # "[…]" would make 12 of both.
-    assert render(passages, **marked) == "x0"
-    marked["citations"] = False
-    assert langchain_oprag.format_documents(found, **marked) == "x0"
-    assert llamaindex_oprag.format_nodes(ordered, **marked) == "x0"
+    by_rank = [*TEXTS, "So it was."]
+    behind_its_document = [*TEXTS[:2], "So it was.", TEXTS[2]]
+    alone = problem == "missing_position"  # one of the others is
+    assert result.texts == (behind_its_document if alone else by_rank)
+    marks = [metadata.get("problem") for metadata in result.metadatas]
+    assert marks.count(problem) == marked
+    (warning,) = [w for w in caught if w.category is PositionWarning]
+    assert warning.message.__cause__ is not None
 
 
 @EVERYWHERE
@@ -331,8 +283,7 @@ def test_what_can_be_put_in_order_is_not_touched(component):
 
 
 @EVERYWHERE
-def test_one_document_with_a_problem_keeps_all_as_retrieved(component):
-    texts = ["a2", "b2", "a1", "b1"]
+def test_other_documents_than_one_with_a_problem_are_in_order(component):
     metadatas = [
         {"source": "a", "start_index": 9},
         {"source": "b"},
@@ -341,8 +292,53 @@ def test_one_document_with_a_problem_keeps_all_as_retrieved(component):
     ]
 
     with pytest.warns(PositionWarning):
-        result = component(texts, metadatas, on_problem="warn")
-    assert result.texts == texts
+        result = component(["a2", "b2", "a1", "b1"], metadatas, on_problem="warn")
+    assert result.texts == ["a1", "a2", "b2", "b1"]
+    marks = [metadata.get("problem") for metadata in result.metadatas]
+    assert marks == [None, None, "missing_position", "missing_position"]
+
+
+@EVERYWHERE
+def test_a_fact_that_names_no_document_stands_at_its_rank(component):
+    metadatas = [{"source": "a"}, {"fact": "x"}, {"source": "b"}]
+
+    result = component(["a1", "x owns y", "b1"], metadatas)
+    assert result.texts == ["a1", "x owns y", "b1"]
+    marks = [metadata.get("problem") for metadata in result.metadatas]
+    assert marks == [None, "missing_document", None]
+
+
+@EVERYWHERE
+def test_a_text_that_is_fetched_is_read_where_a_place_is_missing_alone(component):
+    asked = []
+
+    def fetched(name):
+        asked.append(name)
+        return TEXT
+
+    sound = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
+    assert component(TEXTS, sound, documents=fetched).texts == IN_ORDER
+    assert asked == []
+    result = component(TEXTS, [{"source": "a"}] * 3, documents=fetched)
+    assert result.texts == IN_ORDER
+    assert {*asked} == {"a"}
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("merge", [False, True])
+def test_a_place_that_a_text_in_memory_denies_is_found_or_refused(component, merge):
+    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
+    options = {"merge": merge, "documents": {"a": TEXT}}
+    if not merge:
+        assert component(TEXTS, metadatas, **options).texts == IN_ORDER
+    with pytest.raises(MissingPositionError, match="does not stand in its text"):
+        component([TEXTS[1], "Hail.", "Fog."], metadatas, **options)
+    with pytest.warns(PositionWarning, match="missing_position"):
+        result = component(
+            [TEXTS[1], "Hail."], metadatas[:2], on_problem="warn", **options
+        )
+    assert result.texts == [TEXTS[1], "Hail."]
+    assert [m.get("problem") for m in result.metadatas] == [None, "missing_position"]
 
 
 @EVERYWHERE
@@ -351,7 +347,6 @@ def test_what_cannot_be_proved_is_a_problem_too(component):
         result = component(
             ["snow", "rain"],
             [{"source": "a"}] * 2,
-            missing_position="locate",
             documents={"a": "rain snow rain"},
             on_problem="warn",
         )
@@ -374,36 +369,6 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
     sound = [{"source": "a", "start_index": i} for i in (90, 0, 19)]
     with pytest.raises(InconsistentChunksError):
         component(TEXTS, sound, on_problem="warn", merge=True, documents=damaged)
-
-
-@EVERYWHERE
-@pytest.mark.parametrize("merge", [False, True])
-def test_a_position_that_a_text_in_memory_denies_is_an_error(component, merge):
-    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
-    options = {"merge": merge, "documents": {"a": TEXT}}
-    with pytest.raises(InvalidSpanError, match="where the text differs"):
-        component([TEXTS[1], "A", "B"], metadatas, **options)
-    with pytest.warns(PositionWarning, match="invalid_span"):
-        result = component(["A", "B"], metadatas[1:], on_problem="warn", **options)
-    assert not any("char_start" in metadata for metadata in result.metadatas)
-
-
-@EVERYWHERE
-def test_a_text_that_has_to_be_fetched_is_not_where_no_option_uses_it(component):
-    def fetched(name):
-        raise AssertionError(name)
-
-    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 20)]
-    assert component(TEXTS, metadatas, documents=fetched).texts == IN_ORDER
-
-
-@EVERYWHERE
-def test_a_position_that_the_text_denies_is_a_problem_of_order(component):
-    metadatas = [{"source": "a", "start_index": i} for i in (60, 0, 19)]
-    options = {"merge": True, "max_gap": 30, "documents": {"a": TEXT}}
-    with pytest.warns(PositionWarning, match="invalid_span"):
-        result = component(TEXTS, metadatas, on_problem="warn", **options)
-    assert result.texts == TEXTS
 
 
 @pytest.mark.parametrize(
@@ -479,7 +444,7 @@ REPLIES = ("It rained.",)
 
 
 def chain(metadatas, **options):
-    base = langchain_retriever(TEXTS, metadatas, missing_position="rank")
+    base = langchain_retriever(TEXTS, metadatas)
     return langchain_oprag.SelfRouteChain(
         llm=RecordingChatModel(replies=[AIMessage(reply) for reply in REPLIES]),
         retriever=base.base_retriever,
@@ -489,7 +454,7 @@ def chain(metadatas, **options):
 
 
 def engine(metadatas, **options):
-    base = llamaindex_retriever(TEXTS, metadatas, missing_position="rank")
+    base = llamaindex_retriever(TEXTS, metadatas)
     return llamaindex_oprag.SelfRouteQueryEngine.from_args(
         base.base_retriever,
         llm=RecordingLLM(replies=list(REPLIES)),
@@ -526,35 +491,6 @@ ASKED = pytest.mark.parametrize(
 
 
 @ASKED
-def test_self_route_finds_chunks_in_their_full_texts(ask):
-    texts, _ = ask(
-        stored("all zero"), missing_position="locate", documents={"a.txt": TEXT}
-    )
-    assert texts == IN_ORDER
-
-
-@ASKED
-def test_self_route_finds_chunks_on_their_pages(ask):
-    texts = [TEXTS[0], f"{TEXTS[1]} {TEXTS[0]}", TEXTS[2]]
-    given = [{"source": "a.txt", "page": n} for n in range(3)]
-    langchain = ask in (asked_chain, aasked_chain)
-    full = documents(texts, given) if langchain else llama_documents(texts, given)
-
-    pages = [{"source": "a.txt", "page": n} for n in (1, 1, 2)]
-    found, _ = ask(pages, missing_position="locate", documents=full)
-    assert found == [TEXTS[1], TEXTS[0], TEXTS[2]]
-
-
-@pytest.mark.parametrize("ask", [aasked_chain, aasked_engine])
-def test_self_route_awaits_the_texts(ask):
-    async def text(name):
-        return TEXT if name == "a.txt" else None
-
-    texts, _ = ask(stored("all zero"), missing_position="locate", documents=text)
-    assert texts == IN_ORDER
-
-
-@ASKED
 @pytest.mark.parametrize("order", ["document", "score"])
 def test_self_route_tells_a_problem_and_answers(ask, order):
     with pytest.warns(PositionWarning, match="SelfRoute.*missing_position"):
@@ -565,7 +501,8 @@ def test_self_route_tells_a_problem_and_answers(ask, order):
             documents={"a": TEXT},
         )
     assert texts == TEXTS
-    assert [m["problem"] for m in metadatas] == ["missing_position"] * 3
+    marks = [m.get("problem") for m in metadatas]
+    assert marks == ["missing_position", "missing_position", None]
 
 
 @ASKED

@@ -211,7 +211,7 @@ def test_places_that_differ_need_no_more_than_the_sample():
 def test_with_locate_one_chunk_that_is_not_found_may_be_alone_or_not():
     chunks = of_many_documents(documents=20, chunks=2)
     texts = {f"{name}.txt": "Nothing of it." for name in range(20)}
-    located = {"missing_position": "locate", "documents": texts}
+    located = {"documents": texts}
 
     message = refused(retrievers(chunks, **located), sample=20)
     assert "1 of 20 documents have chunks that are not found" in message
@@ -219,26 +219,11 @@ def test_with_locate_one_chunk_that_is_not_found_may_be_alone_or_not():
         assert component.verify(10).chunks == 10
 
 
-def test_chunks_without_a_name_are_one_document_if_the_options_say_so():
-    message = refused(retrievers([("a", {}), ("b", {})], missing_document="one"))
-
-    assert "1 of 1 documents cannot be put in order" in message
-
-
 def test_chunks_that_name_no_document():
     message = refused(retrievers([("a", {"n": 1}), ("b", {"n": 2})]))
 
     assert "2 of 2 chunks looked at" in message
     assert "document_key=" in message
-
-
-def test_what_the_options_allow_is_no_fault():
-    for component in retrievers(PARTLY, missing_position="last"):
-        component.verify()
-    for component in retrievers(
-        [("a", {}), ("b", {})], missing_document="one", missing_position="rank"
-    ):
-        component.verify()
 
 
 def test_options_that_would_do_are_named():
@@ -292,14 +277,13 @@ def test_a_chunk_alone_in_its_document_is_no_fault():
 def test_with_locate_the_full_texts_are_looked_into():
     text = " ".join(f"word{n} is said." for n in range(40))
     chunks = [(f"word{n} is said.", {"source": "a"}) for n in range(0, 40, 3)]
-    located = {"missing_position": "locate"}
 
-    for component in retrievers(chunks, documents={"a": text}, **located):
+    for component in retrievers(chunks, documents={"a": text}):
         component.verify()
     altered = [*chunks, ("something else", {"source": "a"})]
-    message = refused(retrievers(altered, documents={"a": text}, **located))
+    message = refused(retrievers(altered, documents={"a": text}))
     assert "1 of 1 documents have chunks that are not found" in message
-    message = refused(retrievers(chunks, documents={"b": text}, **located))
+    message = refused(retrievers(chunks, documents={"b": text}))
     assert "no exact text by the name 'a'" in message
 
 
@@ -309,22 +293,16 @@ LEASE = "The rent is 900. Pets are allowed. "
 @pytest.mark.parametrize(
     ("metadatas", "options"),
     [
-        ([{"source": "a"}] * 2, {"missing_position": "locate"}),
-        ([{"start_index": 17}, {"start_index": 0}], {"missing_document": "one"}),
-        ([{}] * 2, {"missing_document": "one", "missing_position": "last"}),
+        ([{"source": "a"}] * 2, {"documents": {"a": LEASE}}),
+        ([{"n": 2}, {"n": 1}], {"document_key": lambda _: "a", "position_keys": "n"}),
     ],
 )
 def test_the_verdict_is_of_what_the_options_put_in_order(metadatas, options):
     chunks = list(zip((LEASE[17:], LEASE[:17]), metadatas, strict=True))
-    if options.get("missing_position") == "locate":
-        options = {**options, "documents": {"a": LEASE}}
-
-    in_order = "last" not in options.values()
     for component in retrievers(chunks, **options):
         for diagnosis in (component.verify(), asyncio.run(component.averify())):
-            verdict = "ordered with options" if in_order else "not ordered"
-            assert diagnosis.verdict == verdict
-            assert diagnosis.healthy == in_order
+            assert diagnosis.verdict in {"ordered", "ordered with options"}
+            assert diagnosis.healthy
 
 
 def test_keys_that_only_some_chunks_have_decide_where_those_are_retrieved_alone():
@@ -481,7 +459,6 @@ def test_chunks_of_which_the_unit_is_known_are_fit_for_long_units():
 @pytest.mark.parametrize(
     ("chunks", "why"),
     [
-        (UNPLACED_YEARS, "has no position that can be used"),
         ([("Else.", {"source": "other"})], "which is in none of the units="),
         ([("Whose?", {})], "does not say which document"),
     ],
@@ -500,7 +477,7 @@ def test_chunks_of_which_the_unit_is_not_known_are_refused(chunks, why):
 
 
 def test_chunks_that_long_units_find_in_the_full_texts_are_fit():
-    found = unit_retrievers(UNPLACED_YEARS, missing_position="locate")
+    found = unit_retrievers(UNPLACED_YEARS)
     assert [each.chunks for each in verified(found)] == [3] * 4
 
 

@@ -117,13 +117,10 @@ def test_a_knowledge_base_of_open_webui_is_found_in_the_files_text():
     mixed = texts[5:] + texts[:5]
     metadatas = [open_webui(0) for _ in texts]
 
-    with pytest.raises(ValueError, match='missing_position="locate"'):
+    with pytest.raises(ValueError, match="documents="):
         order_context(mixed, metadatas)
     passages = order_context(
-        mixed,
-        metadatas,
-        missing_position="locate",
-        documents={"4b1c9d0e-2f": " ".join(words)},
+        mixed, metadatas, documents={"4b1c9d0e-2f": " ".join(words)}
     )
     assert [p.text for p in passages] == texts
     assert {p.document for p in passages} == {"4b1c9d0e-2f"}

@@ -8,7 +8,7 @@ import pytest
 
 from oprag.chunk import Hit
 from oprag.errors import MissingDocumentError
-from oprag.positions import look_up, read_documents
+from oprag.positions import UNNAMED, look_up, read_documents
 
 
 def _key(metadata, **options):
@@ -88,21 +88,30 @@ def test_the_name_is_the_uri_where_there_is_one():
 
 
 def test_a_missing_identity_says_what_was_found_and_what_to_do():
-    hits = [Hit("t", {"source": "s"}), Hit("t", {"title": "x", "author": "y"})]
+    found = {"title": "x", "author": "y", "start_index": 5}
+    hits = [Hit("t", {"source": "s"}), Hit("t", found)]
 
-    with pytest.raises(MissingDocumentError, match=r"rank 1.*author, title") as caught:
+    with pytest.raises(
+        MissingDocumentError, match=r"rank 1.*author, start_index, title"
+    ) as caught:
         read_documents(hits)
     assert caught.value.rank == 1
-    assert caught.value.keys == ("author", "title")
+    assert caught.value.keys == ("author", "start_index", "title")
     assert isinstance(caught.value, ValueError)
-    assert 'missing_document="one"' in str(caught.value)
+    assert "document_key=" in str(caught.value)
 
 
-def test_chunks_without_identity_can_be_one_document():
-    hits = [Hit("t", {}), Hit("t", {"source": "s"}), Hit("t", {"doc_id": "None"})]
+def test_a_text_without_identity_and_position_is_a_document_of_its_own():
+    hits = [Hit("x", {}), Hit("t", {"source": "s"}), Hit("y", {"doc_id": "None"})]
 
-    keys = [key for key, _ in read_documents(hits, missing_document="one")]
-    assert keys == ["", "s", ""]
+    (one, other), of_s, (third, no_name) = read_documents(hits)
+    assert of_s == ("s", "s")
+    assert one.startswith(UNNAMED)
+    assert third.startswith(UNNAMED)
+    assert one != third
+    assert (other, no_name) == ("", "")
+    with pytest.raises(MissingDocumentError):
+        read_documents([hits[0], hits[2]])
 
 
 def test_look_up_follows_dots_and_prefers_the_flat_key():

@@ -18,6 +18,7 @@ from oprag.errors import (
     InvalidSpanError,
     MissingPositionError,
     PositionError,
+    PositionWarning,
     UnscopedPositionError,
 )
 from oprag.positions import as_number, read_chunks
@@ -211,7 +212,8 @@ def test_two_chunks_of_a_page_without_offset_have_no_known_order():
         order_context(["one", "two"], metadatas)
     assert caught.value.position == (2,)
     assert caught.value.ranks == (0, 1)
-    passages = order_context(["one", "two"], metadatas, missing_position="rank")
+    with pytest.warns(PositionWarning, match="ambiguous_position"):
+        passages = order_context(["one", "two"], metadatas, on_problem="warn")
     assert [p.text for p in passages] == ["one", "two"]
 
 
@@ -338,12 +340,13 @@ def test_negative_and_reversed_spans_are_errors(metadata):
         {"chunk_index": "b1946ac92492d234"},
     ],
 )
-@pytest.mark.parametrize("policy", ["error", "last", "rank", "locate"])
-def test_a_chunk_that_is_alone_in_its_document_needs_no_position(metadata, policy):
+@pytest.mark.parametrize("problems", [None, {}])
+def test_a_chunk_that_is_alone_in_its_document_needs_no_position(metadata, problems):
     hits = [Hit("one", metadata), Hit("two", metadata), Hit("one", metadata)]
     documents = [("a", "a"), ("b", "b"), ("a", "a")]  # one text came twice
 
-    chunks = read_chunks(hits, documents, missing_position=policy)
+    chunks = read_chunks(hits, documents, problems=problems)
+    assert not problems
     assert [(c.position, c.span) for c in chunks] == [(None, None)] * 3
 
 
@@ -351,7 +354,8 @@ def test_a_chunk_that_is_alone_keeps_the_position_it_has():
     assert _positions([{"start_index": 5}]) == [(0, 5, 9)]
 
 
-class TestPolicies:
+@pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
+class TestWarnings:
     texts = ("end", "lost", "start")
     metadatas = (
         {"source": "s", "start_index": 50},
@@ -359,23 +363,11 @@ class TestPolicies:
         {"source": "s", "start_index": 0},
     )
 
-    def _texts(self, policy):
-        passages = order_context(
-            list(self.texts), list(self.metadatas), missing_position=policy
-        )
-        return [passage.text for passage in passages]
-
     def test_error_is_the_default(self):
         with pytest.raises(PositionError):
             order_context(list(self.texts), list(self.metadatas))
 
-    def test_last_puts_chunks_without_position_after_their_document(self):
-        assert self._texts("last") == ["start", "end", "lost"]
-
-    def test_rank_keeps_the_whole_document_in_rank_order(self):
-        assert self._texts("rank") == ["end", "lost", "start"]
-
-    def test_other_documents_keep_their_order(self):
+    def test_chunks_without_a_position_follow_their_document_and_are_marked(self):
         texts = [*self.texts, "b2", "b1"]
         metadatas = [
             *self.metadatas,
@@ -383,26 +375,89 @@ class TestPolicies:
             {"source": "b", "start_index": 1},
         ]
 
-        passages = order_context(texts, metadatas, missing_position="rank")
-        assert [p.text for p in passages] == ["end", "lost", "start", "b1", "b2"]
+        passages = order_context(texts, metadatas, on_problem="warn")
 
-    @pytest.mark.parametrize("policy", ["last", "rank"])
-    def test_contradicting_documents_stand_by_rank(self, policy):
+        assert [p.text for p in passages] == ["start", "end", "lost", "b1", "b2"]
+        marks = [p.chunks[0].metadata.get("problem") for p in passages]
+        assert marks == [None, None, "missing_position", None, None]
+
+    def test_contradicting_documents_stand_by_rank_and_are_marked(self):
         metadatas = [{"source": "s", "start_index": i} for i in (3, 0)]
+        sound = [{"source": "b", "start_index": i} for i in (3, 0)]
 
-        passages = order_context(["xyz", "abcdef"], metadatas, missing_position=policy)
-        assert [p.text for p in passages] == ["xyz", "abcdef"]
-        assert [p.spans for p in passages] == [(), ()]
+        passages = order_context(
+            ["xyz", "abcdef", "d", "c"], metadatas + sound, on_problem="warn"
+        )
 
-    @pytest.mark.parametrize("policy", ["last", "rank"])
-    def test_sections_stand_by_rank(self, policy):
+        assert [p.text for p in passages] == ["xyz", "abcdef", "c", "d"]
+        assert [p.spans for p in passages] == [(), (), ((0, 1),), ((3, 4),)]
+        marks = [p.chunks[0].metadata.get("problem") for p in passages]
+        assert marks == ["conflicting_text", "conflicting_text", None, None]
+
+    def test_sections_stand_by_rank(self):
         metadatas = [
             {"source": "s", "start_index": 40, "Header 1": "B"},
             {"source": "s", "start_index": 0, "Header 1": "A"},
         ]
 
-        passages = order_context(["one", "two"], metadatas, missing_position=policy)
+        passages = order_context(["one", "two"], metadatas, on_problem="warn")
         assert [p.text for p in passages] == ["one", "two"]
+
+    def test_texts_that_name_no_document_stand_by_rank(self):
+        metadatas = [{"start_index": 9}, {"source": "b", "start_index": 1}]
+
+        passages = order_context(["one", "two"], metadatas, on_problem="warn")
+        assert [p.text for p in passages] == ["one", "two"]
+        assert passages[0].chunks[0].metadata["problem"] == "missing_document"
+        assert passages[0].citation == "unknown document"
+
+
+def test_a_fact_among_chunks_stands_at_its_rank_and_is_marked():
+    metadatas = [
+        {"source": "b", "start_index": 9},
+        {"triplet": "A owns B"},
+        {"source": "a", "start_index": 0},
+        {"source": "b", "start_index": 1},
+    ]
+
+    passages = order_context(["b9", "A owns B", "a0", "b1"], metadatas)
+
+    assert [p.text for p in passages] == ["b1", "b9", "A owns B", "a0"]
+    marks = [p.chunks[0].metadata.get("problem") for p in passages]
+    assert marks == [None, None, "missing_document", None]
+
+
+def test_a_text_of_another_length_than_recorded_says_where_it_begins_alone():
+    metadatas = [
+        {"source": "s", "char_start": 40, "char_end": 60},
+        {"source": "s", "char_start": 0, "char_end": 7},
+    ]
+
+    passages = order_context(["a longer text than that", "the end"], metadatas)
+
+    assert [p.text for p in passages] == ["the end", "a longer text than that"]
+    assert [p.exact for p in passages] == [True, False]
+    assert passages[1].citation == "s, from character 40"
+
+
+HEADER = "From the lease of 1807, about rent and repairs.\n"
+
+
+@pytest.mark.parametrize("overlap", [0, 20])
+def test_one_header_before_every_chunk_explains_what_disagrees(overlap):
+    source = " ".join(map(str, range(200)))
+    starts = [*range(0, 500, 50)]
+    mixed = starts[5:] + starts[:5]
+    texts = [HEADER + source[start : start + 50 + overlap] for start in mixed]
+    metadatas = [{"source": "s", "start_index": start} for start in mixed]
+
+    passages = order_context(texts, metadatas, merge=True)
+
+    assert [p.spans[0].start for p in passages] == starts
+    assert not any(p.exact for p in passages)
+    other = [text.replace("1807", str(1800 + n)) for n, text in enumerate(texts)]
+    with pytest.raises(ConflictingTextError):
+        order_context(other, metadatas)
 
 
 class TestNamedPositions:
@@ -431,22 +486,22 @@ class TestNamedPositions:
             (12.5,)
         ]
 
-    def test_a_known_character_key_gives_the_span(self):
+    def test_a_known_character_key_says_where_a_chunk_begins_alone(self):
         hit = Hit("text", {"v": 2, "start_index": 5, "Header 1": "x"})
 
         (chunk,) = _read([hit], position_keys=["v", "start_index"])
-        assert chunk.position == (2, 5, 9)
-        assert chunk.span == (5, 9)
+        assert chunk.position == (2, 5, 5)
+        assert chunk.span == (5, 5)
+        assert not chunk.exact
 
     @pytest.mark.parametrize("value", [None, "x", -1, math.nan, [], ["x"]])
     def test_a_value_that_is_no_number_is_an_error(self, value):
         with pytest.raises(MissingPositionError, match="position_keys='abs'"):
             _positions([{"abs": 1}, {"abs": value}], position_keys="abs")
 
-    def test_policies_hold_for_named_keys_too(self):
-        metadatas = [{"abs": None}, {"abs": 3}]
+    def test_chunks_without_a_number_there_lack_a_position(self):
+        metadatas, problems = [{"abs": None}, {"abs": 3}], {}
 
-        last = _positions(metadatas, position_keys="abs", missing_position="last")
-        rank = _positions(metadatas, position_keys="abs", missing_position="rank")
-        assert last == [None, (3,)]
-        assert rank == [None, None]
+        read = _positions(metadatas, position_keys="abs", problems=problems)
+        assert read == [None, (3,)]
+        assert [*map(type, problems.values())] == [MissingPositionError]

@@ -46,9 +46,7 @@ def test_equal_texts_at_two_positions_are_two_chunks():
 
 
 def test_equal_texts_without_positions_are_one_chunk():
-    passages = order_context(
-        ["same", "same"], [{"source": "s"}] * 2, missing_position="rank"
-    )
+    passages = order_context(["same", "same"], [{"source": "s"}] * 2)
 
     assert len(passages) == 1
 
@@ -92,14 +90,12 @@ def test_replaced_text_is_not_compared():
 def test_a_chunk_without_a_span_between_two_does_not_hide_that_they_conflict():
     metadatas = [
         {"source": "d", "char_start": 10, "char_end": 30},
-        {"source": "d", "char_start": [15, 20], "char_end": 60},
+        {"source": "d", "char_start": 15, "char_end": 60},
         {"source": "d", "char_start": 25, "char_end": 45},
     ]
 
     with pytest.raises(ConflictingTextError) as caught:
-        order_context(
-            ["a" * 20, "short", "b" * 20], metadatas, position_keys="char_start"
-        )
+        order_context(["a" * 20, "short", "b" * 20], metadatas)
     assert caught.value.spans == ((10, 30), (25, 45))
 
 
