@@ -34,7 +34,6 @@ from oprag.context import (
     Neighbours,
     OnProblem,
     Order,
-    Overflow,
     PlainErrors,
     PlainRepr,
     Problems,
@@ -204,7 +203,6 @@ class SharedOptions(CheckedOptions):
 
     token_budget: int | None = option_field("token_budget")
     selection: Selection = option_field("selection")
-    overflow: Overflow = option_field("overflow")
     order: Order = option_field("order")
     document_order: str = option_field("document_order")
     merge: bool = option_field("merge")

@@ -21,14 +21,7 @@ from langchain_oprag._prompts import Prompt, rung_prompts
 from langchain_oprag._wrapping import search_filter
 from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
-from oprag.context import (
-    DEFAULTS,
-    ContextOptions,
-    OnProblem,
-    Order,
-    Overflow,
-    ReadingKeywords,
-)
+from oprag.context import DEFAULTS, ContextOptions, OnProblem, Order, ReadingKeywords
 from oprag.errors import InvalidOptionError, invalid_option, named
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
@@ -98,7 +91,6 @@ class SelfRouteOptions(CheckedOptions):
 
     order: Order = _route_field("order")
     document_order: str = option_field("document_order")
-    overflow: Overflow = option_field("overflow")
     max_gap: int = option_field("max_gap")
     gap_mark: str | None = option_field("gap_mark")
     separator: str = option_field("separator")

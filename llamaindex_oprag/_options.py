@@ -23,7 +23,6 @@ from oprag.context import (
     ContextOptions,
     OnProblem,
     Order,
-    Overflow,
     PlainErrors,
     PlainRepr,
     Problems,
@@ -65,7 +64,6 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     top_n: int | None = option_field("top_n")
     token_budget: int | None = option_field("token_budget")
     selection: Selection = option_field("selection")
-    overflow: Overflow = option_field("overflow")
     order: Order = option_field("order")
     document_order: str = option_field("document_order")
     merge: bool = option_field("merge")

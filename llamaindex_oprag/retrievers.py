@@ -79,7 +79,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         objects: The same as a list of index nodes that hold their objects.
         verbose: Print what index nodes are resolved to.
         **options: All of `oprag.context.ContextOptions` but `top_n`: `token_budget`,
-            `merge`, `overflow`, `position_keys` and so on; `widen` and `bm25`.
+            `merge`, `position_keys` and so on; `widen` and `bm25`.
 
     How much is fetched:
 

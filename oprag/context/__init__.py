@@ -42,7 +42,6 @@ from oprag.context.seen import Seen, SeenLike
 from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
-    Overflow,
     Selection,
     candidates_for,
     chunks_for_units,
@@ -86,7 +85,6 @@ __all__ = [
     "OnProblem",
     "Order",
     "OrderingKeywords",
-    "Overflow",
     "PlainErrors",
     "PlainRepr",
     "Problems",

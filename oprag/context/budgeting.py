@@ -197,15 +197,11 @@ class BudgetFiller:
             cost=self._cost,
             reserve=self._cited if self._options.citations else None,
             join_cost=self._join_cost,
-            overflow=self._options.overflow,
         )
         kept = self._shrunk(kept, budget)
         merged = self._options.merge and self._options.citations
         if self._options.selection in BY_POSITION or merged:
             rest = listed[len(kept) :]
-            if self._options.overflow == "skip":
-                taken = {(chunk.rank, chunk.position) for chunk in kept}
-                rest = [c for c in listed if (c.rank, c.position) not in taken]
             kept, left = self._topped_up(kept, rest, budget)
             if self._options.selection in EXPANDING:
                 kept = self._with_parts(kept, left, budget)

@@ -6,6 +6,7 @@ source is written once; for what stands further up there is a line that says so.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ from oprag.context.assembly import Arranged, arrange
 from oprag.context.merging import merge_neighbours
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import named_place, pointer, with_pointers
+from oprag.context.rendering import cited_text, named_place, pointer, with_pointers
 from oprag.context.seen import Seen
 from oprag.errors import BudgetTooSmallError
 from oprag.ordering import document_order
@@ -129,18 +130,27 @@ def fitting_evidence(
     Raises:
         OpragError: See `arrange`; but no `BudgetTooSmallError`.
     """
-    for each in (options, replace(options, overflow="skip")):
-        try:
-            return gather_evidence(hits, each, seen)
-        except BudgetTooSmallError:
-            continue
+    counter = resolve_token_counter(options.token_counter)
+    budget = options.token_budget or 0
+    with contextlib.suppress(BudgetTooSmallError):
+        return gather_evidence(hits, options, seen)
+    apart = replace(options, token_budget=None, merge=False)
+    long = {
+        id(passage.chunks[0].source)
+        for passage in arrange(hits, apart, seen=seen).passages()
+        if counter(cited_text(1, passage)) > budget
+    }
+    with contextlib.suppress(BudgetTooSmallError):
+        short = [hit for hit in hits if id(hit.source) not in long]
+        evidence = gather_evidence(short, options, seen)
+        if evidence.passages:
+            return evidence
     arranged = arrange(hits, replace(options, token_budget=None), seen=seen)
     best = min(arranged.passages(), key=lambda passage: passage.rank)
     text = f"[too long to show: {named_place(best)}]"
-    counter = resolve_token_counter(options.token_counter)
     for passage in sorted(_joined(arranged, options), key=lambda above: above.rank):
         longer = f"{text}{options.separator}{pointer(passage)}"
-        if counter(longer) <= (options.token_budget or 0):
+        if counter(longer) <= budget:
             text = longer
     return Evidence(text, [], arranged)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from oprag.chunk import FullText
 from oprag.context.docstrings import described
-from oprag.context.selection import BY_POSITION, Overflow, Selection
+from oprag.context.selection import BY_POSITION, Selection
 from oprag.context.unknown import COUNTS, refuse_unknown
 from oprag.documents import (
     DocumentSource,
@@ -46,7 +46,6 @@ class ContextOptions:
             `"expand"` and `"recall"`: text chosen by rank and position for a
             `token_budget`, so that chunks may come in part. `"recall"` is `"expand"`
             with `merge`.
-        overflow: At a chunk that does not fit the budget: `"stop"`, or `"skip"` it.
         order: `"document"`, or `"score"` for the retriever's own order.
         document_order: How several documents follow one another: `"best_rank"`,
             `"first_seen"`, `"score_sum"`, or a metadata key.
@@ -83,7 +82,6 @@ class ContextOptions:
     top_n: int | None = None
     token_budget: int | None = None
     selection: Selection = "budget"
-    overflow: Overflow = "stop"
     order: Order = "document"
     document_order: str = "best_rank"
     merge: bool = False
@@ -227,7 +225,6 @@ class OrderingKeywords(TypedDict, total=False):
 class ReadingKeywords(OrderingKeywords, total=False):
     """And those of components that decide themselves how much is read."""
 
-    overflow: Overflow
     max_gap: int
     gap_mark: str | None
     on_problem: OnProblem
@@ -310,7 +307,6 @@ _CHECKED: dict[str, _Check] = {
     **dict.fromkeys(COUNTS, _whole_number(1, ", or None for as many as come")),
     "token_budget": _whole_number(1, ", or None for no limit"),
     "selection": _one_of(Selection),
-    "overflow": _one_of(Overflow),
     "order": _one_of(Order),
     "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
     "merge": _SWITCH,

@@ -14,8 +14,6 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk, Hit
 from oprag.errors import BudgetTooSmallError
 
-Overflow: TypeAlias = Literal["stop", "skip"]
-
 Selection: TypeAlias = Literal["top_k", "budget", "segments", "expand", "recall"]
 """What decides which text is kept; docs/selection.md compares them."""
 
@@ -57,28 +55,24 @@ def fill_budget(
     cost: Callable[[Chunk], int],
     reserve: Callable[[Chunk], int] | None = None,
     join_cost: int = 0,
-    overflow: Overflow = "stop",
 ) -> list[Chunk]:
     """Take chunks in the given order while they fit the budget.
 
     Args:
         chunks: Best first.
         token_budget: Tokens that the chosen chunks may take together.
-        cost: Tokens of one chunk as it is sent. Called in order, and with
-            `"stop"` for no chunk after the first that does not fit.
+        cost: Tokens of one chunk as it is sent. Called in order, up to the first
+            chunk that does not fit.
         reserve: Tokens to leave room for besides, of one chunk; None for none.
         join_cost: Tokens of the separator, for every chunk but the first.
-        overflow: `"stop"` at the first chunk that does not fit, so that the
-            choice for a small budget is a subset of that for a larger one; or
-            `"skip"` it and go on with the next.
 
     Returns:
-        The chosen chunks in the given order, with `token_count` set. Empty only
-        when `chunks` is.
+        The chosen chunks in the given order, with `token_count` set: all before the
+        first that does not fit, so that the choice for a small budget is a subset
+        of that for a larger one. Empty only when `chunks` is.
 
     Raises:
-        BudgetTooSmallError: With `"stop"` the best chunk alone takes more than
-            the budget; with `"skip"` every chunk does.
+        BudgetTooSmallError: The best chunk alone takes more than the budget.
 
     Source:
         DOS RAG (arXiv:2506.03989), section 3, stops at the first overflow. It
@@ -87,20 +81,16 @@ def fill_budget(
     """
     kept: list[Chunk] = []
     used = 0
-    smallest: int | None = None
     for chunk in chunks:
         tokens = cost(chunk)
         room = tokens if reserve is None else tokens + reserve(chunk)
         needed = used + room + (join_cost if kept else 0)
-        if needed <= token_budget:
-            kept.append(counted(chunk, tokens))
-            used = needed
-            continue
-        smallest = room if smallest is None else min(smallest, room)
-        if overflow == "stop":
+        if needed > token_budget:
+            if not kept:
+                raise too_small(token_budget, needed)
             break
-    if chunks and not kept:
-        raise too_small(token_budget, smallest or 0)
+        kept.append(counted(chunk, tokens))
+        used = needed
     return kept
 
 
@@ -112,9 +102,8 @@ def counted(chunk: Chunk, token_count: int) -> Chunk:
 def too_small(token_budget: int, needed: int) -> BudgetTooSmallError:
     """The error for a budget that not even one chunk fits."""
     message = (
-        f"token_budget={token_budget} holds no chunk: the smallest that may be used "
-        f"takes {needed} tokens as it is sent. Give a larger budget or split into "
-        'smaller chunks; overflow="skip" passes over chunks that are too long.'
+        f"token_budget={token_budget} holds no chunk: the best takes {needed} tokens "
+        "as it is sent. Give a larger budget, or split into smaller chunks."
     )
     return BudgetTooSmallError(message, token_budget=token_budget, needed=needed)
 

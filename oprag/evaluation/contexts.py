@@ -46,7 +46,7 @@ def order_chosen(
     Args:
         ranked: Best first.
         order: See `ChunkOrder`.
-        options: What is chosen: the budget, `top_n`, `overflow`, `selection`.
+        options: What is chosen: the budget, `top_n`, `selection`.
         counter: Counts the context's tokens.
         seed: Of `"shuffled"`; different for every question.
 

@@ -69,7 +69,6 @@ def test_lists_of_different_lengths_are_an_error():
         {"token_budget": -5},
         {"max_gap": -1},
         {"max_gap": None},
-        {"overflow": "drop"},
         {"order": "reverse"},
         {"document_order": ""},
         {"position_keys": []},

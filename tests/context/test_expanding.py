@@ -231,16 +231,12 @@ def _context(chunks, budget, **options):
 )
 def test_the_budget_holds_and_reading_order_too(chunks, budget, how, merge, full):
     documents = {"d": TEXT} if full else None
-    passages = _context(
-        chunks, budget, selection=how, merge=merge, documents=documents, overflow="skip"
-    )
+    passages = _context(chunks, budget, selection=how, merge=merge, documents=documents)
     assert 0 < len("\n".join(passage.text for passage in passages)) <= budget
     spans = [span for passage in passages for span in passage.spans]
     assert spans == sorted(spans)
     assert all(a.end <= b.start for a, b in pairwise(spans))
-    again = _context(
-        chunks, budget, selection=how, merge=merge, documents=documents, overflow="skip"
-    )
+    again = _context(chunks, budget, selection=how, merge=merge, documents=documents)
     assert [p.text for p in again] == [p.text for p in passages]
 
 
@@ -394,20 +390,6 @@ def test_thousands_that_fit_are_all_there_is(key):
     assert passage.text == THOUSANDS
     assert arranged(32).used_all
     assert not arranged(31).used_all
-
-
-def test_what_fits_is_found_behind_thousands_that_do_not():
-    texts = [f"a long passage {n}." for n in range(2_500)] + ["Short."]
-    places = [{"source": f"{n}.txt", "char_start": 0} for n in range(len(texts))]
-    (passage,) = order_context(
-        texts,
-        [{**p, "char_end": len(t)} for p, t in zip(places, texts, strict=True)],
-        token_budget=10,
-        token_counter=len,
-        selection="recall",
-        overflow="skip",
-    )
-    assert passage.text == "Short."
 
 
 @given(st.integers(0, 5), st.integers(0, 5), st.slices(12), st.integers(-12, 11))

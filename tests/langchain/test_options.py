@@ -25,7 +25,6 @@ def make(request):
         ("token_budget", 0),
         ("token_budget", 1.5),
         ("token_budget", True),
-        ("overflow", "drop"),
         ("order", "reverse"),
         ("document_order", ""),
         ("max_gap", -1),
@@ -64,7 +63,6 @@ def test_a_misspelt_option_names_the_one_that_was_meant(make):
 def test_options_are_plain_json_values(make):
     options = {
         "token_budget": 100,
-        "overflow": "skip",
         "order": "document",
         "document_order": "first_seen",
         "merge": True,

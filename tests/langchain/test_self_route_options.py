@@ -69,7 +69,6 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"max_documents": True}, "max_documents=True"),
         ({"prices": {"m": (1, 2)}}, "three numbers"),
         ({"order": "random"}, "order='random'"),
-        ({"overflow": "cut"}, "overflow='cut'"),
         ({"position_keys": 7}, "position_keys=7"),
         ({"document_key": 7}, "document_key=7"),
         ({"max_gap": -1}, "max_gap=-1"),

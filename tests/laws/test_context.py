@@ -109,14 +109,13 @@ def test_nothing_that_was_given_is_written_to(retrieval, style, merge, budget):
     retrievals(min_pieces=1),
     st.integers(1, 200),
     st.sampled_from(sorted(COUNTERS)),
-    st.sampled_from(["stop", "skip"]),
     st.booleans(),
     st.sampled_from([None, "[…]"]),
     st.booleans(),
     orders,
 )
 def test_the_budget_is_never_exceeded(
-    retrieval, budget, counter, overflow, merge, gap_mark, filled, order
+    retrieval, budget, counter, merge, gap_mark, filled, order
 ):
     count = COUNTERS[counter]
     try:
@@ -125,7 +124,6 @@ def test_the_budget_is_never_exceeded(
             retrieval.metadatas(),
             token_budget=budget,
             token_counter=count,
-            overflow=overflow,
             merge=merge,
             gap_mark=gap_mark,
             documents=retrieval.sources if filled else None,

@@ -218,7 +218,6 @@ REFUSED = [
     ("token_budget", 0, "a whole number from 1 on, or None for no limit"),
     ("token_budget", True, "a whole number"),
     ("selection", "segment", "'top_k' or 'budget' or 'segments'"),
-    ("overflow", None, "'stop' or 'skip'"),
     ("order", ["document"], "'document' or 'score'"),
     ("document_order", "", '"best_rank"'),
     ("merge", 1, "True or False"),

@@ -34,7 +34,6 @@ selecting = st.fixed_dictionaries(
     | {
         "top_n": st.integers(1, 8),
         "token_budget": st.integers(3, 80),
-        "overflow": st.sampled_from(["stop", "skip"]),
         "merge": st.booleans(),
         "max_gap": st.sampled_from([0, 2]),
         "gap_mark": st.just("…"),

@@ -85,7 +85,6 @@ class TestOptions:
             {"top_n": True},
             {"token_budget": 0},
             {"token_budget": 1.5},
-            {"overflow": "cut"},
             {"order": "reverse"},
             {"document_order": ""},
             {"merge": 1},
@@ -268,7 +267,6 @@ class TestSelection:
             {
                 "merge": st.booleans(),
                 "gap_mark": st.sampled_from([None, "…", "\n--\n"]),
-                "overflow": st.sampled_from(["stop", "skip"]),
                 "rescore": st.sampled_from([None, "score", "weight"]),
                 "token_counter": st.sampled_from([None, words, len, "approximate"]),
             }

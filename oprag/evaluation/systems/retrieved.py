@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from oprag.context import ContextOptions, Overflow
+from oprag.context import ContextOptions
 from oprag.errors import invalid_option
 from oprag.evaluation.bench import Bench, Search
 from oprag.evaluation.contexts import ChunkOrder, Context, order_chosen
@@ -78,7 +78,7 @@ def _best_chunks(
     """Return the maker of a system that differs from its siblings in the order alone.
 
     The maker raises `InvalidOptionError` for `compat="official"` with another unit,
-    search, overflow or `top_n`.
+    search or `top_n`.
     """
 
     def make(
@@ -87,14 +87,13 @@ def _best_chunks(
         unit: SplitUnit = "sentences",
         size: Count = 100,
         search: Search = "vectors",
-        overflow: Overflow = "stop",
         top_n: Count | None = None,
         compat: Compat = "fixed",
     ) -> System:
         if compat == "official":
-            _check_official(unit, search, overflow, top_n)
+            _check_official(unit, search, top_n)
             return OfficialRag(name, size, order)
-        options = _options(overflow, top_n)
+        options = _options(top_n)
         return Retrieved(name, Splitting(unit, size), order, options, search)
 
     return make
@@ -112,11 +111,10 @@ def op_rag(
     unit: SplitUnit = "tokens",
     size: Count = 128,
     search: Search = "vectors",
-    overflow: Overflow = "stop",
     top_n: Count | None = None,
 ) -> Retrieved:
     """Uniform windows of 128 tokens, in document order (arXiv 2409.01666)."""
-    options = _options(overflow, top_n)
+    options = _options(top_n)
     return Retrieved(name, Splitting(unit, size), "document", options, search)
 
 
@@ -143,24 +141,17 @@ llamaindex_default = _framework_default(
 `as_query_engine()`; without metadata, which it would count and send."""
 
 
-def _options(overflow: Overflow, top_n: int | None) -> dict[str, Any]:
+def _options(top_n: int | None) -> dict[str, Any]:
     """Return what differs from the defaults, so that equal choices look equal."""
-    options: dict[str, Any] = {}
-    if overflow != "stop":
-        options["overflow"] = overflow
-    if top_n is not None:
-        options["top_n"] = top_n
-    return options
+    return {} if top_n is None else {"top_n": top_n}
 
 
-def _check_official(
-    unit: SplitUnit, search: Search, overflow: Overflow, top_n: int | None
-) -> None:
-    if (unit, search, overflow, top_n) != ("sentences", "vectors", "stop", None):
+def _check_official(unit: SplitUnit, search: Search, top_n: int | None) -> None:
+    if (unit, search, top_n) != ("sentences", "vectors", None):
         takes = (
             "The authors split into sentences, search by vectors, stop at the first "
             "chunk that does not fit, and take one chunk for each 50 tokens of the "
-            "budget: leave out unit, search, overflow and top_n with it."
+            "budget: leave out unit, search and top_n with it."
         )
         raise invalid_option("compat", "official", takes)
 

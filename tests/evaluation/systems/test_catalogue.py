@@ -67,7 +67,6 @@ def test_a_spec_may_give_a_name():
         ("dos-rag:size", "size=100"),
         ("dos-rag:size=50,size=60", "twice"),
         ("dos-rag:size=x", "size=x"),
-        ("dos-rag:overflow=no", "'stop' or 'skip'"),
         ("dos-rag:compat=official,unit=words", "compat"),
         ("dos-rag:compat=official,search=bm25", "leave out unit, search"),
         ("dos-rag:search=words", "'vectors', 'bm25' or 'hybrid'"),
