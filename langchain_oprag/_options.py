@@ -205,8 +205,7 @@ class SharedOptions(CheckedOptions):
     selection: Selection = option_field("selection")
     order: Order = option_field("order")
     document_order: str = option_field("document_order")
-    merge: bool = option_field("merge")
-    max_gap: int = option_field("max_gap")
+    merge: bool | None = option_field("merge")
     gap_mark: str | None = option_field("gap_mark")
     citations: bool = option_field("citations")
     on_problem: OnProblem = option_field("on_problem")
@@ -242,10 +241,6 @@ class SharedOptions(CheckedOptions):
         if top_n is options.top_n and documents is options.documents:
             return options
         return replace(options, top_n=top_n, documents=documents)
-
-    def _budget_to_fill(self) -> int | None:
-        """The token budget, unless as many documents as come are all that is wanted."""
-        return None if self.selection == "top_k" else self.token_budget
 
     def _put_in_order(
         self,

@@ -91,7 +91,6 @@ class SelfRouteOptions(CheckedOptions):
 
     order: Order = _route_field("order")
     document_order: str = option_field("document_order")
-    max_gap: int = option_field("max_gap")
     gap_mark: str | None = option_field("gap_mark")
     separator: str = option_field("separator")
     on_problem: OnProblem = option_field("on_problem")

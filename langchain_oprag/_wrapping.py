@@ -162,17 +162,16 @@ class Fetch:
         Args:
             found: Documents that came.
         """
+        if self.k is not None:  # the user's own limit
+            return None
         if self._search is None:
             return (
                 "raise the number of documents that the wrapped retriever returns, or "
                 "wrap the vector store itself (vectorstore=)"
             )
-        asked = max(self.k or 0, self._given or 0)
-        if self._plan is not None or found < asked:
+        if self._plan is not None or found < (self._given or 0):
             return None
-        if asked == self.k:
-            return f"leave k={asked} out or raise it"
-        return f'take "k": {asked} out of search_kwargs or raise it'
+        return f'take "k": {self._given} out of search_kwargs or raise it'
 
 
 class _StoreSearch(NamedTuple):

@@ -138,7 +138,7 @@ class OrderPreservingCompressor(
         self, documents: Sequence[Document], ordered: Ordered
     ) -> list[Document]:
         may_have_more = len(documents) >= _ASKED_FOR
-        if ordered.used_all and may_have_more and self._budget_to_fill() is not None:
+        if ordered.used_all and may_have_more:
             self._warn_unfilled(len(documents), _SETTING)
         return ordered.documents
 

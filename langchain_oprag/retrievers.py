@@ -100,8 +100,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
     `k`: chunks that came twice are one, and `merge` joins neighbours.
 
     With `token_budget`, a vector store underneath and no `k` anywhere, as many
-    chunks are fetched as fill the budget; with `selection="segments"` 400 of them and
-    with `"expand"` and `"recall"` 1,200 at least. A score threshold still holds.
+    chunks are fetched as fill the budget; with `selection="recall"` 1,200 at least. A
+    score threshold still holds.
 
     `k` does not count what `widen` reads, in two queries at most. Without any
     `k` chunks are found that fill the budget with their neighbours; 20 for `"fill"`.
@@ -128,8 +128,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         BudgetTooSmallError: When invoked, and not even the best document fits.
 
     Warns:
-        UnfilledBudgetWarning: Once, when all that came fits the token budget and
-            more cannot be asked for.
+        UnfilledBudgetWarning: Once, when all that came fits the token budget,
+            more cannot be asked for, and no `k` limits it.
 
     Example:
         >>> from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -225,7 +225,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
             config,
             call,
             k=self.k if k is None else checked_k(k),
-            token_budget=self._budget_to_fill(),
+            token_budget=self.token_budget,
             candidates=candidates_for(self.selection),
             widen=self.widen,
         )
@@ -345,8 +345,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         self, fetch: Fetch, found: list[Document], ordered: Ordered
     ) -> tuple[list[Document], bool]:
         """The documents; it is told where the budget cannot be filled."""
-        setting = fetch.limited_by(len(found))
-        starved = found and ordered.used_all and setting is not None
-        if starved and setting and self._budget_to_fill() is not None:
+        if found and ordered.used_all and (setting := fetch.limited_by(len(found))):
             self._warn_unfilled(len(found), setting)
         return ordered.documents, False

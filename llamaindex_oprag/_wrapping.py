@@ -78,11 +78,7 @@ class Fetch:
             self._plan = FetchPlan.beginning_with(max(at_least, self._k))
         elif options.top_n is not None:
             self._k = max(self._k, options.top_n)
-        elif (
-            options.token_budget
-            and options.selection != "top_k"
-            and self._k == DEFAULT_SIMILARITY_TOP_K
-        ):
+        elif options.token_budget and self._k == DEFAULT_SIMILARITY_TOP_K:
             candidates = candidates_for(options.selection)
             self._plan = FetchPlan(options.token_budget, candidates, widen)
 

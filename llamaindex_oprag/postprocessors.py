@@ -96,7 +96,7 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
         self, nodes: list[NodeWithScore], ordered: Ordered
     ) -> list[NodeWithScore]:
         self._told().tell(ordered.problems)
-        budget = None if self.selection == "top_k" else self.token_budget
+        budget = self.token_budget
         # Fewer than LlamaIndex asks for by default are most likely all that there is.
         may_have_more = len(nodes) >= DEFAULT_SIMILARITY_TOP_K
         unfilled = budget is not None and ordered.used_all and may_have_more

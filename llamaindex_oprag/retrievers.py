@@ -87,7 +87,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
       underneath is asked for as many, if it would give fewer.
     - `token_budget` alone, over a vector index retriever that was left at
       LlamaIndex's default of 2 nodes: as many nodes as fit the budget (with
-      `selection="segments"` 400 at least, with `"expand"` and `"recall"` 1,200).
+      `selection="recall"` 1,200 at least).
       What is asked for grows until the budget is full or the store is exhausted.
     - What `widen` reads beside the nodes is not counted by `similarity_top_k`. Without
       that, nodes are found that fill the budget with their neighbours; 20 for `"fill"`.
@@ -103,8 +103,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             store that cannot be read through the search's filter.
 
     Warns:
-        UnfilledBudgetWarning: Once, when everything that came fits the budget and
-            more could not be asked for.
+        UnfilledBudgetWarning: Once, when everything that came fits the budget,
+            more could not be asked for, and no `similarity_top_k` limits it.
     """
 
     @needs("(index.as_retriever(), …)")
@@ -306,8 +306,8 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         found, ordered = received
         self._evidence = ordered.evidence
         self._problems.tell(ordered.problems)
-        counts = self._options.selection != "top_k"
-        budget = self._options.token_budget if counts else None
+        limited = self._options.top_n is not None  # by the user
+        budget = None if limited else self._options.token_budget
         starved = ordered.used_all and found and not fetch.exhausted
         if budget is not None and starved and not self._warned:
             self._warned = True

@@ -308,8 +308,8 @@ LANGCHAIN: dict[str, Case] = {
         ["1"]
     ),
     "EvidenceMiddleware.awrap_model_call": asked_of_a_model,
-    "OrderPreservingRetriever.ainvoke, segments": lambda m: wrapped(
-        m, selection="segments", token_budget=20_000
+    "OrderPreservingRetriever.ainvoke, recall": lambda m: wrapped(
+        m, selection="recall", token_budget=20_000
     ).ainvoke("Who?"),
     "OrderPreservingRetriever.ainvoke, gaps": lambda m: wrapped(
         m, merge=True, documents=m.texts
@@ -439,8 +439,8 @@ LLAMAINDEX: dict[str, Case] = {
         )
     ).acall("Who?"),
     "OrderPreservingRetriever.aretrieve": lambda m: in_order(m).aretrieve("Who?"),
-    "OrderPreservingRetriever.aretrieve, segments": lambda m: in_order(
-        m, selection="segments", token_budget=20_000
+    "OrderPreservingRetriever.aretrieve, recall": lambda m: in_order(
+        m, selection="recall", token_budget=20_000
     ).aretrieve("Who?"),
     "OrderPreservingRetriever.aretrieve, index": lambda m: (
         llamaindex_oprag.OrderPreservingRetriever(

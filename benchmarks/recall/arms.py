@@ -190,7 +190,7 @@ def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Pas
     filler = BudgetFiller(options)
     chunks = prepared_chunks(hits, options)
     longest = max((len(chunk.text) for chunk in chunks), default=0)
-    anew = options.selection == "segments" or options.documents is not None
+    anew = options.documents is not None
     listed = filler.listed(chunks, BUDGETS[-1])
     for budget in BUDGETS:
         if anew or 3 * longest > budget:  # cut, or few of them fit

@@ -26,8 +26,7 @@ class Selected(StrEnum):
     """What `--selection` takes: see `oprag.context.Selection`."""
 
     BUDGET = "budget"
-    SEGMENTS = "segments"
-    EXPAND = "expand"
+    RECALL = "recall"
 
 
 DEFAULT_EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
@@ -113,8 +112,8 @@ class SearchOptions:
     selection: Annotated[
         Selected,
         typer.Option(
-            help="The best chunks that fit, or text chosen by where good chunks stand "
-            "close together."
+            help="The best chunks that fit, or the text that is worth most by its own "
+            "rank and its neighbours'."
         ),
     ] = Selected.BUDGET
     order: Annotated[

@@ -200,7 +200,7 @@ def _records(
         }
     if asked.top_k is not None:
         # Every chunk has a token at least.
-        search |= {"k": min(asked.top_k, token_budget), "selection": "top_k"}
+        search["k"] = min(asked.top_k, token_budget)
     retriever = OrderPreservingRetriever(
         vectorstore=library.vectorstore,
         token_budget=token_budget,

@@ -72,10 +72,11 @@ def retrieve(
         token_budget=token_budget,
         selection=selection,
         order="score",
+        merge=False,
         widen=widen,
     )
     if k is not None and widen is not None and selection == "budget":
-        retriever.k, retriever.selection, k = k, "top_k", None
+        retriever.k, k = k, None
     best_first = retriever.invoke(question)[:k]
     passages = ordered_passages(
         best_first,

@@ -39,7 +39,6 @@ from oprag.context.results import (
 )
 from oprag.context.returned import read_passages, result_of, without_place
 from oprag.context.seen import Seen, SeenLike
-from oprag.context.segments import extract_segments
 from oprag.context.selection import (
     FetchPlan,
     Selection,
@@ -103,7 +102,6 @@ __all__ = [
     "chunks_for_units",
     "described",
     "documented",
-    "extract_segments",
     "fill_budget",
     "find_places",
     "fitting_evidence",

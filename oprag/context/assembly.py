@@ -148,11 +148,9 @@ def _made(
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget, first)
     taken = filler.taken(listed, budget)
-    # Segments leave out what is worth nothing; more of the same would not be used.
     used_all = (
         not listed[len(taken) :]
         and all(a.position == b.position for a, b in zip(taken, listed, strict=False))
-        and options.selection != "segments"
         and not left_out
     )
     read = _before(taken, read, used_all=used_all)

@@ -1,7 +1,7 @@
 """Chosen text within a token budget, counted as it is sent.
 
-With `selection="segments"` and `"expand"` text is chosen by rank and position, with
-`"budget"` and `"top_k"` in rank order; either way it is taken while it fits. Counting
+With `selection="recall"` text is chosen by rank and position, with `"budget"` in rank
+order; either way it is taken while it fits. Counting
 a long context again takes longer than everything else, so the counts of its parts are
 added where that is exact, and only what stands around each joint is counted.
 """
@@ -20,14 +20,7 @@ from oprag.context.merging import merge_neighbours
 from oprag.context.options import ContextOptions
 from oprag.context.rendering import cited_text, gap_between, marked_texts, render
 from oprag.context.results import single_passage
-from oprag.context.selection import (
-    BY_POSITION,
-    EXPANDING,
-    LONG_TOKEN,
-    counted,
-    fill_budget,
-    too_small,
-)
+from oprag.context.selection import LONG_TOKEN, counted, fill_budget, too_small
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
@@ -89,9 +82,9 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
     # Some selections take text in another order than that of the ranks.
     best_first = rank_order(chunks)
     ordered = document_order(best_first, document_order=options.document_order)
-    if options.merge or options.selection == "recall":
+    if options.merges:
         texts = options.source_text()
-        passages = merge_neighbours(ordered, max_gap=options.max_gap, source_text=texts)
+        passages = merge_neighbours(ordered, source_text=texts)
         if texts is not None:
             texts.check()
         if options.order == "score":
@@ -141,40 +134,27 @@ class BudgetFiller:
 
         Args:
             chunks: Best first, checked, without duplicates.
-            budget: Tokens to fill. Only `"segments"` lists other text for another;
-                with full texts `"expand"` lists more for more, and where not all may
-                fit it judges long chunks in another way.
-            hits: Chunks from this rank on stand beside hits: `"expand"` judges them
+            budget: Tokens to fill. With full texts `"recall"` lists more for more,
+                and where not all may fit it judges long chunks in another way.
+            hits: Chunks from this rank on stand beside hits: `"recall"` judges them
                 by these, else they come behind them.
 
         Returns:
-            The chunks themselves, or with `"segments"` and `"expand"` pieces of them.
+            The chunks themselves, or with `"recall"` pieces of them.
 
         Raises:
             InvalidSpanError: See `cut_into_lines`.
         """
-        # Imported here: most contexts need neither.
-        if self._options.selection in EXPANDING:
-            from oprag.context.expanding import expanded_order
+        if self._options.selection == "budget":
+            return list(chunks)
+        # Imported here: most contexts do not need it.
+        from oprag.context.expanding import expanded_order
 
-            texts = self._options.source_text()
-            room = LONG_TOKEN * budget
-            return expanded_order(
-                chunks, source_text=texts, room=room, hits=hits, budget=budget
-            )
-        if self._options.selection == "segments":
-            from oprag.context.segments import segment_order
-
-            beside = [chunk for chunk in chunks if chunk.rank >= hits]
-            segments = segment_order(
-                chunks[: len(chunks) - len(beside)],
-                budget,
-                cost=self._cost,
-                max_gap=self._options.max_gap,
-                source_text=self._options.source_text(),
-            )
-            return segments + beside
-        return list(chunks)
+        texts = self._options.source_text()
+        room = LONG_TOKEN * budget
+        return expanded_order(
+            chunks, source_text=texts, room=room, hits=hits, budget=budget
+        )
 
     def taken(self, listed: Sequence[Chunk], budget: int) -> list[Chunk]:
         """Take what fits.
@@ -199,11 +179,11 @@ class BudgetFiller:
             join_cost=self._join_cost,
         )
         kept = self._shrunk(kept, budget)
-        merged = self._options.merge and self._options.citations
-        if self._options.selection in BY_POSITION or merged:
+        by_position = self._options.selection == "recall"
+        if by_position or (self._options.merges and self._options.citations):
             rest = listed[len(kept) :]
             kept, left = self._topped_up(kept, rest, budget)
-            if self._options.selection in EXPANDING:
+            if by_position:
                 kept = self._with_parts(kept, left, budget)
         return kept
 

@@ -86,7 +86,7 @@ def gather_evidence(
     """
     options = replace(options, citations=True, gap_mark=options.gap_mark or GAP_MARK)
     arranged = arrange(hits, options, seen=seen, neighbours=neighbours)
-    above = _joined(arranged, options)
+    above = _joined(arranged)
     evidence = _written(arranged, above, options)
     budget = options.token_budget
     if budget is None or not above:
@@ -148,16 +148,16 @@ def fitting_evidence(
     arranged = arrange(hits, replace(options, token_budget=None), seen=seen)
     best = min(arranged.passages(), key=lambda passage: passage.rank)
     text = f"[too long to show: {named_place(best)}]"
-    for passage in sorted(_joined(arranged, options), key=lambda above: above.rank):
+    for passage in sorted(_joined(arranged), key=lambda above: above.rank):
         longer = f"{text}{options.separator}{pointer(passage)}"
         if counter(longer) <= budget:
             text = longer
     return Evidence(text, [], arranged)
 
 
-def _joined(arranged: Arranged, options: ContextOptions) -> list[Passage]:
+def _joined(arranged: Arranged) -> list[Passage]:
     ordered = document_order(arranged.read)
-    passages = merge_neighbours(ordered, max_gap=options.max_gap)
+    passages = merge_neighbours(ordered)
     return list({named_place(passage): passage for passage in passages}.values())
 
 

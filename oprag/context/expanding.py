@@ -1,4 +1,4 @@
-"""Which text to read, judged by where good candidates stand: `selection="expand"`.
+"""Which text to read, judged by where good candidates stand: `selection="recall"`.
 
 A chunk between two good ones is likely to be needed although no retriever ranked it
 high: what it says is only understood with its neighbours, and so is the question's
@@ -134,7 +134,7 @@ def expanded_order(
         rest: Callable[[], Sequence[Chunk]] = tuple,
     ) -> PieceChunks:
         lines = cut_into_lines(
-            candidates, max_gap=0, source_text=source_text, room=room, long=long
+            candidates, source_text=source_text, room=room, long=long
         )
         worths = [worth for line in lines for worth in _worths(line, hits, lending)]
         order, made = _best_first(lines, worths, behind=behind)

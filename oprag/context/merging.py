@@ -15,12 +15,16 @@ from oprag.errors import InvalidSpanError
 JOINT = "\n"
 """Stands where a small gap between two chunks could not be read from the source."""
 
+_MAX_GAP = 8
+"""Characters that may lie between two chunks of one passage: splitters strip the white
+space between chunks."""
+
 SourceText = Callable[[str], str | None]
 """From a document's name to its full text, or None where it is not known."""
 
 
 def merge_neighbours(
-    chunks: Sequence[Chunk], *, max_gap: int = 8, source_text: SourceText | None = None
+    chunks: Sequence[Chunk], *, source_text: SourceText | None = None
 ) -> list[Passage]:
     """Join touching, overlapping and nearly touching chunks into passages.
 
@@ -29,9 +33,6 @@ def merge_neighbours(
 
     Args:
         chunks: In document order and checked (`check_positions`).
-        max_gap: Characters that may lie between two chunks of one passage.
-            Splitters strip the white space between chunks; the default of 8
-            covers that.
         source_text: Full texts by document name, to fill gaps with. Without it
             the two sides of a gap are joined by a line break, the passage keeps
             its spans apart, and `exact` is False.
@@ -54,7 +55,7 @@ def merge_neighbours(
             and run[-1].exact
             and (chunk.document, chunk.part) == (run[0].document, run[0].part)
             and run[0].span is not None
-            and run[0].span[0] <= chunk.span[0] <= end + max_gap
+            and run[0].span[0] <= chunk.span[0] <= end + _MAX_GAP
         )
         if run and not joins:
             passages.append(_join(run, source_text))

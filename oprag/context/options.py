@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 from oprag.chunk import FullText
 from oprag.context.docstrings import described
-from oprag.context.selection import BY_POSITION, Selection
+from oprag.context.selection import Selection
 from oprag.context.unknown import COUNTS, refuse_unknown
 from oprag.documents import (
     DocumentSource,
@@ -41,17 +41,14 @@ class ContextOptions:
         top_n: Chunks to keep, of the best; None for all.
         token_budget: Tokens of the context as it is sent: with separators, marks and
             the metadata that a framework puts before a text. None for no limit.
-        selection: `"budget"`: chunks in rank order while they fit; `"top_k"`: the
-            same, and no more are asked for than are to be returned; `"segments"`,
-            `"expand"` and `"recall"`: text chosen by rank and position for a
-            `token_budget`, so that chunks may come in part. `"recall"` is `"expand"`
-            with `merge`.
+        selection: `"budget"`: chunks in rank order while they fit; `"recall"`: the text
+            that is worth most by its own rank and its neighbours', for a
+            `token_budget`. Chunks may come in part then.
         order: `"document"`, or `"score"` for the retriever's own order.
         document_order: How several documents follow one another: `"best_rank"`,
             `"first_seen"`, `"score_sum"`, or a metadata key.
         merge: Join touching and overlapping chunks of one document; the result then
-            has fewer of them.
-        max_gap: Characters that may lie between chunks that are merged.
+            has fewer of them. None for what the selection does: `"recall"` joins them.
         gap_mark: What rendering writes between texts of one document that do not touch:
             the budget leaves room for it. None for nothing.
         citations: Whether it writes each text's place, too.
@@ -84,8 +81,7 @@ class ContextOptions:
     selection: Selection = "budget"
     order: Order = "document"
     document_order: str = "best_rank"
-    merge: bool = False
-    max_gap: int = 8
+    merge: bool | None = None
     gap_mark: str | None = None
     citations: bool = False
     on_problem: OnProblem = "error"
@@ -119,7 +115,7 @@ class ContextOptions:
         Raises:
             InvalidOptionError: There is none, and the selection needs one.
         """
-        if self.token_budget is None and self.selection in BY_POSITION:
+        if self.token_budget is None and self.selection == "recall":
             message = (
                 f"selection={self.selection!r} chooses what to read for a number of "
                 'tokens, and none is given. Set token_budget=, or selection="budget".'
@@ -127,17 +123,14 @@ class ContextOptions:
             raise InvalidOptionError(message, option="token_budget", value=None)
         return self.token_budget
 
+    @property
+    def merges(self) -> bool:
+        """Whether neighbours are joined."""
+        return self.selection == "recall" if self.merge is None else self.merge
+
     def best_first(self) -> ContextOptions:
         """Return the same choice of text, in rank order and with nothing joined."""
-        selection = "expand" if self.selection == "recall" else self.selection
-        return replace(
-            self,
-            selection=selection,
-            order="score",
-            merge=False,
-            gap_mark=None,
-            citations=False,
-        )
+        return replace(self, order="score", merge=False, gap_mark=None, citations=False)
 
     def source_text(self) -> TextsByName | None:
         """The full texts as a function of the document's name; None without.
@@ -202,7 +195,7 @@ DESCRIPTIONS: dict[str, str] = {
     "widen": (
         "Chunks beside each hit to read from its store, too: so many on each side; "
         '`"fill"`: as many as the `token_budget` has room for. No hit is left out for '
-        'them but with `"expand"`, `"recall"`. The search\'s filter holds. None: none.'
+        'them but with `"recall"`. The search\'s filter holds. None: none.'
     ),
     "bm25": (
         "Find chunks of the store by the question's words, too (BM25). The search's "
@@ -225,7 +218,6 @@ class OrderingKeywords(TypedDict, total=False):
 class ReadingKeywords(OrderingKeywords, total=False):
     """And those of components that decide themselves how much is read."""
 
-    max_gap: int
     gap_mark: str | None
     on_problem: OnProblem
     token_counter: TokenizerSpec
@@ -236,7 +228,7 @@ class ContextKeywords(ReadingKeywords, total=False):
 
     token_budget: int | None
     selection: Selection
-    merge: bool
+    merge: bool | None
     citations: bool
 
 
@@ -309,9 +301,11 @@ _CHECKED: dict[str, _Check] = {
     "selection": _one_of(Selection),
     "order": _one_of(Order),
     "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
-    "merge": _SWITCH,
+    "merge": (
+        lambda value: value is None or type(value) is bool,
+        "True, False or None",
+    ),
     "bm25": _SWITCH,
-    "max_gap": _whole_number(0),
     "citations": _SWITCH,
     "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
     "on_problem": _one_of(OnProblem),
@@ -333,8 +327,6 @@ _CHECKED: dict[str, _Check] = {
 }
 _PLAIN = (str, int)  # what can be looked up
 _HINTS: dict[tuple[str, str | int], str] = {
-    ("selection", "mmr"): ' The search does that: set search_type="mmr" (LangChain) or '
-    'vector_store_query_mode="mmr" (LlamaIndex) on the retriever.',
     **dict.fromkeys(
         (("sample", every) for every in ("all", True, 0, -1)), " Write sample=None."
     ),

@@ -54,8 +54,6 @@ class Line:
     """One past the last."""
     given: Candidates
     """Those of all lines, by whose numbers a line knows its own."""
-    max_gap: int = 0
-    """Characters between two pieces that still touch."""
     source: str | None = None
     """The full document, if it is known."""
     beside: Collection[int] = ()
@@ -87,16 +85,10 @@ class Line:
         ranks = map(self.given.ranks.__getitem__, self.members)
         return zip(ranks, self.firsts, self.lasts, strict=True)
 
-    def touching(self) -> list[bool]:
-        """For each piece, whether it follows the piece before without a gap."""
-        reached = [-math.inf, *(end + self.max_gap for end in self.ends)]
-        return [start <= end for start, end in zip(self.starts, reached, strict=False)]
-
 
 def cut_into_lines(
     chunks: Sequence[Chunk],
     *,
-    max_gap: int,
     source_text: SourceText | None = None,
     room: float = 0,
     long: float = math.inf,
@@ -107,7 +99,6 @@ def cut_into_lines(
         chunks: Best first, checked, without duplicates. Those whose text does not
             have the length of their span stay whole, by their ordinals where they
             have such; without a position each is a line of its own.
-        max_gap: Characters between two pieces that still touch.
         source_text: Full texts by document name. Where given, the text between two
             candidates is a piece too, if it is not longer than the longest
             candidate of the document; what is longer was left out for a reason. It
@@ -129,14 +120,7 @@ def cut_into_lines(
     for number, scope in enumerate(given.scopes):
         groups[scope].append(number)
     return [
-        _line_of_spans(
-            given,
-            members,
-            max_gap=max_gap,
-            source_text=source_text,
-            room=room,
-            long=long,
-        )
+        _line_of_spans(given, members, source_text=source_text, room=room, long=long)
         if given.sliceable[members[0]]
         else _line_of_ordinals(given, members)
         for members in groups.values()
@@ -163,7 +147,6 @@ def _line_of_spans(
     given: Candidates,
     members: Sequence[int],
     *,
-    max_gap: int,
     source_text: SourceText | None,
     room: float,
     long: float,
@@ -201,7 +184,6 @@ def _line_of_spans(
         firsts=[*map(before.__getitem__, firsts)],
         lasts=[*map(before.__getitem__, lasts)],
         given=given,
-        max_gap=max_gap,
     )
     if source is None:
         return line
@@ -233,7 +215,6 @@ def _with_gaps(line: Line, source: str, longest: int, room: float) -> Line:
         firsts=[at[first] for first in line.firsts],
         lasts=[at[last - 1] + 1 for last in line.lasts],
         given=line.given,
-        max_gap=line.max_gap,
         source=source,
         beside={at[number] for number in range(len(line.starts), len(starts))},
     )

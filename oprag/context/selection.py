@@ -14,16 +14,10 @@ from typing import Literal, TypeAlias
 from oprag.chunk import Chunk, Hit
 from oprag.errors import BudgetTooSmallError
 
-Selection: TypeAlias = Literal["top_k", "budget", "segments", "expand", "recall"]
+Selection: TypeAlias = Literal["budget", "recall"]
 """What decides which text is kept; docs/selection.md compares them."""
 
-EXPANDING = ("expand", "recall")
-"""Selections that read what stands beside good chunks; the second merges, too."""
-
-BY_POSITION = ("segments", *EXPANDING)
-"""Selections that choose text for a number of tokens, by rank and position."""
-
-_CANDIDATES: dict[str, int] = {"segments": 400, "expand": 1200, "recall": 1200}
+_CANDIDATES = 1200
 """Chunks to choose from; as many as `benchmarks/recall` was measured with."""
 LONG_TOKEN = 8
 """Characters of a token in the longest words: full texts are read on so far."""
@@ -40,12 +34,11 @@ _PER_UNIT = 8
 
 
 def candidates_for(selection: Selection) -> int | None:
-    """Chunks that a store is asked for, for a selection that chooses by position.
+    """Return how many chunks `"recall"` asks a store for, at least.
 
-    None for those that take chunks in rank order: there, as many are asked for as
-    fill the budget.
+    None for `"budget"`: there, as many are asked for as fill it.
     """
-    return _CANDIDATES.get(selection)
+    return _CANDIDATES if selection == "recall" else None
 
 
 def fill_budget(

@@ -21,7 +21,6 @@ from oprag.chunk import Hit
 from oprag.context.expanding import lent_worth
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions, Widen
-from oprag.context.selection import EXPANDING
 from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.errors import InvalidOptionError
 from oprag.metadata import (
@@ -278,7 +277,7 @@ class Widening:
         if budget is None:
             return math.inf
         left = budget / self._mean
-        if self._options.selection not in EXPANDING:  # no hit is left out for them
+        if self._options.selection == "budget":  # no hit is left out for them
             left -= min(self.hits, self._options.top_n or self.hits)
         elif self.places:  # chunks of several sizes hold one text several times
             scopes = {place.scope for place in self.places}
@@ -334,7 +333,7 @@ def _text_of(place: _Place) -> tuple[str, str, Any]:
 
 
 def _by_worth(places: Sequence[_Place], reach: float) -> Iterator[tuple[_Place, int]]:
-    """Yield the indexes beside hits, those worth most first, as `"expand"` judges."""
+    """Yield the indexes beside hits, those worth most first, as `"recall"` judges."""
     nearest = [
         (-Widening.worth(place.number, 1), place.number, side, 1, place)
         for place in places

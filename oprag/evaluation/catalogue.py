@@ -22,6 +22,7 @@ from oprag.evaluation.systems.full_document import FullDocuments
 from oprag.evaluation.systems.longrag import LongRag
 from oprag.evaluation.systems.raptor import Raptor
 from oprag.evaluation.systems.readagent import ReadAgent
+from oprag.evaluation.systems.recall import recall, recommended
 from oprag.evaluation.systems.retrieved import (
     dos_rag,
     langchain_default,
@@ -30,7 +31,6 @@ from oprag.evaluation.systems.retrieved import (
     order_control,
     vanilla_rag,
 )
-from oprag.evaluation.systems.segments import recall, recommended, segments
 from oprag.evaluation.systems.self_route import SelfRoute
 
 
@@ -74,7 +74,6 @@ _DESCRIBED: tuple[tuple[Callable[..., System], str], ...] = (
     (LongRag, "units of 4,000 tokens, read in two calls (arXiv 2406.15319)"),
     (Raptor, "chunks and a tree of summaries, best first (arXiv 2401.18059)"),
     (ReadAgent, "gists of all pages, and the pages it looks up (arXiv 2402.09727)"),
-    (segments, "the runs of neighbouring text worth most (after dsRAG)"),
     (recall, "the best chunks and what stands beside them: selection='recall'"),
     (recommended, "two sizes of chunks, BM25 beside vectors, selection='recall'"),
     (langchain_default, "LangChain untouched: the 4 best of 1,000 characters"),

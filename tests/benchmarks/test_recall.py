@@ -66,9 +66,7 @@ def test_fusing_is_what_the_ensemble_retriever_does():
     assert [worth(n) for n in ours] == pytest.approx([worth(n) for n in found])
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"selection": "recall"}, {"selection": "segments"}]
-)
+@pytest.mark.parametrize("options", [{}, {"selection": "recall"}])
 def test_an_arm_keeps_what_the_assembled_context_holds(options, monkeypatch):
     monkeypatch.setattr(arms, "BUDGETS", (8, 20))
     counter = resolve_token_counter(len)

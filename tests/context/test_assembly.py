@@ -67,8 +67,6 @@ def test_lists_of_different_lengths_are_an_error():
         {"top_n": True},
         {"token_budget": 0},
         {"token_budget": -5},
-        {"max_gap": -1},
-        {"max_gap": None},
         {"order": "reverse"},
         {"document_order": ""},
         {"position_keys": []},

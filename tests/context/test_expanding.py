@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from oprag.chunk import Chunk, Hit, Span
@@ -178,7 +178,7 @@ def test_worth_is_what_a_search_through_all_candidates_gives(chunks):
                 lent.append(0.5 * 2 ** ((0.5 - distance) / 4) / (3 + c.rank))
         return own + sum(sorted(lent)[-4:])
 
-    (line,) = cut_into_lines(chunks, max_gap=0)
+    (line,) = cut_into_lines(chunks)
     pieces = list(zip(line.starts, line.ends, strict=True))
     expected = sorted(map(worth, pieces), reverse=True)
     by_place = {piece: worth(piece) for piece in pieces}
@@ -222,27 +222,23 @@ def _context(chunks, budget, **options):
     )
 
 
-@given(
-    _candidates(),
-    st.integers(20, 90),
-    st.sampled_from(["segments", "expand"]),
-    st.booleans(),
-    st.booleans(),
-)
-def test_the_budget_holds_and_reading_order_too(chunks, budget, how, merge, full):
+@given(_candidates(), st.integers(20, 90), st.booleans(), st.booleans())
+def test_the_budget_holds_and_reading_order_too(chunks, budget, merge, full):
     documents = {"d": TEXT} if full else None
-    passages = _context(chunks, budget, selection=how, merge=merge, documents=documents)
+    options = {"merge": merge, "documents": documents}
+    passages = _context(chunks, budget, selection="recall", **options)
     assert 0 < len("\n".join(passage.text for passage in passages)) <= budget
     spans = [span for passage in passages for span in passage.spans]
     assert spans == sorted(spans)
     assert all(a.end <= b.start for a, b in pairwise(spans))
-    again = _context(chunks, budget, selection=how, merge=merge, documents=documents)
+    again = _context(chunks, budget, selection="recall", **options)
     assert [p.text for p in again] == [p.text for p in passages]
 
 
 @given(_candidates(), st.integers(20, 90))
 def test_choosing_again_from_what_was_chosen_changes_nothing(chunks, budget):
-    once = _context(chunks, budget, selection="recall", max_gap=0)
+    once = _context(chunks, budget, selection="recall")
+    assume(all(p.exact for p in once))
     texts = [p.text for p in once]
     metadatas = [
         {"source": "d", "char_start": p.spans[0].start, "char_end": p.spans[0].end}
@@ -255,7 +251,6 @@ def test_choosing_again_from_what_was_chosen_changes_nothing(chunks, budget):
         token_counter=len,
         separator="\n",
         selection="recall",
-        max_gap=0,
     )
     assert [p.text for p in twice] == texts
 
@@ -265,7 +260,7 @@ def test_merging_makes_room_that_is_used():
     # Apart with separators 10 + 1 + 10 + 1 + 10 = 32, merged 30.
     (passage,) = _context(chunks, 30, selection="recall")
     assert passage.text == TEXT[:30]
-    assert len(_context(chunks, 30, selection="expand")) == 2
+    assert len(_context(chunks, 30, selection="recall", merge=False)) == 2
 
 
 SENTENCES = "".join(f"It is {n}. " for n in range(1000, 1060))  # of twelve characters
@@ -429,18 +424,16 @@ def test_the_rest_is_not_listed_before_it_is_asked_for():
     assert len(asked) == 1
 
 
-@pytest.mark.parametrize("selection", ["segments", "expand"])
-def test_choosing_by_position_needs_a_budget(selection):
+def test_choosing_by_position_needs_a_budget():
     with pytest.raises(InvalidOptionError, match="token_budget="):
-        order_context(["a"], [{"source": "d", "chunk_index": 0}], selection=selection)
+        order_context(["a"], [{"source": "d", "chunk_index": 0}], selection="recall")
 
 
-def test_top_k_and_budget_keep_rank_order():
+def test_budget_keeps_rank_order():
     chunks = [_chunk(0, 0, 10), _chunk(1, 30, 40), _chunk(2, 10, 20)]
-    for selection in ("top_k", "budget"):
-        passages = _context(chunks, 21, selection=selection)
-        assert [p.text for p in passages] == [TEXT[:10], TEXT[30:40]]
-    passages = _context(chunks, 21, selection="expand")
+    passages = _context(chunks, 21, selection="budget")
+    assert [p.text for p in passages] == [TEXT[:10], TEXT[30:40]]
+    passages = _context(chunks, 21, selection="recall", merge=False)
     assert [p.text for p in passages] == [TEXT[:10], TEXT[10:20]]
 
 

@@ -70,8 +70,8 @@ def test_a_larger_gap_starts_a_new_passage():
     passages = _merge((0, 13), (26, 54))
 
     assert [p.text for p in passages] == [SOURCE[0:13], SOURCE[26:54]]
-    assert len(_merge((0, 13), (26, 54), max_gap=13)) == 1
-    assert len(_merge((0, 13), (26, 54), max_gap=12)) == 2
+    assert len(_merge((0, 13), (21, 54))) == 1
+    assert len(_merge((0, 13), (22, 54))) == 2
 
 
 def test_pages_are_not_joined():

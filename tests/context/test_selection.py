@@ -125,7 +125,5 @@ def test_equal_texts_at_two_places_are_no_repetition():
 def test_stores_are_asked_for_enough_to_choose_from():
     assert candidates_for("budget") is None
     assert FetchPlan(1_500, candidates_for("budget")).k == 24  # 1500 / 64
-    assert FetchPlan(1_500, candidates_for("segments")).k == 400
-    assert FetchPlan(1_500, candidates_for("expand")).k == 1_200
     assert FetchPlan(1_500, candidates_for("recall")).k == 1_200
-    assert FetchPlan(100_000, candidates_for("expand")).k == 1_563  # 100000 / 64
+    assert FetchPlan(100_000, candidates_for("recall")).k == 1_563  # 100000 / 64

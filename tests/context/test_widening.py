@@ -101,20 +101,18 @@ def test_no_hit_is_left_out_for_a_neighbour():
     hits = [chunk(index) for index in (7, 40, 20, 30)]
     for budget in range(5, 105, 5):
         for widen in (1, 3, "fill"):
-            for selection in ("budget", "segments"):
-                given: Any = {"token_budget": budget, "selection": selection}
-                passages, _, _ = widened(hits, widen, **given)
+            passages, _, _ = widened(hits, widen, token_budget=budget)
 
-                kept = {c.metadata["chunk_index"] for p in passages for c in p.chunks}
-                assert len(kept & {7, 40, 20, 30}) == min(4, budget // 5)
-                text = " ".join(passage.text for passage in passages)
-                assert budget - 5 < words(text) <= budget or widen == 1
+            kept = {c.metadata["chunk_index"] for p in passages for c in p.chunks}
+            assert len(kept & {7, 40, 20, 30}) == min(4, budget // 5)
+            text = " ".join(passage.text for passage in passages)
+            assert budget - 5 < words(text) <= budget or widen == 1
 
 
-@pytest.mark.parametrize("selection", ["expand", "recall"])
-def test_judged_by_position_neighbours_of_the_best_come_before_the_last_hits(selection):
+@pytest.mark.parametrize("merge", [False, True])
+def test_judged_by_position_neighbours_of_the_best_come_before_the_last_hits(merge):
     hits = [chunk(7), *(chunk(25, doc) for doc in "fghijklmnopqrst")]
-    given: Any = {"token_budget": 60, "selection": selection}
+    given: Any = {"token_budget": 60, "selection": "recall", "merge": merge}
     passages, _, _ = widened(hits, "fill", **given)
 
     kept = [(p.document, c.metadata["chunk_index"]) for p in passages for c in p.chunks]

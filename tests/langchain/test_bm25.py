@@ -74,10 +74,9 @@ async def test_what_the_words_name_is_found_and_put_in_order(store):
     [
         {"token_budget": 60},
         {"token_budget": 60, "selection": "recall"},
-        {"token_budget": 60, "selection": "segments"},
         {"token_budget": 60, "widen": "fill"},
         {"k": 2, "widen": 1, "merge": True},
-        {"k": 2, "selection": "top_k"},
+        {"k": 2},
         {"search_kwargs": {"k": 2}},
         {"search_type": "mmr", "k": 3},
     ],

@@ -50,7 +50,7 @@ def test_touching_chunks_become_one_document_with_the_whole_span():
 
 
 def test_a_gap_that_cannot_be_read_leaves_the_spans_apart():
-    (merged,) = OrderPreservingCompressor(merge=True, max_gap=1)([SECOND, FIRST, THIRD])
+    (merged,) = OrderPreservingCompressor(merge=True)([SECOND, FIRST, THIRD])
 
     assert (
         merged.page_content == "The first part.\nAnd the second.\nFar away the third."
@@ -66,7 +66,8 @@ def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
     found = [Document("ab ", id=str(i), metadata=m) for i, m in enumerate(metadatas)]
 
     _, between, _ = OrderPreservingCompressor(
-        selection="expand",
+        selection="recall",
+        merge=False,
         token_budget=10,
         token_counter=len,
         documents={"a": "ab ab ab "},

@@ -319,20 +319,26 @@ def test_a_score_threshold_holds_while_a_budget_asks_for_more():
     assert numbers(retriever.invoke(QUERY)) == above
 
 
-@pytest.mark.parametrize(
-    ("options", "call"),
-    [({"k": 3}, {}), ({}, {"k": 3}), ({"search_kwargs": {"k": 3}}, {})],
-)
-def test_an_explicit_k_caps_what_a_budget_fetches(options, call):
+@pytest.mark.parametrize(("options", "call"), [({"k": 3}, {}), ({}, {"k": 3})])
+def test_an_explicit_k_caps_what_a_budget_fetches_without_a_warning(options, call):
     store = RecordingStore(book(40))
     retriever = OrderPreservingRetriever(
         vectorstore=store, token_budget=200, token_counter=words, **options
     )
 
-    with pytest.warns(UnfilledBudgetWarning, match="all 3 retrieved .*k.*3"):
-        result = retriever.invoke(QUERY, **call)
+    assert len(retriever.invoke(QUERY, **call)) == 3
+    assert store.asked == [{"k": 3}]
 
-    assert len(result) == 3
+
+def test_the_k_of_a_search_caps_what_a_budget_fetches():
+    store = RecordingStore(book(40))
+    retriever = OrderPreservingRetriever(
+        vectorstore=store, token_budget=200, token_counter=words, search_kwargs={"k": 3}
+    )
+
+    with pytest.warns(UnfilledBudgetWarning, match="all 3 retrieved .*k.*3"):
+        assert len(retriever.invoke(QUERY)) == 3
+
     assert store.asked == [{"k": 3}]
 
 

@@ -51,13 +51,11 @@ def retriever(**options):
     [
         ({}, [5, 9]),
         ({"selection": "budget"}, [5, 9]),
-        ({"selection": "top_k"}, [5, 9]),
-        ({"selection": "expand"}, [5, 6]),
-        ({"selection": "segments"}, [5, 9]),
+        ({"selection": "recall", "merge": False}, [5, 6]),
     ],
 )
 async def test_each_selection_keeps_its_own_choice(options, kept):
-    # "expand": chunk 6 is next to the best one. "segments": one takes at most half.
+    # "recall": chunk 6 is next to the best one.
     wrapped = retriever(token_budget=8, **options)
     assert numbers(wrapped.invoke(QUERY)) == kept
     assert numbers(await wrapped.ainvoke(QUERY)) == kept
@@ -75,7 +73,7 @@ def test_recall_merges_what_touches():
 
 
 def test_unmerged_whole_chunks_are_the_objects_that_were_retrieved():
-    found = retriever(token_budget=8, selection="expand").invoke(QUERY)
+    found = retriever(token_budget=8, selection="recall", merge=False).invoke(QUERY)
     assert told(found[:1]) == told(FOUND[:1])
     assert told(found[1:2]) == told(FOUND[2:3])
 
@@ -86,7 +84,7 @@ def test_slices_have_their_own_place_and_id():
     )
     inner = chunk(0)
     found = OrderPreservingCompressor(
-        selection="expand", token_budget=99, token_counter=words
+        selection="recall", merge=False, token_budget=99, token_counter=words
     )
     first, second = found.compress_documents([whole, inner], QUERY)
     assert told([first]) == told([inner])
@@ -120,9 +118,6 @@ def test_what_was_chosen_is_chosen_again():
     ("options", "asked"),
     [
         ({}, 16),
-        ({"selection": "top_k"}, None),
-        ({"selection": "segments"}, 400),
-        ({"selection": "expand"}, 1200),
         ({"selection": "recall"}, 1200),
         ({"selection": "recall", "k": 20}, 20),
         ({"selection": "recall", "search_kwargs": {"k": 30}}, 30),
@@ -135,7 +130,7 @@ async def test_a_store_is_asked_for_enough_to_choose_from(options, asked):
     )
     wrapped.invoke(QUERY)
     await wrapped.ainvoke(QUERY)
-    assert [call["k"] for call in store.asked] == [asked or 4] * 2
+    assert [call["k"] for call in store.asked] == [asked] * 2
 
 
 async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
@@ -152,13 +147,13 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     other = ListRetriever(documents=chunks[::-1])
     fusion = EnsembleRetriever(retrievers=[dense, other], weights=[0.5, 0.5])
     wrapped = OrderPreservingRetriever(
-        base_retriever=fusion, selection="recall", token_budget=100, max_gap=0
+        base_retriever=fusion, selection="recall", token_budget=100, merge=False
     )
     found = wrapped.invoke(QUERY)
     assert found == await wrapped.ainvoke(QUERY)
     spans = [(d.metadata["char_start"], d.metadata["char_end"]) for d in found]
     assert spans == sorted(spans)
-    assert all(end < start for (_, end), (start, _) in pairwise(spans))
+    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
     for document, (start, end) in zip(found, spans, strict=True):
         assert document.page_content == TEXT[start:end]
     counter = resolve_token_counter(None)
@@ -170,7 +165,7 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
 def test_unknown_names_are_errors(component):
     with pytest.raises(InvalidOptionError, match='selection="recall"'):
         component(preset="recall")
-    with pytest.raises(InvalidOptionError, match="'top_k' or 'budget'"):
+    with pytest.raises(InvalidOptionError, match="'budget' or 'recall'"):
         component(selection="segment")
 
 

@@ -71,7 +71,6 @@ def chain_with(**options: Any) -> SelfRouteChain:
         ({"order": "random"}, "order='random'"),
         ({"position_keys": 7}, "position_keys=7"),
         ({"document_key": 7}, "document_key=7"),
-        ({"max_gap": -1}, "max_gap=-1"),
         ({"document_order": ""}, "document_order=''"),
         ({"retriever_input": "all"}, "retriever_input"),
         (

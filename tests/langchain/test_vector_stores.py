@@ -24,12 +24,7 @@ from langchain_oprag import (
     document_source,
     index_documents,
 )
-from oprag.errors import (
-    InvalidOptionError,
-    MissingPositionError,
-    PositionWarning,
-    UnfilledBudgetWarning,
-)
+from oprag.errors import InvalidOptionError, MissingPositionError, PositionWarning
 from oprag.units import group_documents
 from tests.langchain.compat import (
     IS_1X,
@@ -415,18 +410,6 @@ def test_a_position_that_is_missing_is_an_error_or_warned_of_once():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         store.similarity_search_with_score(QUERY)
-
-
-def test_a_budget_that_stays_unfilled_is_warned_of_once():
-    store = OrderPreservingVectorStore(
-        RecordingStore(book(40)), k=3, token_budget=1_000, token_counter=words
-    )
-
-    with pytest.warns(UnfilledBudgetWarning, match="leave k=3 out"):
-        store.similarity_search(QUERY)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        store.similarity_search(QUERY)
 
 
 # Where it stands

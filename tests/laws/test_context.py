@@ -165,15 +165,13 @@ def test_a_smaller_budget_keeps_a_subset(retrieval, budget, more):
 @given(
     retrievals(min_pieces=1),
     st.sampled_from(["own", "langchain", "llamaindex"]),
-    st.integers(0, 12),
     st.booleans(),
 )
-def test_every_span_of_a_passage_equals_its_slice(retrieval, style, max_gap, filled):
+def test_every_span_of_a_passage_equals_its_slice(retrieval, style, filled):
     passages = order_context(
         retrieval.texts,
         retrieval.metadatas(style),
         merge=True,
-        max_gap=max_gap,
         documents=retrieval.sources if filled else None,
     )
 
@@ -186,11 +184,9 @@ def test_every_span_of_a_passage_equals_its_slice(retrieval, style, max_gap, fil
 
 
 @MANY
-@given(retrievals(min_pieces=1), st.integers(0, 12))
-def test_merging_loses_and_doubles_nothing(retrieval, max_gap):
-    passages = order_context(
-        retrieval.texts, retrieval.metadatas(), merge=True, max_gap=max_gap
-    )
+@given(retrievals(min_pieces=1))
+def test_merging_loses_and_doubles_nothing(retrieval):
+    passages = order_context(retrieval.texts, retrieval.metadatas(), merge=True)
 
     for name in retrieval.sources:
         wanted = {

@@ -18,7 +18,6 @@ from tests.parity.components import documents, nodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 MANY = settings(max_examples=cases(400), deadline=None)
-SLICING = ("segments", "expand", "recall")
 WAYS = ("langchain", "llamaindex")
 
 retrieved = st.tuples(
@@ -29,23 +28,22 @@ orders = {
     "document_order": st.sampled_from(["best_rank", "best_rank", "first_seen", "year"]),
 }
 selecting = st.fixed_dictionaries(
-    {"token_counter": st.just(len), "selection": st.sampled_from(["budget", "top_k"])},
+    {"token_counter": st.just(len)},
     optional=orders
     | {
         "top_n": st.integers(1, 8),
         "token_budget": st.integers(3, 80),
         "merge": st.booleans(),
-        "max_gap": st.sampled_from([0, 2]),
         "gap_mark": st.just("…"),
     },
 )
 slicing = st.fixed_dictionaries(
     {
         "token_counter": st.just(len),
-        "selection": st.sampled_from(SLICING),
+        "selection": st.just("recall"),
         "token_budget": st.integers(8, 80),
     },
-    optional=orders | {"merge": st.booleans(), "max_gap": st.sampled_from([0, 2])},
+    optional=orders | {"merge": st.booleans()},
 )
 
 
@@ -95,7 +93,8 @@ OVERLAPPING = Retrieval(
     (OVERLAPPING, "own"),
     {
         "token_counter": len,
-        "selection": "segments",
+        "selection": "recall",
+        "merge": False,
         "token_budget": 13,
         "order": "score",
     },
@@ -153,8 +152,8 @@ def test_text_chosen_by_position_has_the_rank_of_the_chunk_that_brought_it(
         piece = retrieval.pieces[metadata["rank"]]
         assert piece.document == metadata["doc_key"]
         # In it, or joined to it; text from the full text may be anywhere around it.
-        if not full or options["selection"] == "segments":
+        if not full:
             assert piece.start <= end
             assert start <= piece.end
-        if "merge" not in options and options["selection"] != "recall" and not full:
+        if options.get("merge") is False and not full:
             assert text in piece.text

@@ -90,10 +90,9 @@ async def test_what_the_words_name_is_found_and_put_in_order(index):
     [
         {"token_budget": 60},
         {"token_budget": 60, "selection": "recall"},
-        {"token_budget": 60, "selection": "segments"},
         {"token_budget": 60, "widen": "fill"},
         {"similarity_top_k": 2, "widen": 1, "merge": True},
-        {"similarity_top_k": 2, "selection": "top_k"},
+        {"similarity_top_k": 2},
         {},
     ],
     ids=str,

@@ -80,7 +80,8 @@ def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
 
     _, between, _ = order(
         found,
-        selection="expand",
+        selection="recall",
+        merge=False,
         token_budget=100,
         token_counter=len,
         documents={"a": "ab ab ab "},

@@ -326,7 +326,7 @@ class TestStores:
         assert {node.node.ref_doc_id for node in nodes} <= {None, "None"}
         assert {node.node.start_char_idx for node in nodes} == {None}
         assert numbers_of(ordered) == sorted(numbers_of(nodes))
-        (whole, *_) = order_scored(nodes, merge=True, max_gap=2_000)
+        (whole, *_) = order_scored(nodes, merge=True)
         assert whole.metadata["char_end"] > whole.metadata["char_start"]
 
     @pytest.mark.parametrize(

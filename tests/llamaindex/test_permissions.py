@@ -124,7 +124,7 @@ def test_a_filter_that_is_set_later_binds_the_next_question(index):
     retriever = index.as_retriever(similarity_top_k=20)
     engine = engine_over(retriever, index)
     ordering = OrderPreservingRetriever(
-        retriever, documents=index, merge=True, max_gap=1_000
+        retriever, documents=index, selection="recall", token_budget=1_000
     )
     retriever._filters = of("a")
     found = [each.to_dict() for each in ordering.retrieve("?")]

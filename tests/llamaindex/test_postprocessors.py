@@ -88,7 +88,6 @@ class TestOptions:
             {"order": "reverse"},
             {"document_order": ""},
             {"merge": 1},
-            {"max_gap": -1},
             {"position_keys": 3},
             {"document_key": []},
             {"rescore": ""},
@@ -235,23 +234,6 @@ class TestSelection:
 
         with pytest.warns(UnfilledBudgetWarning):
             assert told(postprocessor.postprocess_nodes(scored)) == told(scored)
-
-    def test_what_fills_a_gap_counts(self, lease):
-        """The two clauses have 22 words, and 39 with the two between them."""
-        nodes = {n.metadata["chunk_index"]: n for n in lease.docstore.docs.values()}
-        hits = [NodeWithScore(node=nodes[number]) for number in (4, 1)]
-        fill = {"merge": True, "max_gap": 500, "documents": {"lease.txt": TEXT}}
-
-        with pytest.warns(UnfilledBudgetWarning):
-            (whole,) = OrderPreservingPostprocessor(
-                **fill, token_budget=50, token_counter=words
-            ).postprocess_nodes(hits)
-        assert numbers_of([whole]) == [1, 2, 3, 4]
-        assert words(whole.text) > 30
-        (best,) = OrderPreservingPostprocessor(
-            **fill, token_budget=30, token_counter=words
-        ).postprocess_nodes(hits)
-        assert numbers_of([best]) == [4]
 
     def test_a_budget_below_the_best_node(self, hits):
         postprocessor = OrderPreservingPostprocessor(token_budget=5)

@@ -55,15 +55,10 @@ for _found in FOUND:
 
 @pytest.mark.parametrize(
     ("options", "kept"),
-    [
-        ({}, [5, 9]),
-        ({"selection": "top_k"}, [5, 9]),
-        ({"selection": "expand"}, [5, 6]),
-        ({"selection": "segments"}, [5, 9]),
-    ],
+    [({}, [5, 9]), ({"selection": "recall", "merge": False}, [5, 6])],
 )
 async def test_each_selection_keeps_its_own_choice(options, kept):
-    # Three words each; "expand": 6 is next to the best; "segments": at most half.
+    # Three words each; "recall": 6 is next to the best.
     postprocessor = OrderPreservingPostprocessor(
         token_budget=6, token_counter=words, **options
     )
@@ -85,7 +80,7 @@ def test_what_is_assigned_later_holds():
     postprocessor = OrderPreservingPostprocessor(
         selection="recall", token_budget=6, token_counter=words
     )
-    postprocessor.selection = "expand"
+    postprocessor.merge = False
     found = postprocessor.postprocess_nodes(FOUND)
     assert told(found) == told(FOUND[::2])
 
@@ -104,8 +99,6 @@ class Asked(VectorIndexRetriever):
     ("options", "asked"),
     [
         ({}, 16),
-        ({"selection": "top_k"}, 2),
-        ({"selection": "segments"}, 400),
         ({"selection": "recall"}, 1200),
         ({"selection": "recall", "similarity_top_k": 20}, 20),
     ],
@@ -194,7 +187,7 @@ def test_unknown_names_are_errors():
         OrderPreservingPostprocessor(preset="recall")
     with pytest.raises(InvalidOptionError, match='selection="recall"'):
         OrderPreservingRetriever(index().as_retriever(), preset="recall")
-    with pytest.raises(InvalidOptionError, match="'top_k' or 'budget'"):
+    with pytest.raises(InvalidOptionError, match="'budget' or 'recall'"):
         OrderPreservingPostprocessor(selection="segment")
 
 

@@ -434,14 +434,19 @@ def test_the_best_are_kept_behind_a_component_that_only_orders(first, second):
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
 @pytest.mark.parametrize("component", PLACED)
-@pytest.mark.parametrize("selection", ["budget", "segments", "expand", "recall"])
+@pytest.mark.parametrize("selection", ["budget", "recall"])
 def test_sorted_by_rank_results_stand_as_retrieved(component, selection):
     # As docs/evidence.md says of measures that look at the place in the list.
     texts = [text for text, _ in FOUND]
     metadatas = [{"source": "a", "start_index": start} for _, start in FOUND]
 
     found = COMPONENTS[component](
-        texts, metadatas, selection=selection, token_budget=99, token_counter=len
+        texts,
+        metadatas,
+        selection=selection,
+        merge=False,
+        token_budget=99,
+        token_counter=len,
     )
 
     ranked = sorted(zip(_ranks(found), found.texts, strict=True))

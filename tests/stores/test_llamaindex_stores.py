@@ -92,7 +92,7 @@ def limit(filled: Filled) -> int:
 def test_merged_passages_are_slices_of_their_documents(filled):
     texts = {document.name: document.pages for document in filled.documents}
 
-    for passage in filled.retrieve(2_000, merge=True, max_gap=0):
+    for passage in filled.retrieve(2_000, merge=True):
         metadata = passage.node.metadata
         page = texts[metadata.get("doc_uri")][metadata.get("part_index", 0)]
         start, end = metadata["char_start"], metadata["char_end"]

@@ -25,7 +25,11 @@ TENANTS = Tenants("abaab")
 HIDDEN = sorted(TENANTS.words_of("b"))
 """Words of the other tenant."""
 REPLIES = ("unanswerable", "An answer.")
-JOINED: dict[str, Any] = {"merge": True, "max_gap": 1_000, "token_counter": words}
+JOINED: dict[str, Any] = {
+    "selection": "recall",
+    "token_budget": 1_000,
+    "token_counter": words,
+}
 ROUTED: dict[str, Any] = {"max_context_tokens": 100_000, "token_counter": words}
 
 

@@ -21,5 +21,5 @@ def refused(texts: list[str]) -> None:
     order_context(texts, preset="recall")  # type: ignore[call-arg]
     order_context(texts, selection="best")  # type: ignore[arg-type]
     order_context(texts, token_budget="8000")  # type: ignore[arg-type]
-    order_context(texts, merge=None)  # type: ignore[arg-type]
+    order_context(texts, merge="yes")  # type: ignore[arg-type]
     order_context(texts, seen=3)  # type: ignore[arg-type]

@@ -24,8 +24,7 @@ export default {
         <label><span>Selection</span>
           <select v-model="set.selection" @change="tell">
             <option value="budget">the best that fit</option>
-            <option value="segments">segments</option>
-            <option value="expand">expanded</option>
+            <option value="recall">recall</option>
           </select></label>
         <label><span>Widening</span>
           <select v-model="set.widen" @change="tell">

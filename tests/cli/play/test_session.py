@@ -63,8 +63,8 @@ OPTIONS = [
     ({"merge": False}, ["--no-merge"]),
     ({"widen": 1, "k": 1}, ["--widen", "1", "--k", "1"]),
     ({"widen": "fill"}, ["--widen", "fill"]),
-    ({"selection": Selected.SEGMENTS}, ["--selection", "segments"]),
-    ({"selection": Selected.EXPAND, "k": 3}, ["--selection", "expand", "--k", "3"]),
+    ({"selection": Selected.RECALL}, ["--selection", "recall"]),
+    ({"selection": Selected.RECALL, "k": 3}, ["--selection", "recall", "--k", "3"]),
 ]
 
 

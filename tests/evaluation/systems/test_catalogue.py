@@ -14,7 +14,7 @@ from tests.evaluation.small import Replies, bench_of, set_of_four
 
 NAMES = {
     *("vanilla-rag", "op-rag", "dos-rag", "full-document", "self-route", "longrag"),
-    *("raptor", "readagent", "segments", "recall", "recommended", "closed-book"),
+    *("raptor", "readagent", "recall", "recommended", "closed-book"),
     *("langchain-default", "llamaindex-default"),
     *("order-document", "order-score", "order-reverse", "order-shuffled"),
     "order-edges",

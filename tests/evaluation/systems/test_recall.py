@@ -1,4 +1,4 @@
-"""Segments and `recall` read what the core's own selections choose."""
+"""`recall` reads what the core's own selection chooses."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from oprag.evaluation.splittings import Splitting
 from tests.evaluation.small import HARBOUR, Replies, bench_of
 
 
-@pytest.mark.parametrize(
-    ("name", "options"),
-    [("segments", {"selection": "segments", "merge": True}), ("recall", {})],
-)
 @pytest.mark.parametrize("budget", [40, 80])
-def test_the_context_is_what_order_context_gives(name, options, budget):
+def test_the_context_is_what_order_context_gives(budget):
     model = Replies()
     bench = bench_of(model)
     question = bench.dataset.questions[1]
-    system = make_system(f"{name}:unit=words,size=10")
+    system = make_system("recall:unit=words,size=10")
     attempt = asyncio.run(system.attempt(question, budget, bench))
 
     ranked = bench.ranked(question, Splitting("words", 10))
@@ -31,7 +27,7 @@ def test_the_context_is_what_order_context_gives(name, options, budget):
         token_budget=budget,
         token_counter=lambda text: len(text.split()),
         documents={"harbour": HARBOUR},
-        **(options or {"selection": "recall"}),
+        selection="recall",
     )
     expected = "\n\n".join(passage.text for passage in passages)
     assert model.calls[0].facts["context"] == expected
@@ -43,7 +39,7 @@ def test_the_context_is_what_order_context_gives(name, options, budget):
 def test_touching_text_is_joined():
     model = Replies()
     bench = bench_of(model)
-    system = make_system("segments:unit=words,size=5")
+    system = make_system("recall:unit=words,size=5")
     attempt = asyncio.run(system.attempt(bench.dataset.questions[1], 60, bench))
 
     ends = {piece.end for piece in attempt.pieces}
