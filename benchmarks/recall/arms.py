@@ -12,9 +12,9 @@ from benchmarks.recall.books import Book
 from benchmarks.recall.measuring import Kept
 from benchmarks.recall.rankings import Ranked, fused, rank_chunks
 from oprag.chunk import Hit, Passage
-from oprag.context import ContextOptions, Widening, arrange, candidates_for
+from oprag.context import ContextOptions, Widening, arrange, candidates_for, render
 from oprag.context.assembly import prepared_chunks
-from oprag.context.budgeting import BudgetFiller, ContextCounter
+from oprag.context.budgeting import BudgetFiller
 from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
@@ -166,7 +166,10 @@ def measure(
     keys = [chunk_key(hit.metadata) for hit in hits]
     chunks = [StoredChunk(hit.text, hit.metadata) for hit in hits]
     stored = {k: chunk for k, chunk in zip(keys, chunks, strict=True) if k}
-    count = ContextCounter(counter, separator=options.separator).count
+
+    def count(passages: Sequence[Passage]) -> int:
+        return counter(render(passages, separator=options.separator))
+
     rows = []
     for number, question in enumerate(book.questions):
         order = fused(ranked, number, arm.retrievers, depth)[: arm.found]

@@ -1,9 +1,8 @@
 """Chosen text within a token budget, counted as it is sent.
 
 With `selection="recall"` text is chosen by rank and position, with `"budget"` in rank
-order; either way it is taken while it fits. Counting
-a long context again takes longer than everything else, so the counts of its parts are
-added where that is exact, and only what stands around each joint is counted.
+order; either way it is taken while the sum of its counts fits. What comes of it is
+counted once, and the worst is dropped until it fits.
 """
 
 from __future__ import annotations
@@ -12,31 +11,25 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Passage
 from oprag.context.merging import merge_neighbours
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import cited_text, gap_between, marked_texts, render
+from oprag.context.rendering import cited_text, marked_texts
 from oprag.context.results import single_passage
 from oprag.context.selection import LONG_TOKEN, counted, fill_budget, too_small
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
 from oprag.ordering import document_order, rank_order
 from oprag.positions import as_number
-from oprag.tokens import (
-    NamedTokenCounter,
-    added_by_joining,
-    joint_counter,
-    resolve_token_counter,
-)
+from oprag.tokens import resolve_token_counter
 
 _UNUSED = 0.03
 """Share of a budget that may be left over before chunks are cut."""
 _CUT = 16
 """How many of the next chunks are looked at for sentences that fit."""
 
-_Cost = Callable[[Chunk], int]
 SentText: TypeAlias = Callable[[Chunk, str], str]
 """The text that the application sends for a chunk: given a passage's first chunk
 and the passage's text, that text with whatever the framework puts around it."""
@@ -107,25 +100,14 @@ class BudgetFiller:
     def __init__(
         self, options: ContextOptions, sent_text: SentText | None = None
     ) -> None:
-        counter = resolve_token_counter(options.token_counter)
+        self._options = options
+        self._sent_text = sent_text
+        self._counter = resolve_token_counter(options.token_counter)
         joint = options.separator
         if options.gap_mark is not None:
             joint += options.gap_mark + options.separator
-        self._options = options
+        self._join_cost = self._counter(joint)
         self._last: tuple[Sequence[Chunk], Finished] | None = None
-        self._last_needed: tuple[Sequence[Chunk], int] | None = None
-        self._join_cost = joint_counter(counter, joint).tokens
-        self._cost = _cost_function(counter, sent_text)
-        self._counter = counter
-        # What a framework sends by itself, and what rendering writes: both have to
-        # fit. The latter is counted as it is, whatever counts are stored.
-        self._rendered = options.citations or options.gap_mark is not None
-        self._count = ContextCounter(
-            counter,
-            separator=options.separator,
-            gap_mark=options.gap_mark,
-            sent_text=sent_text,
-        )
 
     def listed(
         self, chunks: Sequence[Chunk], budget: int, hits: float = math.inf
@@ -175,10 +157,12 @@ class BudgetFiller:
             listed,
             budget,
             cost=self._cost,
-            reserve=self._cited if self._options.citations else None,
+            reserve=self._beside,
             join_cost=self._join_cost,
         )
-        kept = self._shrunk(kept, budget)
+        kept = self._fitting(kept, budget)
+        if kept and (needed := self._needed(kept)) > budget:
+            raise too_small(budget, needed)
         by_position = self._options.selection == "recall"
         if by_position or (self._options.merges and self._options.citations):
             rest = listed[len(kept) :]
@@ -188,46 +172,62 @@ class BudgetFiller:
         return kept
 
     def finished(self, chunks: Sequence[Chunk]) -> Finished:
-        """Do the same as `finish`; what was counted last is not made again."""
+        """Do the same as `finish`; the last result is not made again."""
         if self._last is None or self._last[0] is not chunks:
             self._last = chunks, finish(chunks, self._options)
         return self._last[1]
 
-    def _needed(self, chunks: Sequence[Chunk]) -> int:
-        if self._last_needed is None or self._last_needed[0] is not chunks:
-            self._last_needed = chunks, self._tokens_of(chunks)
-        return self._last_needed[1]
+    def _cost(self, chunk: Chunk) -> int:
+        """Tokens of a chunk as it is sent: its stored count where that is of it."""
+        metadata, name = chunk.metadata, self._counter.name
+        sent = self._sent(chunk)
+        known = name and chunk.exact and metadata.get(TOKEN_COUNTER) == name
+        stored = as_number(metadata.get(TOKEN_COUNT)) if known else None
+        if stored is None or sent != chunk.text:
+            return self._counter(sent)
+        return stored
 
-    def _tokens_of(self, chunks: Sequence[Chunk]) -> int:
-        ordered, joined = self.finished(chunks)
-        if joined is None:
-            return self._count.count_apart(ordered)
-        needed = self._count.count(joined)
-        if not self._rendered:
-            return needed
-        options = self._options
-        text = render(
-            joined,
-            separator=options.separator,
-            gap_mark=options.gap_mark,
-            citations=options.citations,
-        )
-        return max(needed, self._counter(text))
+    def _sent(self, chunk: Chunk) -> str:
+        text = chunk.text
+        return text if self._sent_text is None else self._sent_text(chunk, text)
 
-    def _cited(self, chunk: Chunk) -> int:
+    def _beside(self, chunk: Chunk) -> int:
         """Tokens of a chunk's number and place, as far as one chunk can tell."""
+        if not self._options.citations:
+            return 0
         alone = single_passage(chunk._replace(text=""))
         return self._counter(cited_text(chunk.rank + 1, alone))
 
-    def _shrunk(self, kept: list[Chunk], budget: int) -> list[Chunk]:
-        """Leave out the worst until the finished context fits.
+    def _needed(self, chunks: Sequence[Chunk]) -> int:
+        """Tokens of chosen chunks, in order and joined, as they are sent.
 
-        Joined, the parts may take a few tokens more than apart.
+        What a framework sends by itself and what rendering writes have both to fit.
         """
-        while (needed := self._needed(kept)) > budget:
-            if len(kept) == 1:
-                raise too_small(budget, needed)
-            kept = kept[:-1]
+        options, made = self._options, self.finished(chunks)
+        firsts, texts = made.ordered, [chunk.text for chunk in made.ordered]
+        needed = 0
+        if made.joined is not None:
+            mark, separator = options.gap_mark, options.separator
+            firsts = [passage.chunks[0] for passage in made.joined]
+            texts = marked_texts(made.joined, gap_mark=mark, separator=separator)
+            written = marked_texts(
+                made.joined,
+                gap_mark=mark,
+                separator=separator,
+                citations=options.citations,
+            )
+            needed = self._counter(separator.join(written))
+        if self._sent_text is not None:
+            texts = list(map(self._sent_text, firsts, texts))
+        return max(needed, self._counter(options.separator.join(texts)))
+
+    def _fitting(self, kept: list[Chunk], budget: int, least: int = 1) -> list[Chunk]:
+        """Leave out the worst until the finished context fits, or `least` are left."""
+        while (excess := self._needed(kept) - budget) > 0 and len(kept) > least:
+            while excess > 0 and len(kept) > least:
+                *kept, worst = kept
+                excess -= self._join_cost + self._beside(worst)
+                excess -= self._counter(self._sent(worst))
         return kept
 
     def _topped_up(
@@ -238,23 +238,19 @@ class BudgetFiller:
         Returns:
             What is kept now, and the rest.
         """
-        room = budget - self._needed(kept)
-        while rest and room > 0:
-            more: list[Chunk] = []
+        while rest:
+            room = budget - self._needed(kept)
+            larger = [*kept]
             for chunk in rest:
                 tokens = self._cost(chunk)
                 room -= tokens
                 if room < 0:
                     break
-                more.append(counted(chunk, tokens))
-            larger = [*kept, *more]
-            while more and self._needed(larger) > budget:
-                more = more[: len(more) // 2]
-                larger = [*kept, *more]
-            if not more:
+                larger.append(counted(chunk, tokens))
+            larger = self._fitting(larger, budget, len(kept))
+            if len(larger) == len(kept):
                 break
-            kept, rest = larger, rest[len(more) :]
-            room = budget - self._needed(kept)
+            kept, rest = larger, rest[len(larger) - len(kept) :]
         return kept, rest
 
     def _with_parts(
@@ -268,152 +264,15 @@ class BudgetFiller:
             if room <= _UNUSED * budget:
                 break
             parts = Parts(chunk, kept)
-            fitting = bisect_right(
+            while fitting := bisect_right(
                 range(len(parts)), room, key=lambda n: self._cost(parts[n])
-            )
-            for number in reversed(range(fitting)):
-                more = [*kept, counted(parts[number], self._cost(parts[number]))]
-                if self._needed(more) <= budget:
+            ):
+                part = parts[fitting - 1]
+                tokens = self._cost(part)
+                more = [*kept, counted(part, tokens)]
+                excess = self._needed(more) - budget
+                if excess <= 0:
                     kept = more
                     break
+                room = tokens - excess
         return kept
-
-
-def _cost_function(counter: NamedTokenCounter, sent_text: SentText | None) -> _Cost:
-    """Tokens of a chunk as it is sent, from its stored count where it can be."""
-    headers: dict[str, int] = {}
-    joined = joint_counter(counter, "")
-
-    def cost(chunk: Chunk) -> int:
-        text, metadata = chunk.text, chunk.metadata
-        sent = text if sent_text is None else sent_text(chunk, text)
-        stored = None
-        if counter.name and metadata.get(TOKEN_COUNTER) == counter.name:
-            stored = as_number(metadata.get(TOKEN_COUNT))
-        if stored is None or not chunk.exact:
-            return counter(sent)
-        if sent == text:
-            return stored
-        # LlamaIndex strips the text that it puts behind a header.
-        if not sent.endswith(text):
-            return counter(sent)
-        header = sent.removesuffix(text)
-        known = counter.additive_at or counter.subadditive
-        if not known or not header[-1].isspace():
-            return counter(sent)
-        if header not in headers:
-            headers[header] = counter(header)
-        return headers[header] + stored + joined(header, text)
-
-    return cost
-
-
-class ContextCounter:
-    """Counts the tokens of passages as they are sent.
-
-    Args:
-        counter: The token counter.
-        separator: What is put between the texts.
-        gap_mark: What is put between passages of one document with a gap.
-        sent_text: What is sent for a passage, if not just its text.
-    """
-
-    def __init__(
-        self,
-        counter: NamedTokenCounter,
-        *,
-        separator: str,
-        gap_mark: str | None = None,
-        sent_text: SentText | None = None,
-    ) -> None:
-        self._counter = counter
-        self._separator = separator
-        self._gap_mark = gap_mark
-        self._sent_text = sent_text
-        known = counter.additive_at or counter.subadditive
-        # What a framework puts around a text stands before the mark, not behind it.
-        self._known = bool(known) and (gap_mark is None or sent_text is None)
-        self._joint = joint_counter(counter, separator)
-        marked = separator if gap_mark is None else separator + gap_mark + separator
-        self._marked = joint_counter(counter, marked)
-        self._glued = joint_counter(counter, "")
-        # While a budget is being filled, most passages are counted again as they were.
-        self._counted: dict[str, int] = {}
-
-    def count(self, passages: Sequence[Passage]) -> int:
-        """Count the tokens of passages, whose chunks have their `token_count` as sent.
-
-        Returns:
-            Exactly as many as there are, or, for a counter that is `subadditive`, at
-            least as many.
-        """
-        if not self._known:
-            return self._counted_whole(passages)
-        texts = [passage.text for passage in passages]
-        if self._sent_text is not None:
-            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
-        total = sum(map(self._tokens, passages, texts))
-        if self._gap_mark is None:
-            return total + self._joint.between(texts)
-        following = texts[1:]
-        gaps = [gap_between(a, b) for a, b in pairwise(passages)]
-        joints = [self._marked if gap else self._joint for gap in gaps]
-        known = [
-            marked if gap else joined
-            for gap, marked, joined in zip(
-                gaps,
-                self._marked.known(texts, following),
-                self._joint.known(texts, following),
-                strict=True,
-            )
-        ]
-        return total + added_by_joining(texts, joints, known)
-
-    def count_apart(self, chunks: Sequence[Chunk]) -> int:
-        """Do the same as `count` for chunks that are sent each by itself, unmarked."""
-        texts = [chunk.text for chunk in chunks]
-        if self._sent_text is not None:
-            texts = list(map(self._sent_text, chunks, texts))
-        if not self._known:
-            return self._counter(self._separator.join(texts))
-        total = sum([chunk.token_count or 0 for chunk in chunks])
-        return total + self._joint.between(texts)
-
-    def _counted_whole(self, passages: Sequence[Passage]) -> int:
-        texts = marked_texts(
-            passages, gap_mark=self._gap_mark, separator=self._separator
-        )
-        if self._sent_text is not None:
-            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
-        return self._counter(self._separator.join(texts))
-
-    def _tokens(self, passage: Passage, text: str) -> int:
-        chunks = passage.chunks
-        if len(chunks) == 1 and chunks[0].token_count is not None:
-            return chunks[0].token_count
-        if text not in self._counted:
-            tokens = self._summed(passage)
-            self._counted[text] = self._counter(text) if tokens is None else tokens
-        return self._counted[text]
-
-    def _summed(self, passage: Passage) -> int | None:
-        """Tokens of a passage from those of its chunks, where these just touch."""
-        chunks = passage.chunks
-        counts = [chunk.token_count for chunk in chunks]
-        if (
-            self._sent_text is not None  # then the counts hold what is put around
-            or self._counter.additive_at is None
-            or not passage.exact
-            or any(not _touch(before, after) for before, after in pairwise(chunks))
-        ):
-            return None
-        texts = [chunk.text for chunk in chunks]
-        known = [count for count in counts if count is not None]
-        glued = self._glued.between(texts)
-        return sum(known) + glued if len(known) == len(counts) else None
-
-
-def _touch(before: Chunk, after: Chunk) -> bool:
-    if before.span is None or after.span is None:
-        return False
-    return before.span[1] == after.span[0]

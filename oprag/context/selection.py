@@ -46,7 +46,7 @@ def fill_budget(
     token_budget: int,
     *,
     cost: Callable[[Chunk], int],
-    reserve: Callable[[Chunk], int] | None = None,
+    reserve: Callable[[Chunk], int] = lambda _: 0,
     join_cost: int = 0,
 ) -> list[Chunk]:
     """Take chunks in the given order while they fit the budget.
@@ -56,7 +56,7 @@ def fill_budget(
         token_budget: Tokens that the chosen chunks may take together.
         cost: Tokens of one chunk as it is sent. Called in order, up to the first
             chunk that does not fit.
-        reserve: Tokens to leave room for besides, of one chunk; None for none.
+        reserve: Tokens to leave room for besides, of one chunk.
         join_cost: Tokens of the separator, for every chunk but the first.
 
     Returns:
@@ -76,7 +76,7 @@ def fill_budget(
     used = 0
     for chunk in chunks:
         tokens = cost(chunk)
-        room = tokens if reserve is None else tokens + reserve(chunk)
+        room = tokens + reserve(chunk)
         needed = used + room + (join_cost if kept else 0)
         if needed > token_budget:
             if not kept:

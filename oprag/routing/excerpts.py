@@ -22,7 +22,7 @@ _PIECES_PER_ROOM = 64
 """Less than one piece of the room is left empty: a sixty-fourth of it or less."""
 _WORD_END = re.compile(r"\s+")
 _LONGEST_WORD = 40
-_cuts: Kept[list[tuple[int, int, int]]] = Kept(32)
+_cuts: Kept[list[tuple[int, int, int]]] = Kept()
 """The small pieces of documents, which are the same for every question."""
 
 
@@ -173,7 +173,7 @@ def _rest(
         for piece in _cuts.get(
             document.text,
             (size, counter),
-            partial(_small_pieces, document.text, size, counter),
+            partial(_small_pieces, size=size, counter=counter),
         )
     ]
     too_long = found[len(kept) :]

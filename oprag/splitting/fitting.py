@@ -48,7 +48,7 @@ def longest_prefix(
             start,
             end,
             guess or _CHARACTERS_PER_TOKEN * chunk_size,
-            lambda place: counter(text[start:place]) <= chunk_size,
+            lambda place: counter.count(text[start:place]) <= chunk_size,
         )
     return reached if reached > start else _next_boundary(text, start, end)
 
@@ -69,7 +69,7 @@ def _by_tokens(
     for token in range(chunk_size, 0, -1):
         place = start + ahead.starts([token])[0].position
         place = boundary_at_or_before(text, place, start)
-        if place == start or counter(text[start:place]) <= chunk_size:
+        if place == start or counter.count(text[start:place]) <= chunk_size:
             return place
     return start
 

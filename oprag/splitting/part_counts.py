@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from oprag.tokens import SPACE_JOINT, NamedTokenCounter, last_joint, tokens_before
+from oprag.splitting.joints import SPACE_JOINT, last_joint
+from oprag.tokens import NamedTokenCounter, joints_of, tokens_before
 
 _SPACE_JOINTS = frozenset(chr(code) + " " for code in range(ord("!"), ord("~") + 1))
 _KEPT_COUNTS = 10_000  # of single words and blanks, which come again and again
@@ -15,7 +16,7 @@ _KEPT_COUNTS = 10_000  # of single words and blanks, which come again and again
 class PartCounts:
     """What each part of a text, between given places, counts alone.
 
-    A counter with `additive_at_spaces` sees the text once: the count of a part is
+    A counter with joints sees the text once: the count of a part is
     a sum, corrected at its two ends, where it may begin or end inside a token. Other
     counters, and parts whose ends depend on the text around them, count each time.
 
@@ -35,9 +36,10 @@ class PartCounts:
         # None where a place cannot be told apart from the text around it.
         self._ends: list[int | None] = [None] * len(places)
         self._joints: dict[int, int] = {}
-        self._count_word = lru_cache(_KEPT_COUNTS)(counter)
-        if counter.additive_at is not None:
-            self._measure(counter.additive_at)
+        self._count_word = lru_cache(_KEPT_COUNTS)(counter.count)
+        joints = joints_of(counter)
+        if joints is not None:
+            self._measure(joints)
 
     def reach(self, first: int, limit: int) -> tuple[int, int]:
         """Take parts in order while together they count at most so many tokens.
@@ -56,7 +58,7 @@ class PartCounts:
             end = self._ends[last]
             if begin is None or end is None:
                 start, stop = self._places[first], self._places[last]
-                tokens = self._counter(self._text[start:stop])
+                tokens = self._counter.count(self._text[start:stop])
             else:
                 tokens = end - begin
             if tokens > limit:

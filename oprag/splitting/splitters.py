@@ -157,7 +157,7 @@ def _counted_windows(
         guess = reached - start
         if reached > end:
             end = reached
-            yield TextChunk(start, end, counter(text[start:end]))
+            yield TextChunk(start, end, counter.count(text[start:end]))
         if chunk_overlap:
             start = longest_prefix(
                 text,
@@ -223,8 +223,8 @@ def _piece(
         cuts = [end for end in ends if end > start]
         for cut in reversed(cuts):
             if boundary_at_or_before(text, cut, start) == cut:
-                tokens = counter(text[start:cut])
+                tokens = counter.count(text[start:cut])
                 # A shorter text may count more, where it ends with bare white space.
                 if tokens <= chunk_size:
                     return TextChunk(start, cut, tokens)
-    return TextChunk(start, reach, counter(text[start:reach]))
+    return TextChunk(start, reach, counter.count(text[start:reach]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,12 +11,12 @@ from oprag.splitting.fitting import (
     boundary_at_or_before,
     longest_prefix,
 )
+from oprag.splitting.joints import SPACE_JOINT, last_joint
 from oprag.tokens import (
-    SPACE_JOINT,
     NamedTokenCounter,
     TokenizedText,
     TokenStart,
-    last_joint,
+    joints_of,
     tokenize,
 )
 
@@ -72,7 +73,10 @@ def token_windows(
     tokenized = tokenize(text, counter.tokenizer)
     if not tokenized.n_tokens:
         return [TextChunk(0, len(text), 0)]
-    return _Windows(text, tokenized, counter, chunk_size, chunk_overlap).chunks()
+    joints = joints_of(counter)
+    return _Windows(
+        text, tokenized, counter, joints, chunk_size, chunk_overlap
+    ).chunks()
 
 
 class _Windows(NamedTuple):
@@ -86,6 +90,7 @@ class _Windows(NamedTuple):
     text: str
     tokenized: TokenizedText
     counter: NamedTokenCounter
+    joints: re.Pattern[str] | None
     size: int
     overlap: int
 
@@ -133,7 +138,7 @@ class _Windows(NamedTuple):
             inside = closing.token - opening.token
             return inside + opening.beginning + closing.ending
         # What is at one edge cannot be told apart from what is at the other.
-        return self.counter(self.text[opening.position : closing.position])
+        return self.counter.count(self.text[opening.position : closing.position])
 
     def _shortened(self, opening: _Cut, closing: _Cut, tokens: int) -> tuple[_Cut, int]:
         """Find an earlier end for a window that is too long, and count up to there."""
@@ -162,11 +167,11 @@ class _Windows(NamedTuple):
         if passed < len(after) and after[passed].position == place:
             passed += 1
         cut = _Cut(opening.token + passed, place, -1, len(text) + 1)
-        return cut, counter(text[start:place])
+        return cut, counter.count(text[start:place])
 
     def _cuts(self, tokens: Sequence[int], reached: int) -> dict[int, _Cut]:
         """Make the cuts before tokens, by token; positions never descend."""
-        text, joints = self.text, self.counter.additive_at
+        text, joints = self.text, self.joints
         cuts = {}
         for token, start in zip(tokens, self.tokenized.starts(tokens), strict=True):
             place, exact = start
@@ -185,7 +190,7 @@ class _Windows(NamedTuple):
 
     def _measured(self, token: int, place: int) -> _Cut:
         """Make a cut just before a token, and see what it does to counts."""
-        text, counter, steps = self.text, self.counter, self.tokenized.steps
+        text, count, steps = self.text, self.counter.count, self.tokenized.steps
         floor = max(place - _REACH, 0)
         left = last_joint(text, floor, place)
         found = SPACE_JOINT.search(text, place, place + _REACH)
@@ -197,8 +202,8 @@ class _Windows(NamedTuple):
             place,
             left,
             right,
-            counter(text[left:place]) - steps(token, place, left),
-            counter(text[place:right]) - steps(token, place, right),
+            count(text[left:place]) - steps(token, place, left),
+            count(text[place:right]) - steps(token, place, right),
         )
 
     def _next(self, opening: _Cut, closing: _Cut, ended: _Cut) -> _Cut:

@@ -6,33 +6,33 @@ from oprag.tokens.counters import (
     NamedTokenCounter,
     TokenCounter,
     TokenizerSpec,
-    added_by_joining,
     encodable,
-    joint_counter,
     load_counter,
     resolve_token_counter,
     splitting_counter,
 )
-from oprag.tokens.ends import SPACE_JOINT, last_joint
-from oprag.tokens.kept_counts import Kept
+from oprag.tokens.kept import Kept
 from oprag.tokens.long_work import in_thread_if_long
 
 if TYPE_CHECKING:
-    from oprag.tokens.offsets import TokenizedText, TokenStart, tokenize, tokens_before
+    from oprag.tokens.offsets import (
+        TokenizedText,
+        TokenStart,
+        joints_of,
+        tokenize,
+        tokens_before,
+    )
 
 __all__ = [
-    "SPACE_JOINT",
     "Kept",
     "NamedTokenCounter",
     "TokenCounter",
     "TokenStart",
     "TokenizedText",
     "TokenizerSpec",
-    "added_by_joining",
     "encodable",
     "in_thread_if_long",
-    "joint_counter",
-    "last_joint",
+    "joints_of",
     "load_counter",
     "resolve_token_counter",
     "splitting_counter",

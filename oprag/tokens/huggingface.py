@@ -103,7 +103,7 @@ def private_copy(tokenizer: Any, name: str) -> tokenizers.Tokenizer:
 
 
 def joints_at_white_space(tokenizer: tokenizers.Tokenizer) -> re.Pattern[str] | None:
-    """Return where counts add up, or None: see `NamedTokenCounter.additive_at`.
+    """Return where counts add up, or None: see `oprag.tokens.joints_of`.
 
     Known of WordPiece with BERT's own normaliser and splitter, if no added token
     holds white space: there both sides of white space are tokenised apart.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from oprag.errors import MissingDependencyError
 from oprag.optional import require
-from oprag.tokens.counters import NamedTokenCounter, encodable
+from oprag.tokens.counters import NamedTokenCounter, counts_by_tokenizer, encodable
 from oprag.tokens.huggingface import joints_at_white_space
-from oprag.tokens.tiktoken_files import is_encoding
+from oprag.tokens.tiktoken_files import is_encoding, joints_of_encoding
 
 if TYPE_CHECKING:
     import tiktoken
@@ -260,6 +260,22 @@ def _numpy_pays(text: str, encoding: tiktoken.Encoding) -> bool:
     return True
 
 
+def joints_of(counter: NamedTokenCounter) -> re.Pattern[str] | None:
+    """Return where the counts of a counter add up, if that is known.
+
+    Returns:
+        A pattern of two characters: `count(a + b) == count(a) + count(b)` wherever it
+        matches the last of `a` and the first of `b`. A space after a printable ASCII
+        character always is such a place. Known of the encodings that tiktoken defines
+        and of BERT's kind of WordPiece.
+    """
+    if not counts_by_tokenizer(counter):
+        return None
+    if is_encoding(counter.tokenizer):
+        return joints_of_encoding(counter.tokenizer)
+    return joints_at_white_space(counter.tokenizer)
+
+
 def tokens_before(
     text: str, places: Sequence[int], counter: NamedTokenCounter
 ) -> list[int]:
@@ -274,7 +290,7 @@ def tokens_before(
         tokenized = TiktokenArray(encodable(text), counter.tokenizer)
         return tokenized.tokens_before(places)
     parts = zip([0, *places[:-1]], places, strict=True)
-    return list(accumulate(counter(text[start:end]) for start, end in parts))
+    return list(accumulate(counter.count(text[start:end]) for start, end in parts))
 
 
 @lru_cache(maxsize=4)

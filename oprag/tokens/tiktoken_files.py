@@ -124,8 +124,8 @@ def encoding_name(name: str) -> str | None:
         return None
 
 
-def joints_of(encoding: tiktoken.Encoding) -> re.Pattern[str] | None:
-    """Return where the counts of an encoding add up: `NamedTokenCounter.additive_at`.
+def joints_of_encoding(encoding: tiktoken.Encoding) -> re.Pattern[str] | None:
+    """Return where counts add up, or None: see `oprag.tokens.joints_of`.
 
     An encoding cuts the text into pieces by a pattern and never merges across
     them. The pattern is matched from left to right and never looks back. So counts

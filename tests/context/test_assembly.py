@@ -120,28 +120,28 @@ def test_errors_survive_pickling_with_their_facts():
     assert str(again) == str(caught.value)
 
 
-def test_stored_token_counts_are_trusted_only_under_the_same_name():
+def test_stored_token_counts_are_added_only_under_the_same_name():
     def kept(stored_by):
         metadatas = [
             {
                 "doc_key": "k",
                 "char_start": start,
                 "char_end": start + 4,
-                "token_count": 1,
+                "token_count": 4,
                 "token_counter": stored_by,
             }
             for start in (0, 10, 20)
         ]
         return len(
             order_context(
-                ["漢字漢字"] * 3, metadatas, token_budget=5, token_counter="approximate"
+                ["漢字漢字"] * 3, metadatas, token_budget=8, token_counter="approximate"
             )
         )
 
-    # Counted: 12 bytes / 4 = 3 tokens, and 1 for the separator: only one fits.
-    # Trusted: 1 + (1 + 1) + (1 + 1) = 5: all three fit.
-    assert kept("approximate") == 3
-    assert kept("cl100k_base") == 1
+    # Counted: 12 bytes / 4 = 3 tokens, and 1 for the separator: two fit.
+    # As stored: 4 + (1 + 4) = 9: only one fits.
+    assert kept("approximate") == 1
+    assert kept("cl100k_base") == 2
 
 
 def test_a_stored_count_of_text_that_was_replaced_is_not_trusted():
@@ -149,7 +149,7 @@ def test_a_stored_count_of_text_that_was_replaced_is_not_trusted():
         "doc_key": "k",
         "char_start": 0,
         "char_end": 4,
-        "token_count": 1,
+        "token_count": 4,
         "token_counter": "approximate",
     }
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import re
 import threading
 
 import pytest
@@ -12,7 +11,6 @@ from llama_index.core.schema import NodeWithScore, TextNode
 
 import langchain_oprag
 import llamaindex_oprag
-from oprag.tokens import NamedTokenCounter
 from tests.heartbeats import Retrieved
 from tests.langchain.corpus import ListRetriever
 from tests.llamaindex.recording import RecordingLLM
@@ -121,19 +119,6 @@ async def spied(make, counter, spy, options, *, awaited):
 
 
 SEEDS = iter(range(1_000))
-
-
-@pytest.mark.parametrize("awaited", [False, True])
-@pytest.mark.parametrize(("make", "options"), CASES)
-async def test_only_the_first_question_counts_the_document(make, options, awaited):
-    spy = Spy()
-    counter = NamedTokenCounter(spy, "words", additive_at=re.compile("[!-~] "))
-
-    first, *others = await spied(make, counter, spy, options, awaited=awaited)
-
-    assert sum(map(len, first)) >= 0.9 * LENGTH or not options
-    for counted in others:
-        assert sum(map(len, counted)) < 0.5 * LENGTH
 
 
 @pytest.mark.parametrize("awaited", [False, True])

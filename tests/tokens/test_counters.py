@@ -163,7 +163,7 @@ def test_of_a_bare_callable_nothing_is_assumed():
     count = resolve_token_counter(words)
 
     assert count("two words") == 2
-    assert (count.name, count.subadditive, count.tokenizer) == ("", False, None)
+    assert (count.name, count.tokenizer) == ("", None)
 
 
 @pytest.mark.parametrize("result", [["a", "b"], 1.5, -1, None, "2"])
@@ -291,5 +291,18 @@ def test_counters_made_from_objects_pickle_with_what_is_known_of_them():
         again = pickle.loads(pickle.dumps(made))  # noqa: S301 -- just made
 
         assert again("hello world") == made("hello world") == 2
-        for fact in ("name", "subadditive", "additive_at", "by_name"):
+        for fact in ("name", "by_name"):
             assert getattr(again, fact) == getattr(made, fact)
+
+
+def test_a_tokenizer_is_copied_once_and_again_when_tokens_were_added():
+    tokenizer = minilm()
+    count = resolve_token_counter(tokenizer)
+
+    assert resolve_token_counter(tokenizer) is count
+    before = count("oprag retrieves")
+    tokenizer.add_tokens(["oprag"])
+
+    again = resolve_token_counter(tokenizer)
+    assert again("oprag retrieves") < before
+    assert count("oprag retrieves") == before
