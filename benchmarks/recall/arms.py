@@ -13,8 +13,6 @@ from benchmarks.recall.measuring import Kept
 from benchmarks.recall.rankings import Ranked, fused, rank_chunks
 from oprag.chunk import Hit, Passage
 from oprag.context import ContextOptions, Widening, arrange, candidates_for, render
-from oprag.context.assembly import prepared_chunks
-from oprag.context.budgeting import BudgetFiller
 from oprag.documents import ChunkKey, StoredChunk, chunk_key
 from oprag.tokens import NamedTokenCounter, resolve_token_counter
 
@@ -189,18 +187,9 @@ def measure(
 
 
 def _read(hits: Sequence[Hit], options: ContextOptions) -> Iterator[Sequence[Passage]]:
-    """What each budget keeps: by the same steps as `oprag.context.arrange`."""
-    filler = BudgetFiller(options)
-    chunks = prepared_chunks(hits, options)
-    longest = max((len(chunk.text) for chunk in chunks), default=0)
-    anew = options.documents is not None
-    listed = filler.listed(chunks, BUDGETS[-1])
+    """What each budget keeps."""
     for budget in BUDGETS:
-        if anew or 3 * longest > budget:  # cut, or few of them fit
-            listed = filler.listed(chunks, budget)
-        elif 3 * longest > BUDGETS[0]:
-            listed = filler.listed(chunks, BUDGETS[-1])
-        yield filler.finished(filler.taken(listed, budget)).passages()
+        yield arrange(hits, replace(options, token_budget=budget)).passages()
 
 
 def _widened(
