@@ -53,12 +53,13 @@ from oprag.errors import (
     users_line,
     warn_user,
 )
+from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 _VALUES = itemgetter(*_SHARED)
-_CALLABLE = ("position_keys", "document_key", "token_counter")
+_CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 Model: TypeAlias = Annotated[Runnable[Any, Any], WithJsonSchema({})]
@@ -204,7 +205,7 @@ class SharedOptions(CheckedOptions):
     token_budget: int | None = option_field("token_budget")
     selection: Selection = option_field("selection")
     order: Order = option_field("order")
-    document_order: str = option_field("document_order")
+    document_order: DocumentOrder = option_field("document_order")
     merge: bool | None = option_field("merge")
     gap_mark: str | None = option_field("gap_mark")
     citations: bool = option_field("citations")

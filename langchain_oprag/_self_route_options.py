@@ -23,6 +23,7 @@ from langchain_oprag.documents import SourceLike
 from oprag.calls import WindowOverflow
 from oprag.context import DEFAULTS, ContextOptions, OnProblem, Order, ReadingKeywords
 from oprag.errors import InvalidOptionError, invalid_option, named
+from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.routing import (
     DEFAULT_RUNGS,
@@ -90,7 +91,7 @@ class SelfRouteOptions(CheckedOptions):
     )
 
     order: Order = _route_field("order")
-    document_order: str = option_field("document_order")
+    document_order: DocumentOrder = option_field("document_order")
     gap_mark: str | None = option_field("gap_mark")
     separator: str = option_field("separator")
     on_problem: OnProblem = option_field("on_problem")

@@ -42,6 +42,7 @@ from oprag.context import (
 from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
+from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import in_thread_if_long
 from oprag.units import (
@@ -97,8 +98,8 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             in it; or `"score"`. Inside a unit documents keep the order in which they
             were grouped.
         document_order: How units that are not parts of one document follow one
-            another: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
-            of the chunks.
+            another: `"best_rank"`, `"first_seen"`, or a function as in
+            `ContextOptions`, which is given the best chunk of each unit.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
             `oprag.context.ContextOptions`, and `on_problem`.
@@ -168,7 +169,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     documents: SourceLike = Field(repr=False)
     k: int = 4
     order: Order = "document"
-    document_order: str = "best_rank"
+    document_order: DocumentOrder = "best_rank"
     position_keys: PositionKeys | None = option_field("position_keys")
     document_key: DocumentKey | None = option_field("document_key")
     separator: str = "\n\n"

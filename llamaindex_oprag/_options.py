@@ -33,11 +33,12 @@ from oprag.context import (
 )
 from oprag.documents import SearchFilter
 from oprag.errors import CodeLine, UnfilledBudgetWarning, users_line, warn_user
+from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
 _VALUES = itemgetter(*DEFAULTS)
-_CALLABLE = ("position_keys", "document_key", "token_counter")
+_CALLABLE = ("position_keys", "document_key", "document_order", "token_counter")
 _JSON = tuple(n for n in DESCRIPTIONS if n not in {*_CALLABLE, "documents"})
 
 
@@ -65,7 +66,7 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     token_budget: int | None = option_field("token_budget")
     selection: Selection = option_field("selection")
     order: Order = option_field("order")
-    document_order: str = option_field("document_order")
+    document_order: DocumentOrder = option_field("document_order")
     merge: bool | None = option_field("merge")
     gap_mark: str | None = option_field("gap_mark")
     citations: bool = option_field("citations")

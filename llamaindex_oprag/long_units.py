@@ -95,8 +95,8 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
             it; or `"score"`. Inside a unit documents keep the order in which they
             were grouped.
         document_order: How units that are not parts of one document follow one
-            another: `"best_rank"`, `"first_seen"`, `"score_sum"`, or a metadata key
-            of the nodes.
+            another: `"best_rank"`, `"first_seen"`, or a function as in
+            `ContextOptions`, which is given the best chunk of each unit.
         separator: Put between the documents of a unit.
         **options: `position_keys` and `document_key` as in
             `oprag.context.ContextOptions`, and `on_problem`.

@@ -47,8 +47,8 @@ def order_context(
         metadatas: One mapping per text, with the document's identity and the
             position under any of the known keys, or under your own with
             `document_key=` and `position_keys=`.
-        scores: One per text, as reported; carried along and used only by
-            `document_order="score_sum"`. The order of `texts` is the relevance.
+        scores: One per text, as reported; carried along for your own use, such as a
+            function as `document_order=`. The order of `texts` is the relevance.
         top_n: Texts to keep, of the best; None for all.
         seen: What the reader has read already: passages of an earlier call, or
             `[document, part, start, end]` for each span (the document by its name or

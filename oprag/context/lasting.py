@@ -12,7 +12,7 @@ from operator import is_
 
 from oprag.chunk import Chunk
 from oprag.errors import InvalidOptionError
-from oprag.ordering import document_order, rank_order
+from oprag.ordering import DocumentOrder, document_order, rank_order
 
 _NO_CHANCE = 3
 """So many results that stand behind others of their document, all in reading order, do
@@ -58,7 +58,7 @@ def _ascending(ranks: Sequence[int]) -> bool:
 
 
 def with_lasting_ranks(
-    chunks: list[Chunk], ranks: Sequence[int], how: str
+    chunks: list[Chunk], ranks: Sequence[int], how: DocumentOrder
 ) -> list[Chunk]:
     """Put results of another component best first again, with the ranks they had.
 
@@ -85,7 +85,7 @@ def with_lasting_ranks(
     )
 
 
-def _reads_on(ranked: Sequence[Chunk], how: str) -> bool:
+def _reads_on(ranked: Sequence[Chunk], how: DocumentOrder) -> bool:
     """Whether chunks stand in reading order, with the documents in an order."""
     try:
         ordered = document_order(ranked, document_order=how)

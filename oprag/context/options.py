@@ -22,6 +22,7 @@ from oprag.documents import (
 )
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, invalid_option
 from oprag.metadata import RESULT_KEYS
+from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
 
@@ -46,7 +47,8 @@ class ContextOptions:
             `token_budget`. Chunks may come in part then.
         order: `"document"`, or `"score"` for the retriever's own order.
         document_order: How several documents follow one another: `"best_rank"`,
-            `"first_seen"`, `"score_sum"`, or a metadata key.
+            `"first_seen"`, or a function from the chunks of one document, best first,
+            to a sort key.
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them. None for what the selection does: `"recall"` joins them.
         gap_mark: What rendering writes between texts of one document that do not touch:
@@ -80,7 +82,7 @@ class ContextOptions:
     token_budget: int | None = None
     selection: Selection = "budget"
     order: Order = "document"
-    document_order: str = "best_rank"
+    document_order: DocumentOrder = "best_rank"
     merge: bool | None = None
     gap_mark: str | None = None
     citations: bool = False
@@ -209,7 +211,7 @@ class OrderingKeywords(TypedDict, total=False):
     """The options of order, and where it is read from, for type checkers."""
 
     order: Order
-    document_order: str
+    document_order: DocumentOrder
     position_keys: PositionKeys | None
     document_key: DocumentKey | None
     separator: str
@@ -300,7 +302,10 @@ _CHECKED: dict[str, _Check] = {
     "token_budget": _whole_number(1, ", or None for no limit"),
     "selection": _one_of(Selection),
     "order": _one_of(Order),
-    "document_order": (_is_name, '"best_rank", "first_seen", "score_sum" or a key'),
+    "document_order": (
+        lambda value: callable(value) or value in ("best_rank", "first_seen"),
+        "'best_rank', 'first_seen', or a function from a document's chunks to a key",
+    ),
     "merge": (
         lambda value: value is None or type(value) is bool,
         "True, False or None",

@@ -21,6 +21,7 @@ from oprag.errors import (
     named,
 )
 from oprag.metadata import DOC_KEY, DOC_URI, document_key
+from oprag.ordering import DocumentOrder
 from oprag.ordering import document_order as in_document_order
 from oprag.positions import DocumentKey, PositionKeys, read_chunks, read_documents
 from oprag.units.grouping_documents import LongUnit
@@ -184,7 +185,7 @@ def reading_order(
     k: int,
     *,
     order: Order = "document",
-    document_order: str = "best_rank",
+    document_order: DocumentOrder = "best_rank",
 ) -> list[FoundUnit]:
     """Return the best units in reading order.
 

@@ -94,7 +94,9 @@ def test_parts_of_the_best_chunk_are_no_lists_of_several_searches():
 def test_documents_may_stand_in_an_order_of_their_own():
     dated = [result(5, 3, "b", year=1), result(0, 0, year=2), result(9, 1, year=2)]
 
-    assert ordered(dated, document_order="year", top_n=1) == {0: "000"}
+    assert ordered(
+        dated, document_order=lambda of_one: of_one[0].metadata["year"], top_n=1
+    ) == {0: "000"}
     # Told nothing of years, it takes so few for the list of a reranker.
     assert ordered(dated, top_n=1) == {0: "005"}
     # So many in reading order do not come from one.

@@ -156,19 +156,6 @@ def test_the_pipeline_and_the_retriever_work_together():
     assert numbers(retriever.invoke(QUERY)) == [5, 7, 9]
 
 
-def test_a_score_that_a_reranker_wrote_orders_documents_by_their_sum():
-    """b: 3 + 3 against 5 of a."""
-    documents = [
-        chunk(2, "a", relevance_score=5),
-        chunk(4, "b", relevance_score=3),
-        chunk(1, "b", relevance_score=3),
-    ]
-
-    result = OrderPreservingCompressor(document_order="score_sum")(documents)
-
-    assert [document.id for document in result] == ["b-1", "b-4", "a-2"]
-
-
 # Options
 
 

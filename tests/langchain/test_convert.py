@@ -181,18 +181,6 @@ def test_the_original_score_stays_when_a_result_is_cut_and_rescored():
     assert last.metadata["original_score"] == 0.3
 
 
-def test_a_rescored_result_is_still_ordered_by_its_old_scores():
-    """a: 10 against 1 + 1 + 1 of b; by the new ones 1 against 0.75 + 0.5 + 0.25."""
-    documents = [chunk(n, "b", score=1) for n in (4, 1, 3)]
-    documents.append(chunk(2, "a", score=10))
-    compressor = OrderPreservingCompressor(document_order="score_sum", rescore="score")
-
-    once = compressor(documents)
-
-    assert [document.id for document in once] == ["a-2", "b-1", "b-3", "b-4"]
-    assert compressor(once) == once
-
-
 # Documents of other kinds
 
 

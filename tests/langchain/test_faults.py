@@ -23,7 +23,6 @@ from oprag.errors import (
     AmbiguousPositionError,
     BudgetTooSmallError,
     ConflictingTextError,
-    InvalidOptionError,
     InvalidSpanError,
     MissingDocumentError,
     MissingPositionError,
@@ -283,16 +282,6 @@ def test_one_document_without_a_name_is_an_error_that_names_its_keys():
         order([Document("text", metadata={"title": "t", "start_index": 0})])
 
     assert caught.value.keys == ("start_index", "title")
-
-
-@pytest.mark.parametrize("score", [None, math.nan, "high"])
-def test_a_score_that_is_none_orders_nothing(score):
-    documents = [at(0, score=1.0), Document("b", metadata={"source": "b", "page": 0})]
-    documents[1].metadata["score"] = score
-
-    assert len(order(documents)) == 2
-    with pytest.raises(InvalidOptionError, match="score_sum"):
-        order(documents, document_order="score_sum")
 
 
 def test_a_budget_below_the_smallest_chunk_is_an_error_everywhere():

@@ -219,7 +219,7 @@ REFUSED = [
     ("token_budget", True, "a whole number"),
     ("selection", "segment", "'budget' or 'recall'"),
     ("order", ["document"], "'document' or 'score'"),
-    ("document_order", "", '"best_rank"'),
+    ("document_order", "year", "'best_rank', 'first_seen', or a function"),
     ("merge", 1, "True, False or None"),
     ("gap_mark", 3, "a text"),
     ("position_keys", [], "a metadata key"),

@@ -119,12 +119,8 @@ class TestOwnObjects:
         assert nodes == before
         assert all(a is b for a, b in zip(nodes, listed, strict=True))
 
-    @given(
-        retrievals(), MODES, st.sampled_from(["best_rank", "first_seen", "score_sum"])
-    )
+    @given(retrievals(), MODES, st.sampled_from(["best_rank", "first_seen"]))
     def test_applying_it_twice_changes_nothing(self, retrieval, mode, documents):
-        if documents == "score_sum" and mode["merge"]:
-            documents = "best_rank"  # a merged node has one score, not the sum
         once = order(as_nodes(retrieval), **mode, document_order=documents)
 
         twice = order(once, **mode, document_order=documents)
@@ -417,17 +413,6 @@ class TestScores:
         (ordered,) = order(with_scores(in_source("a", 0)), rescore="relevance_score")
 
         assert ordered.get_content(MetadataMode.LLM) == "a"
-
-    def test_the_sum_of_scores_is_that_of_the_retriever_the_second_time_too(self):
-        nodes = [
-            scored("a", 0.9, doc="a", start_index=0),
-            *(scored(text, 0.2, doc="b", start_index=ord(text)) for text in "bcd"),
-        ]
-        options = {"rescore": "score", "document_order": "score_sum"}
-
-        once = order(nodes, **options)
-        assert [node.text for node in once] == ["a", "b", "c", "d"]
-        assert order(once, **options) == once
 
 
 class TestPlaces:

@@ -45,7 +45,10 @@ SELECTIONS: dict[str, dict[str, Any]] = {
     "merge": {"merge": True},
     "recall": {"selection": "recall", "token_budget": 1_000},
 }
-COMMON: dict[str, Any] = {"token_counter": words, "document_order": "source"}
+COMMON: dict[str, Any] = {
+    "token_counter": words,
+    "document_order": lambda chunks: chunks[0].metadata["source"],
+}
 
 
 class SameEmbedding(BaseEmbedding):

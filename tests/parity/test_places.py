@@ -361,7 +361,12 @@ def test_a_budget_an_option_and_a_document_are_no_problems_of_order(component):
             TEXTS, metadatas, on_problem="warn", token_budget=1, token_counter=words
         )
     with pytest.raises(InvalidOptionError):
-        component(TEXTS, metadatas, on_problem="warn", document_order="year")
+        component(
+            TEXTS,
+            [{"source": name, "page": 0} for name in "abc"],
+            on_problem="warn",
+            document_order=lambda chunks: chunks[0].metadata["year"],
+        )
 
     def damaged(name):
         raise InconsistentChunksError("damaged", document=name, chunks=())

@@ -155,10 +155,14 @@ def test_order_by_score_is_as_they_came():
     assert in_order(*HITS, order="score") == [PARTS[2], PAIR, PARTS[0], ALONE, PARTS[1]]
 
 
-def test_units_follow_a_metadata_key_of_their_best_chunks():
+def test_units_follow_a_function_of_their_best_chunks():
     hits = (hit("c", year=3), hit("a", year=1), hit("long", 5, year=2))
 
-    assert in_order(*hits, document_order="year") == [PAIR, PARTS[0], ALONE]
+    assert in_order(*hits, document_order=lambda c: c[0].metadata["year"]) == [
+        PAIR,
+        PARTS[0],
+        ALONE,
+    ]
 
 
 def test_metadata_say_what_a_unit_holds():
