@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
-from oprag.context.budgeting import BudgetFiller, Finished, SentText, finish
+from oprag.context.budgeting import BudgetFiller, SentText, finish, with_ranks
 from oprag.context.lasting import with_lasting_ranks
 from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
 from oprag.context.options import ContextOptions, TextsByName
@@ -143,7 +143,7 @@ def _made(
     budget = options.token_budget or options.needed_budget()
     if budget is None:
         read = _before(best, read, used_all=not left_out)
-        made = finish(best, options).ranked(brought)
+        made = with_ranks(finish(best, options), brought)
         return Arranged(made, not left_out, hits, options, read, problems)
     filler = BudgetFiller(options, sent_text)
     listed = filler.listed(best, budget, first)
@@ -154,7 +154,7 @@ def _made(
         and not left_out
     )
     read = _before(taken, read, used_all=used_all)
-    made = filler.finished(taken).ranked(brought)
+    made = with_ranks(filler.finished(taken), brought)
     return Arranged(made, used_all, hits, options, read, problems)
 
 
@@ -182,7 +182,7 @@ class Arranged:
     most `options.token_budget` tokens.
     """
 
-    made: Finished
+    made: list[Passage]
     used_all: bool
     """Whether every chunk was used, so that more could have been: False as soon
     as `top_n` or the budget left one out."""
@@ -195,7 +195,7 @@ class Arranged:
 
     def passages(self) -> list[Passage]:
         """Return the passages. None for no hits."""
-        return self.made.passages()
+        return self.made
 
     def results(
         self, make: Callable[[Result], Any], *, rescored: bool = False

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from oprag.chunk import Chunk, Passage
 from oprag.context.merging import merge_neighbours
@@ -35,37 +35,7 @@ SentText: TypeAlias = Callable[[Chunk, str], str]
 and the passage's text, that text with whatever the framework puts around it."""
 
 
-class Finished(NamedTuple):
-    """Chosen chunks in order."""
-
-    ordered: list[Chunk]
-    """The chunks."""
-    joined: list[Passage] | None
-    """Their passages; None where each chunk is sent by itself and as it is, so that
-    none has to be made."""
-
-    def passages(self) -> list[Passage]:
-        """Return the passages."""
-        if self.joined is None:
-            return list(map(single_passage, self.ordered))
-        return self.joined
-
-    def ranked(self, brought: Mapping[int, int]) -> Finished:
-        """Return the same with other ranks, by those that chunks have."""
-        if not brought:
-            return self
-
-        def ranked(chunk: Chunk) -> Chunk:
-            return chunk._replace(rank=brought.get(chunk.rank, chunk.rank))
-
-        ordered = [*map(ranked, self.ordered)]
-        if self.joined is None:
-            return Finished(ordered, None)
-        joined = [replace(p, chunks=(*map(ranked, p.chunks),)) for p in self.joined]
-        return Finished(ordered, joined)
-
-
-def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
+def finish(chunks: Sequence[Chunk], options: ContextOptions) -> list[Passage]:
     """Put the chosen chunks in order and join them, as the options say.
 
     Raises:
@@ -80,13 +50,22 @@ def finish(chunks: Sequence[Chunk], options: ContextOptions) -> Finished:
         passages = merge_neighbours(ordered, source_text=texts)
         if texts is not None:
             texts.check()
-        if options.order == "score":
-            passages.sort(key=lambda passage: passage.rank)
-        return Finished(ordered, passages)
+    else:
+        passages = list(map(single_passage, ordered))
     if options.order == "score":
-        ordered = rank_order(ordered)
-    written = options.gap_mark is not None or options.citations
-    return Finished(ordered, list(map(single_passage, ordered)) if written else None)
+        passages.sort(key=lambda passage: passage.rank)
+    return passages
+
+
+def with_ranks(passages: list[Passage], ranks: Mapping[int, int]) -> list[Passage]:
+    """Return passages whose chunks have other ranks, by those that they have."""
+    if not ranks:
+        return passages
+
+    def ranked(chunk: Chunk) -> Chunk:
+        return chunk._replace(rank=ranks.get(chunk.rank, chunk.rank))
+
+    return [replace(p, chunks=(*map(ranked, p.chunks),)) for p in passages]
 
 
 class BudgetFiller:
@@ -107,7 +86,7 @@ class BudgetFiller:
         if options.gap_mark is not None:
             joint += options.gap_mark + options.separator
         self._join_cost = self._counter(joint)
-        self._last: tuple[Sequence[Chunk], Finished] | None = None
+        self._last: tuple[Sequence[Chunk], list[Passage]] | None = None
 
     def listed(
         self, chunks: Sequence[Chunk], budget: int, hits: float = math.inf
@@ -171,7 +150,7 @@ class BudgetFiller:
                 kept = self._with_parts(kept, left, budget)
         return kept
 
-    def finished(self, chunks: Sequence[Chunk]) -> Finished:
+    def finished(self, chunks: Sequence[Chunk]) -> list[Passage]:
         """Do the same as `finish`; the last result is not made again."""
         if self._last is None or self._last[0] is not chunks:
             self._last = chunks, finish(chunks, self._options)
@@ -203,23 +182,15 @@ class BudgetFiller:
 
         What a framework sends by itself and what rendering writes have both to fit.
         """
-        options, made = self._options, self.finished(chunks)
-        firsts, texts = made.ordered, [chunk.text for chunk in made.ordered]
-        needed = 0
-        if made.joined is not None:
-            mark, separator = options.gap_mark, options.separator
-            firsts = [passage.chunks[0] for passage in made.joined]
-            texts = marked_texts(made.joined, gap_mark=mark, separator=separator)
-            written = marked_texts(
-                made.joined,
-                gap_mark=mark,
-                separator=separator,
-                citations=options.citations,
-            )
-            needed = self._counter(separator.join(written))
+        options, passages = self._options, self.finished(chunks)
+        mark, separator = options.gap_mark, options.separator
+        written = marked_texts(
+            passages, gap_mark=mark, separator=separator, citations=options.citations
+        )
+        texts = marked_texts(passages, gap_mark=mark, separator=separator)
         if self._sent_text is not None:
-            texts = list(map(self._sent_text, firsts, texts))
-        return max(needed, self._counter(options.separator.join(texts)))
+            texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
+        return max(self._counter(separator.join(each)) for each in (written, texts))
 
     def _fitting(self, kept: list[Chunk], budget: int, least: int = 1) -> list[Chunk]:
         """Leave out the worst until the finished context fits, or `least` are left."""

@@ -1,10 +1,10 @@
-"""A function of the user's that counts tokens, and what is said if it does not."""
+"""Checks of token counters that users write."""
 
 from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Sized
+from collections.abc import Callable
 from typing import Any
 
 from oprag.errors import TokenizerError
@@ -22,29 +22,12 @@ def checked_count(counter: Callable[[str], Any], text: str) -> int:
         if inspect.iscoroutine(counted):
             counted.close()
         message = (
-            f"The token counter {name!r} gave {_shown(counted)} for a text of "
-            f"{len(text)} characters, not a number of tokens. {_instead(counted)}"
+            f"The token counter {name!r} gave {type(counted).__name__} {counted!r:.60} "
+            f"for a text of {len(text)} characters, not a number of tokens: return a "
+            "whole number from 0 on, as lambda text: len(tokenize(text)) does."
         )
         raise TokenizerError(message, tokenizer=name)
     return number
-
-
-def _shown(counted: Any) -> str:
-    return "a coroutine" if inspect.iscoroutine(counted) else f"{counted!r:.60}"
-
-
-def _instead(counted: Any) -> str:
-    """What a counter is to give in the place of what it gave."""
-    if isinstance(counted, float):
-        return "Round it up: lambda text: math.ceil(count(text))."
-    if inspect.iscoroutine(counted):
-        return "Give a plain function; async ones are not awaited here."
-    if isinstance(counted, Sized):
-        return (
-            "A tokenizer function that gives a list is passed as lambda text: "
-            "len(tokenize(text))."
-        )
-    return "Let it return a whole number from 0 on."
 
 
 def refuse_messages(counter: Callable[..., Any]) -> None:
