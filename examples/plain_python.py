@@ -14,7 +14,7 @@ def main() -> list[int]:
     metadatas = [{"source": "lease.txt", "start_index": start} for start in starts]
 
     passages = order_context(texts, metadatas, token_budget=60, merge=True)
-    context = render(passages, gap_mark="[...]", citations=True)
+    context = render(passages, citations=True)
 
     print(context)
     kept = clause_numbers(context)

@@ -92,7 +92,6 @@ class SelfRouteOptions(CheckedOptions):
 
     order: Order = _route_field("order")
     document_order: DocumentOrder = option_field("document_order")
-    gap_mark: str | None = option_field("gap_mark")
     separator: str = option_field("separator")
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")

@@ -186,7 +186,6 @@ def _best_first(
             "token_budget": budget,
             "order": "score",
             "merge": False,
-            "gap_mark": None,
             "citations": False,
             "rescore": None,
         }

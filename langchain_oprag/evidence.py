@@ -38,9 +38,7 @@ _ELSEWHERE = {
     **dict.fromkeys(
         COUNT_WORDS, "Set it on the tool: create_retrieval_tool(store, k=…)."
     ),
-    **dict.fromkeys(
-        ("gap_mark", "citations"), "Leave it out: places and gap marks are written."
-    ),
+    "citations": "Leave it out: places and gap marks are written.",
 }
 """What to do in the place of options that tools have."""
 

@@ -22,7 +22,6 @@ def format_documents(
     documents: Iterable[ResultLike],
     *,
     citations: bool = True,
-    gap_mark: str | None = "[…]",
     separator: str = "\n\n",
     token_budget: int | None = None,
     token_counter: TokenizerSpec = None,
@@ -31,16 +30,15 @@ def format_documents(
 
     The same as `oprag.render` writes of the same passages, and as
     `llamaindex_oprag.format_nodes` of the same nodes. Give the component the same
-    `citations=`, `gap_mark=` and `separator=`: its `token_budget` then has room for
+    `citations=` and `separator=`: its `token_budget` then has room for
     all that is written here.
 
     Args:
         documents: What any component returned, or any documents; also as the
             mappings that LangGraph's checkpointers make of them.
         citations: Put each document's number and place before it,
-            `[1] contract.txt, characters 0-120`, on a line of its own.
-        gap_mark: Put on its own between documents of one text that do not touch;
-            None for nothing.
+            `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
+            between documents of one text that do not touch.
         separator: Between two documents.
         token_budget: Tokens that the text may take: documents are left out, the worst
             first, until it fits. None where the component left room, or for no limit.
@@ -63,7 +61,6 @@ def format_documents(
     return render(
         as_passages(documents),
         separator=separator,
-        gap_mark=gap_mark,
         citations=citations,
         token_budget=token_budget,
         token_counter=token_counter,

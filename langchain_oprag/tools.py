@@ -18,7 +18,6 @@ from langchain_oprag.retrievers import OrderPreservingRetriever, SearchKeywords
 from langchain_oprag.vector_stores import OrderPreservingVectorStore
 from oprag.context import (
     DESCRIPTIONS,
-    GAP_MARK,
     NOTHING_FOUND,
     list_options,
     needs,
@@ -118,7 +117,7 @@ def create_retrieval_tool(
         search,
         asearch,
         name=name,
-        description=description or search_description(retriever.gap_mark),
+        description=description or search_description(),
         args_schema=_Question,
         response_format="content_and_artifact",
     )
@@ -131,9 +130,8 @@ def _ordered(searched: Any, options: ToolKeywords) -> OrderPreservingRetriever:
         searched = searched._ordered  # noqa: SLF001 -- of this package
     if isinstance(searched, OrderPreservingRetriever):
         refuse_beside(options, given_as)
-        mark = searched.gap_mark or GAP_MARK
-        return searched._with(citations=True, gap_mark=mark)  # noqa: SLF001 -- as above
-    given: Any = {"merge": True, "gap_mark": GAP_MARK, "citations": True, **options}
+        return searched._with(citations=True)  # noqa: SLF001 -- as above
+    given: Any = {"merge": True, "citations": True, **options}
     if isinstance(searched, VectorStore):
         return OrderPreservingRetriever(vectorstore=searched, **given)
     if isinstance(searched, Runnable) and not isinstance(searched, BaseTool):
@@ -152,9 +150,7 @@ def _read(
     retriever: OrderPreservingRetriever, found: list[Document]
 ) -> tuple[str, list[Document]]:
     """The text that the model reads, and the documents in it."""
-    text = format_documents(
-        found, gap_mark=retriever.gap_mark, separator=retriever.separator
-    )
+    text = format_documents(found, separator=retriever.separator)
     # A class of the user's may be unknown to what stores a conversation.
     plain = [
         Document(each.page_content, id=each.id, metadata=each.metadata)

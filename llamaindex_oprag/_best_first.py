@@ -104,6 +104,6 @@ def best_first_postprocessor(
     if not isinstance(postprocessor, OrderPreservingPostprocessor):
         return postprocessor
     options = postprocessor.context_options().best_first()
-    changed = ("order", "merge", "gap_mark", "citations")
+    changed = ("order", "merge", "citations")
     changes = {name: getattr(options, name) for name in changed}
     return postprocessor.model_copy(update={**changes, "rescore": None})

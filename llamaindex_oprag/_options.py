@@ -68,7 +68,6 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     order: Order = option_field("order")
     document_order: DocumentOrder = option_field("document_order")
     merge: bool | None = option_field("merge")
-    gap_mark: str | None = option_field("gap_mark")
     citations: bool = option_field("citations")
     on_problem: OnProblem = option_field("on_problem")
     position_keys: PositionKeys | None = option_field("position_keys")

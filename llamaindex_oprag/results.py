@@ -22,7 +22,6 @@ def format_nodes(
     nodes: Iterable[ResultLike],
     *,
     citations: bool = True,
-    gap_mark: str | None = "[…]",
     separator: str = "\n\n",
     token_budget: int | None = None,
     token_counter: TokenizerSpec = None,
@@ -31,17 +30,15 @@ def format_nodes(
 
     The same as `oprag.render` writes of the same passages, and as
     `langchain_oprag.format_documents` of the same documents: the texts alone, without
-    the metadata that LlamaIndex shows. Give the component the same `citations=`,
-    `gap_mark=` and `separator=`: its `token_budget` then has room for all that is
-    written here.
+    the metadata that LlamaIndex shows. Give the component the same `citations=`
+    and `separator=`: its `token_budget` then has room for all that is written here.
 
     Args:
         nodes: What any component returned, such as `response.source_nodes`, or any
             nodes.
         citations: Put each node's number and place before it,
-            `[1] contract.txt, characters 0-120`, on a line of its own.
-        gap_mark: Put on its own between nodes of one document that do not touch; None
-            for nothing.
+            `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
+            between nodes of one document that do not touch.
         separator: Between two nodes.
         token_budget: Tokens that the text may take: nodes are left out, the worst
             first, until it fits. None where the component left room, or for no limit.
@@ -65,7 +62,6 @@ def format_nodes(
     return render(
         as_passages(nodes),
         separator=separator,
-        gap_mark=gap_mark,
         citations=citations,
         token_budget=token_budget,
         token_counter=token_counter,

@@ -27,7 +27,6 @@ from llamaindex_oprag.retrievers import OrderPreservingRetriever
 from oprag.context import (
     COUNT_WORDS,
     DESCRIPTIONS,
-    GAP_MARK,
     NOTHING_FOUND,
     Evidence,
     Seen,
@@ -177,8 +176,7 @@ class OrderPreservingRetrieverTool(FunctionTool):
             retriever = OrderPreservingRetriever(retriever, merge=True, **options)
         else:
             refuse_beside(options, "OrderPreservingRetriever")
-        mark = retriever._options.gap_mark or GAP_MARK  # noqa: SLF001 -- of this package
-        told = search_description(mark, repeats=show == "all")
+        told = search_description(repeats=show == "all")
         metadata = ToolMetadata(description or told, name or "retriever_tool")
         return cls(retriever, metadata, show=show)
 

@@ -155,7 +155,7 @@ class MiddleCut(NamedTuple):
 
 
 def truncate_middle(
-    text: str, limit: int, token_counter: Callable[[str], int], *, gap_mark: str = ""
+    text: str, limit: int, token_counter: Callable[[str], int], *, mark: str = ""
 ) -> MiddleCut:
     """Keep the beginning and the end of a text, each half of a token limit.
 
@@ -165,7 +165,7 @@ def truncate_middle(
             rounded down.
         token_counter: Counts tokens. It need not be additive: what is returned
             was counted as a whole.
-        gap_mark: Put where the middle was; it counts towards the limit.
+        mark: Put where the middle was; it counts towards the limit.
 
     Returns:
         The text itself if it fits. Otherwise a beginning, the mark and an end of
@@ -179,9 +179,9 @@ def truncate_middle(
         the window, in tokens. We differ: the cuts fall between characters, so
         that any counter will do.
     """
-    room = limit - token_counter(gap_mark)
+    room = limit - token_counter(mark)
     if limit < 1 or room < 0:
-        least = f"at least 1 token and the {limit - room} of the gap mark"
+        least = f"at least 1 token and the {limit - room} of the mark"
         raise invalid_option("limit", limit, f"It takes {least}.")
     if token_counter(text) <= limit:
         return MiddleCut(text, len(text), len(text))
@@ -191,7 +191,7 @@ def truncate_middle(
         most = len(text) - head
         kept = _largest(lambda n: token_counter(text[len(text) - n :]), most, left)
         tail = len(text) - kept
-        result = text[:head] + gap_mark + text[tail:]
+        result = text[:head] + mark + text[tail:]
         excess = token_counter(result) - limit
         if excess <= 0 or room == 0:
             return MiddleCut(result, head, tail)

@@ -15,7 +15,7 @@ from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 
-from oprag.context import GAP_MARK, NOTHING_FOUND, Widen
+from oprag.context import NOTHING_FOUND, Widen
 from oprag.errors import BudgetTooSmallError, OpragError
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ class _Searcher:
             widen=self.widen if widen is None else widen,
             merge=True,
             citations=True,
-            gap_mark=GAP_MARK,
         )
         try:
             documents = retriever.invoke(question)
@@ -77,7 +76,7 @@ class _Searcher:
                 f"{error.needed + around:,}. Give that or more."
             )
             raise ToolError(message) from error
-        text = format_documents(documents, gap_mark=GAP_MARK)
+        text = format_documents(documents)
         return quoted(text) if text else NOTHING_FOUND
 
 

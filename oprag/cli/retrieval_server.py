@@ -24,7 +24,7 @@ from oprag.calls import said_by
 from oprag.cli.librarian import ClosedError, Librarian
 from oprag.cli.library import Library
 from oprag.cli.telling import note
-from oprag.context import GAP_MARK, Widen, marked_texts
+from oprag.context import Widen, marked_texts
 from oprag.errors import BudgetTooSmallError, OpragError
 
 _PATIENCE = 3.0
@@ -207,7 +207,6 @@ def _records(
         widen=widen,
         merge=True,
         citations=True,
-        gap_mark=GAP_MARK,
         **search,
     )
     try:
@@ -221,7 +220,7 @@ def _records(
     # Neighbours on another page are passages of their own, behind all that was found.
     best = {*sorted(passage.rank for passage in found)[: asked.top_k]}
     passages = [passage for passage in found if passage.rank in best]
-    texts = marked_texts(passages, gap_mark=GAP_MARK, citations=True)
+    texts = marked_texts(passages)
     step = (1 - asked.threshold) / max(len(passages), 1)
     return [
         {

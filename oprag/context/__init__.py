@@ -5,7 +5,6 @@ from oprag.context.awaiting import with_texts
 from oprag.context.budgeting import SentText
 from oprag.context.docstrings import described, documented, list_options
 from oprag.context.evidence import (
-    GAP_MARK,
     NOTHING_FOUND,
     Evidence,
     fitting_evidence,
@@ -29,7 +28,7 @@ from oprag.context.options import (
 from oprag.context.placing import FindText, find_places
 from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
-from oprag.context.rendering import marked_texts, numbering, render
+from oprag.context.rendering import GAP_MARK, marked_texts, numbering, render
 from oprag.context.results import (
     Result,
     keys_of_users,

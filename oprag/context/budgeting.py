@@ -17,7 +17,7 @@ from typing import TypeAlias
 from oprag.chunk import Chunk, Passage
 from oprag.context.merging import merge_neighbours
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import cited_text, marked_texts
+from oprag.context.rendering import GAP_MARK, cited_text, marked_texts, with_marks
 from oprag.context.results import single_passage
 from oprag.context.selection import LONG_TOKEN, counted, fill_budget, too_small
 from oprag.metadata import TOKEN_COUNT, TOKEN_COUNTER
@@ -83,8 +83,8 @@ class BudgetFiller:
         self._sent_text = sent_text
         self._counter = resolve_token_counter(options.token_counter)
         joint = options.separator
-        if options.gap_mark is not None:
-            joint += options.gap_mark + options.separator
+        if options.citations:
+            joint += GAP_MARK + options.separator
         self._join_cost = self._counter(joint)
         self._last: tuple[Sequence[Chunk], list[Passage]] | None = None
 
@@ -183,11 +183,11 @@ class BudgetFiller:
         What a framework sends by itself and what rendering writes have both to fit.
         """
         options, passages = self._options, self.finished(chunks)
-        mark, separator = options.gap_mark, options.separator
-        written = marked_texts(
-            passages, gap_mark=mark, separator=separator, citations=options.citations
-        )
-        texts = marked_texts(passages, gap_mark=mark, separator=separator)
+        separator, texts = options.separator, [passage.text for passage in passages]
+        written = texts
+        if options.citations:
+            written = marked_texts(passages, separator=separator)
+            texts = with_marks(passages, texts, separator)
         if self._sent_text is not None:
             texts = list(map(self._sent_text, [p.chunks[0] for p in passages], texts))
         return max(self._counter(separator.join(each)) for each in (written, texts))

@@ -15,14 +15,18 @@ from oprag.context.assembly import Arranged, arrange
 from oprag.context.merging import merge_neighbours
 from oprag.context.neighbours import ALONE, Neighbours
 from oprag.context.options import ContextOptions
-from oprag.context.rendering import cited_text, named_place, pointer, with_pointers
+from oprag.context.rendering import (
+    GAP_MARK,
+    cited_text,
+    named_place,
+    pointer,
+    with_pointers,
+)
 from oprag.context.seen import Seen
 from oprag.errors import BudgetTooSmallError
 from oprag.ordering import document_order
 from oprag.tokens import resolve_token_counter
 
-GAP_MARK = "[…]"
-"""Where text was left out, unless the user says otherwise."""
 NOTHING_FOUND = "No passages were found."
 """What a tool answers then: no model takes an empty message."""
 
@@ -30,20 +34,16 @@ _FOR_POINTERS = 4
 """The lines for what stands above take at most this part of a budget: a quarter."""
 
 
-def search_description(gap_mark: str | None, *, repeats: bool = True) -> str:
+def search_description(*, repeats: bool = True) -> str:
     """Return what a model is told of a tool that searches.
 
     Args:
-        gap_mark: What stands where text was left out; None for nothing.
         repeats: Whether the tool gives what an earlier search gave once more.
     """
     told = (
         "Searches the documents. Returns passages in the order of their documents, "
-        "each behind its source and place"
+        f"each behind its source and place; {GAP_MARK} stands where text was left out."
     )
-    if gap_mark:
-        told += f"; {gap_mark} stands where text was left out"
-    told += "."
     if not repeats:
         told += " What an earlier search returned is named and not repeated."
     return told
@@ -84,7 +84,7 @@ def gather_evidence(
     Raises:
         OpragError: See `arrange`.
     """
-    options = replace(options, citations=True, gap_mark=options.gap_mark or GAP_MARK)
+    options = replace(options, citations=True)
     arranged = arrange(hits, options, seen=seen, neighbours=neighbours)
     above = _joined(arranged)
     evidence = _written(arranged, above, options)
@@ -162,7 +162,7 @@ def _joined(arranged: Arranged) -> list[Passage]:
 
 
 def _lines(above: Sequence[Passage], options: ContextOptions) -> str:
-    joint = f"{options.separator}{options.gap_mark}{options.separator}"
+    joint = f"{options.separator}{GAP_MARK}{options.separator}"
     return "".join(joint + pointer(passage) for passage in above)
 
 
@@ -173,7 +173,6 @@ def _written(
     text = with_pointers(
         passages,
         above,
-        gap_mark=options.gap_mark,
         separator=options.separator,
         in_order=options.order == "document",
     )

@@ -51,9 +51,8 @@ class ContextOptions:
             to a sort key.
         merge: Join touching and overlapping chunks of one document; the result then
             has fewer of them. None for what the selection does: `"recall"` joins them.
-        gap_mark: What rendering writes between texts of one document that do not touch:
-            the budget leaves room for it. None for nothing.
-        citations: Whether it writes each text's place, too.
+        citations: Whether rendering writes each text's place, and `[…]` between texts
+            of one document that do not touch: the budget leaves room for both.
         on_problem: For what cannot be put in order: `"error"`, or `"warn"` and go on.
             Chunks without a place then follow those of their document by rank, and
             documents whose places contradict one another stand by rank, marked.
@@ -84,7 +83,6 @@ class ContextOptions:
     order: Order = "document"
     document_order: DocumentOrder = "best_rank"
     merge: bool | None = None
-    gap_mark: str | None = None
     citations: bool = False
     on_problem: OnProblem = "error"
     position_keys: PositionKeys | None = None
@@ -132,7 +130,7 @@ class ContextOptions:
 
     def best_first(self) -> ContextOptions:
         """Return the same choice of text, in rank order and with nothing joined."""
-        return replace(self, order="score", merge=False, gap_mark=None, citations=False)
+        return replace(self, order="score", merge=False, citations=False)
 
     def source_text(self) -> TextsByName | None:
         """The full texts as a function of the document's name; None without.
@@ -220,7 +218,6 @@ class OrderingKeywords(TypedDict, total=False):
 class ReadingKeywords(OrderingKeywords, total=False):
     """And those of components that decide themselves how much is read."""
 
-    gap_mark: str | None
     on_problem: OnProblem
     token_counter: TokenizerSpec
 
@@ -312,7 +309,6 @@ _CHECKED: dict[str, _Check] = {
     ),
     "bm25": _SWITCH,
     "citations": _SWITCH,
-    "gap_mark": (_or_none(_is_text), "a text, or None for nothing"),
     "on_problem": _one_of(OnProblem),
     "position_keys": _KEYS,
     "document_key": _KEYS,

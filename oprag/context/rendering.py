@@ -14,27 +14,20 @@ from oprag.metadata import CHUNK_INDEX
 from oprag.positions import as_number
 from oprag.tokens import TokenizerSpec, resolve_token_counter
 
+GAP_MARK = "[…]"
+"""Stands where text was left out."""
 _QUOTED = 60
 """Characters of a text that stand in the place of its name."""
 
 
-def marked_texts(
-    passages: Sequence[Passage],
-    *,
-    gap_mark: str | None = None,
-    separator: str = "\n\n",
-    citations: bool = False,
-) -> list[str]:
-    """Text of each passage, behind the gap mark where something was left out.
+def marked_texts(passages: Sequence[Passage], *, separator: str = "\n\n") -> list[str]:
+    """Text of each passage behind its number and place, and the gap mark before these.
 
     The mark goes before a passage that follows another of the same document and
-    does not touch it; with `citations` number and place go between the two. Joined by
-    `separator` the texts are the context.
+    does not touch it. Joined by `separator` the texts are the context.
     """
-    texts = [passage.text for passage in passages]
-    if citations:
-        texts = [cited_text(*numbered) for numbered in enumerate(passages, start=1)]
-    return _with_marks(passages, texts, gap_mark, separator)
+    texts = [cited_text(*numbered) for numbered in enumerate(passages, start=1)]
+    return with_marks(passages, texts, separator)
 
 
 def cited_text(number: int, passage: Passage) -> str:
@@ -59,7 +52,6 @@ def with_pointers(
     passages: Sequence[Passage],
     above: Sequence[Passage],
     *,
-    gap_mark: str | None,
     separator: str,
     in_order: bool = True,
 ) -> str:
@@ -68,7 +60,6 @@ def with_pointers(
     Args:
         passages: As `order_context` returns them.
         above: What the reader has read.
-        gap_mark: See `render`.
         separator: See `render`.
         in_order: Whether passages are in reading order: the line then stands where
             its text would. Otherwise, and where there is no passage of its document,
@@ -87,7 +78,7 @@ def with_pointers(
     ordered = [line for listed in lines.values() for line in listed]
     texts = [text for _, text in ordered]
     return separator.join(
-        _with_marks([passage for passage, _ in ordered], texts, gap_mark, separator)
+        with_marks([passage for passage, _ in ordered], texts, separator)
     )
 
 
@@ -96,23 +87,21 @@ def render(
     passages: Sequence[Passage],
     *,
     separator: str = "\n\n",
-    gap_mark: str | None = None,
     citations: bool = False,
     token_budget: int | None = None,
     token_counter: TokenizerSpec = None,
 ) -> str:
     """Join passages into one context string, in the order given.
 
-    The one place where citations and gap marks are written. A component that was
-    told of both has left room for them in its own `token_budget`.
+    The one place where citations and gap marks are written. A component with
+    `citations=True` has left room for them in its own `token_budget`.
 
     Args:
         passages: As `order_context` returns them.
         separator: Between two passages.
-        gap_mark: Put on its own between passages of one document that do not
-            touch; None for nothing.
         citations: Put each passage's number and place before it,
-            `[1] contract.txt, characters 0-120`, on a line of its own.
+            `[1] contract.txt, characters 0-120`, on a line of its own, and `[…]`
+            between passages of one document that do not touch.
         token_budget: Tokens that the context may take: passages are left out, the
             worst first, until it fits. None where room was left for all that is
             written, or there is no limit.
@@ -128,25 +117,17 @@ def render(
     """
     check_entries("passages", passages, Passage, _as_passages)
     check_option("separator", separator)
-    check_option("gap_mark", gap_mark)
     check_option("citations", citations)
     check_option("token_budget", token_budget)
 
-    def written(passages: Sequence[Passage]) -> str:
-        return separator.join(
-            marked_texts(
-                passages, gap_mark=gap_mark, separator=separator, citations=citations
-            )
-        )
-
     if token_budget is None:
-        return written(passages)
+        return _written(passages, separator, citations=citations)
     counter = resolve_token_counter(token_counter)
     ranked = sorted(range(len(passages)), key=lambda place: passages[place].rank)
 
     def of_best(count: int) -> str:
         kept = [passages[place] for place in sorted(ranked[:count])]
-        return written(kept)
+        return _written(kept, separator, citations=citations)
 
     text = of_best(len(passages))
     if (needed := counter(text)) <= token_budget:
@@ -163,6 +144,12 @@ def render(
     if not fitting:
         raise too_small(token_budget, needed)
     return text
+
+
+def _written(passages: Sequence[Passage], separator: str, *, citations: bool) -> str:
+    if citations:
+        return separator.join(marked_texts(passages, separator=separator))
+    return separator.join(passage.text for passage in passages)
 
 
 def _as_passages(value: object) -> str:
@@ -191,16 +178,15 @@ def gap_between(before: Passage, after: Passage) -> bool:
     )
 
 
-def _with_marks(
-    passages: Sequence[Passage], texts: list[str], gap_mark: str | None, separator: str
+def with_marks(
+    passages: Sequence[Passage], texts: Sequence[str], separator: str
 ) -> list[str]:
-    if gap_mark is None:
-        return texts
+    """Put the gap mark before the text of each passage that has a gap before it."""
     befores = [None, *passages]
     return [
         text
         if before is None or not gap_between(before, passage)
-        else f"{gap_mark}{separator}{text}"
+        else f"{GAP_MARK}{separator}{text}"
         for before, passage, text in zip(befores, passages, texts, strict=False)
     ]
 

@@ -55,9 +55,7 @@ class Layout(NamedTuple):
     documents: Sequence[FullDocument]
     """In reading order."""
     separator: str
-    """Between two documents."""
-    gap: str
-    """Where something of a document was left out."""
+    """Between two documents, and where something of a document was left out."""
     named: bool = True
     """Whether the name of each document stands before what is read of it."""
 
@@ -92,7 +90,7 @@ def joined(
     for place, excerpt in enumerate(excerpts):
         same = before is excerpt.document
         if before is not None or place == cut:
-            texts.append(layout.gap if same or place == cut else layout.separator)
+            texts.append(layout.separator)
         if not same:
             texts.append(layout.heading(excerpt.document))
         texts.append(excerpt.text)

@@ -47,7 +47,6 @@ def full_context(
     window_overflow: WindowOverflow = "order_preserving",
     token_counter: NamedTokenCounter,
     separator: str = "\n\n",
-    gap_mark: str | None = None,
     named: bool = True,
 ) -> FullContext:
     """Return the documents whole, or as much of them as the window takes.
@@ -63,7 +62,6 @@ def full_context(
             `"truncate_middle"`: see there; the documents as one text.
         token_counter: Counts tokens.
         separator: Between two documents, and where text was left out.
-        gap_mark: Put there as well, between two separators; None for nothing.
         named: Whether the name of each document stands before what is read of it,
             and is counted.
 
@@ -75,9 +73,8 @@ def full_context(
         ContextWindowError: See `fit_window`; or not even a piece fits.
         InvalidOptionError: See `fit_window`.
     """
-    gap = separator if gap_mark is None else f"{separator}{gap_mark}{separator}"
     written = [document for document in documents if document.text.strip()]
-    layout = Layout(written, separator, gap, named)
+    layout = Layout(written, separator, named)
     all_of_it = tuple(Excerpt(each, Span(0, len(each.text))) for each in written)
     whole = FullContext(joined(all_of_it, layout), all_of_it, "whole")
     known = size.window is not None
@@ -123,10 +120,10 @@ def _cut(
 def _truncated(
     layout: Layout, room: int, counter: NamedTokenCounter
 ) -> FullContext | None:
-    if room <= counter(layout.gap):
+    if room <= counter(layout.separator):
         return None
     text = layout.separator.join(document.text for document in layout.documents)
-    _, head, tail = truncate_middle(text, room, counter, gap_mark=layout.gap)
+    _, head, tail = truncate_middle(text, room, counter, mark=layout.separator)
     first: list[Excerpt] = []
     last: list[Excerpt] = []
     begin = 0

@@ -14,7 +14,6 @@ from oprag.context import (
     Neighbours,
     SentText,
     arrange,
-    marked_texts,
     numbering,
     place_metadata,
     put_place,
@@ -163,9 +162,7 @@ def is_enough(hits: Sequence[Hit], options: ContextOptions, tokens: int) -> bool
 def _joined(
     passages: Sequence[Passage], options: ContextOptions, sent_text: SentText | None
 ) -> str:
-    texts = marked_texts(
-        passages, gap_mark=options.gap_mark, separator=options.separator
-    )
+    texts = [passage.text for passage in passages]
     if sent_text is not None:
         pairs = zip(passages, texts, strict=True)
         texts = [sent_text(passage.chunks[0], text) for passage, text in pairs]
@@ -234,7 +231,7 @@ def context_of_documents(
     Args:
         documents: In reading order.
         chunks: What was retrieved of them, in reading order.
-        options: Separator, gap mark and token counter.
+        options: Separator and token counter.
         size: Of the prompt, and the window that it has to fit.
         window_overflow: What to do when they do not fit, see `full_context`.
         named: See there.
@@ -253,7 +250,6 @@ def context_of_documents(
         window_overflow=window_overflow,
         token_counter=counter,
         separator=options.separator,
-        gap_mark=options.gap_mark,
         named=named,
     )
     whole = sent.action == "whole"

@@ -55,7 +55,7 @@ class DocumentOrder(Component):
             return Message(text="\n\n".join(str(each.get_text()) for each in found))
         from oprag import render
 
-        return Message(text=render(passages, citations=True, gap_mark="[…]"))
+        return Message(text=render(passages, citations=True))
 
     def ordered(self) -> list[Data]:
         """The passages as records."""
@@ -94,7 +94,6 @@ class DocumentOrder(Component):
                 token_budget=self.token_budget,
                 merge=True,
                 citations=True,
-                gap_mark="[…]",
                 on_problem="warn",  # the order as retrieved, rather than no answer
                 **options,
             )

@@ -96,10 +96,10 @@ def test_an_odd_limit_gives_the_end_one_more():
     assert truncate_middle(text, 3, fours).text == "0000" + "00980099"
 
 
-def test_the_gap_mark_counts():
+def test_the_mark_counts():
     text = "".join(f"{number:04}" for number in range(100))
 
-    cut = truncate_middle(text, 5, fours, gap_mark=" ...")
+    cut = truncate_middle(text, 5, fours, mark=" ...")
 
     assert cut.text == "00000001 ...00980099"
 
@@ -107,7 +107,7 @@ def test_the_gap_mark_counts():
 @pytest.mark.parametrize(("limit", "mark"), [(0, ""), (-1, ""), (1, "a longer mark")])
 def test_a_limit_that_holds_nothing_is_rejected(limit, mark):
     with pytest.raises(InvalidOptionError, match="limit"):
-        truncate_middle("a b c d e", limit, words, gap_mark=mark)
+        truncate_middle("a b c d e", limit, words, mark=mark)
 
 
 COUNTERS = [
@@ -128,7 +128,7 @@ COUNTERS = [
 def test_the_limit_holds_and_what_is_kept_is_of_the_text(text, limit, counter, mark):
     if counter(mark) > limit:
         return
-    result, head, tail = truncate_middle(text, limit, counter, gap_mark=mark)
+    result, head, tail = truncate_middle(text, limit, counter, mark=mark)
 
     if counter(text) <= limit:
         assert result == text

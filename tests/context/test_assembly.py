@@ -74,7 +74,6 @@ def test_lists_of_different_lengths_are_an_error():
         {"document_key": 7},
         {"merge": "yes"},
         {"separator": None},
-        {"gap_mark": 7},
     ],
 )
 def test_values_that_an_option_cannot_have_are_errors(options):
@@ -173,14 +172,17 @@ def test_gap_marks_stand_only_where_text_is_left_out():
         ],
     )
 
-    assert render(passages, gap_mark="[…]", separator=" ") == "ab cd […] yz other"
+    assert render(passages, separator=" ") == "ab cd yz other"
+    assert render(passages, separator=" ", citations=True) == (
+        "[1] s, characters 0-2\nab [2] s, characters 2-4\ncd "
+        "[…] [3] s, characters 24-26\nyz [4] t, characters 0-5\nother"
+    )
 
 
-@pytest.mark.parametrize("gap_mark", ["[…]", ""])
 @pytest.mark.parametrize("text", ["[…]\n\ntext", "\n\ntext"])
-def test_source_text_that_begins_like_a_mark_is_left_as_it_is(text, gap_mark):
+def test_source_text_that_begins_like_a_mark_is_left_as_it_is(text):
     (passage,) = order_context(
-        [text], [{"source": "s", "start_index": 7}], gap_mark=gap_mark
+        [text], [{"source": "s", "start_index": 7}], citations=True
     )
 
     assert passage.text == text
@@ -192,7 +194,7 @@ def test_citations_number_the_passages_and_say_where_they_stand():
     passages = order_context(TEXTS[:2], METADATAS[:2])
 
     assert render(passages, citations=True, separator="\n\n") == (
-        "[1] s, characters 0-6\nstart.\n\n[2] s, characters 90-94\nend."
+        "[1] s, characters 0-6\nstart.\n\n[…]\n\n[2] s, characters 90-94\nend."
     )
 
 

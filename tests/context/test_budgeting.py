@@ -39,7 +39,6 @@ def test_what_is_sent_fits_the_budget(
     steps = [len(t) + 100 * max(gap, 0) for t, gap in zip(parts, gaps, strict=False)]
     starts = list(accumulate(steps, initial=0))
     metadatas = [{"source": "s", "start_index": start} for start in starts[:-1]]
-    written = {"citations": cited, "gap_mark": "[…]" if cited else None}
     try:
         passages = order_context(
             parts,
@@ -47,13 +46,13 @@ def test_what_is_sent_fits_the_budget(
             token_budget=budget,
             token_counter=counter,
             separator=separator,
-            **written,
+            citations=cited,
             **options,
         )
     except BudgetTooSmallError:
         return
     count = resolve_token_counter(counter)
-    assert count(render(passages, separator=separator, **written)) <= budget
+    assert count(render(passages, separator=separator, citations=cited)) <= budget
 
 
 def test_joined_parts_may_take_more_tokens_than_apart():

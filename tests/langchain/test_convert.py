@@ -131,12 +131,12 @@ def test_a_merged_document_of_parts_without_ids_has_none():
 # Gap marks
 
 
-@pytest.mark.parametrize("gap_mark", [None, "[…]", ""])
+@pytest.mark.parametrize("citations", [False, True])
 @pytest.mark.parametrize("begin", ["", "[…]\n\n", "\n\n"])
-def test_no_mark_is_written_into_a_document_nor_taken_out(gap_mark, begin):
+def test_no_mark_is_written_into_a_document_nor_taken_out(citations, begin):
     apart = THIRD.model_copy(update={"page_content": f"{begin}third"})
 
-    first, third = OrderPreservingCompressor(gap_mark=gap_mark)([apart, FIRST])
+    first, third = OrderPreservingCompressor(citations=citations)([apart, FIRST])
 
     assert first.page_content == FIRST.page_content
     assert third.page_content == apart.page_content
@@ -218,7 +218,7 @@ def test_a_document_class_of_the_users_own_keeps_all_but_merged_text():
 options = st.fixed_dictionaries(
     {
         "merge": st.booleans(),
-        "gap_mark": st.sampled_from([None, "[…]"]),
+        "citations": st.booleans(),
         "rescore": st.sampled_from([None, "score", "relevance_score"]),
         "order": st.sampled_from(["document", "score"]),
         "token_budget": st.none() | st.integers(1, 200),

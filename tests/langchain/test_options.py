@@ -65,7 +65,7 @@ def test_options_are_plain_json_values(make):
         "order": "document",
         "document_order": "first_seen",
         "merge": True,
-        "gap_mark": "[…]",
+        "citations": True,
         "position_keys": ["page", "start_index"],
         "document_key": "source",
         "rescore": "score",

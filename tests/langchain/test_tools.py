@@ -109,14 +109,13 @@ SMALL = {"token_budget": 120, **COUNTED}
 
 
 def test_the_options_of_an_ordered_retriever_hold_and_it_is_not_changed(store):
-    retriever = OrderPreservingRetriever(vectorstore=store, k=30, gap_mark="---")
+    retriever = OrderPreservingRetriever(vectorstore=store, k=30)
 
     made = create_retrieval_tool(retriever)
     message = called(made)
 
     assert len(message.artifact) == 30
-    assert "\n\n---\n\n" in message.content
-    assert "--- stands where text was left out" in made.description
+    assert "\n\n[…]\n\n" in message.content
     assert not retriever.citations
     with pytest.raises(InvalidOptionError, match=r"Retriever\(…, token_budget=9\)"):
         create_retrieval_tool(retriever, token_budget=9)
@@ -127,13 +126,6 @@ def test_a_number_of_hits_can_be_given(store):
 
     assert len(message.artifact) == 7
     assert len(called(create_retrieval_tool(store, merge=False)).artifact) == 4
-
-
-def test_without_gap_marks_the_description_names_none(store):
-    made = create_retrieval_tool(store, gap_mark=None)
-
-    assert "left out" not in made.description
-    assert "[…]" not in made.invoke({"query": QUERY})
 
 
 def test_nothing_found_is_said():

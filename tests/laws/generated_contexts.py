@@ -193,25 +193,14 @@ def _options(
     ):
         if not usual and draw.random() < chance:
             options[name] = draw.choice(values)
-    return options | _as_spelled_today(options)
-
-
-def _as_spelled_today(options: dict[str, Any]) -> dict[str, Any]:
-    """What else says today what the recorded options mean."""
-    said: dict[str, Any] = {}
-    if "citations" in options:
-        said["gap_mark"] = "[…]"
-    return said
+    return options
 
 
 def _plain(case: Case) -> str:
     passages = order_context(case.texts, case.metadatas, case.scores, **case.options)
     cited = case.options.get("citations", False)
     sent = render(
-        passages,
-        separator=case.options.get("separator", "\n\n"),
-        citations=cited,
-        gap_mark="[…]" if cited else None,
+        passages, separator=case.options.get("separator", "\n\n"), citations=cited
     )
     budget = case.options.get("token_budget")
     if budget is not None and _counter()(sent) > budget:

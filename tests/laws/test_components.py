@@ -95,8 +95,8 @@ def engines():
             ),
         ),
         (
-            llamaindex_oprag.OrderPreservingPostprocessor(top_n=2, gap_mark="[…]"),
-            "OrderPreservingPostprocessor(top_n=2, gap_mark='[…]')",
+            llamaindex_oprag.OrderPreservingPostprocessor(top_n=2, citations=True),
+            "OrderPreservingPostprocessor(top_n=2, citations=True)",
         ),
         (
             llamaindex_oprag.OffsetTokenNodeParser(chunk_size=9, tokenizer=len),

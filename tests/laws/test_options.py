@@ -221,7 +221,6 @@ REFUSED = [
     ("order", ["document"], "'document' or 'score'"),
     ("document_order", "year", "'best_rank', 'first_seen', or a function"),
     ("merge", 1, "True, False or None"),
-    ("gap_mark", 3, "a text"),
     ("position_keys", [], "a metadata key"),
     ("document_key", [""], "a metadata key"),
     ("separator", None, "a text"),

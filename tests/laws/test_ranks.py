@@ -41,7 +41,7 @@ selecting = st.fixed_dictionaries(
         "top_n": st.integers(1, 8),
         "token_budget": st.integers(3, 80),
         "merge": st.booleans(),
-        "gap_mark": st.just("…"),
+        "citations": st.just(True),
     },
 )
 slicing = st.fixed_dictionaries(
@@ -131,7 +131,7 @@ def test_behind_one_that_orders_a_component_selects_as_it_does_alone(
 @given(retrieved, selecting, selecting)
 def test_sorted_by_rank_results_stand_as_they_were_retrieved(way, given, first, second):
     retrieval, _ = given
-    unmerged = {"merge": False, "gap_mark": None}
+    unmerged = {"merge": False, "citations": False}
     results = put(way, found(given, way), first | unmerged)
     if first.get("document_order") == second.get("document_order"):
         results = put(way, results, second | unmerged)

@@ -37,7 +37,7 @@ from tests.llamaindex.corpus import TEXT, numbers_of, scored
 MODES = st.fixed_dictionaries(
     {
         "merge": st.booleans(),
-        "gap_mark": st.sampled_from([None, "[…]"]),
+        "citations": st.booleans(),
         "rescore": st.sampled_from([None, "score", "relevance_score"]),
         "order": st.sampled_from(["document", "score"]),
     }
@@ -126,12 +126,12 @@ class TestOwnObjects:
         twice = order(once, **mode, document_order=documents)
         assert twice == once
 
-    @pytest.mark.parametrize("gap_mark", [None, "[…]", ""])
+    @pytest.mark.parametrize("citations", [False, True])
     @pytest.mark.parametrize("begin", ["", "[…]\n\n", "\n\n"])
-    def test_no_mark_is_written_into_a_node_nor_taken_out(self, gap_mark, begin):
+    def test_no_mark_is_written_into_a_node_nor_taken_out(self, citations, begin):
         touching, apart = in_source("first.", 0), in_source(f"{begin}second.", 90)
 
-        first, second = order(with_scores(apart, touching), gap_mark=gap_mark)
+        first, second = order(with_scores(apart, touching), citations=citations)
 
         assert [first.text, second.text] == ["first.", f"{begin}second."]
         assert second.node.node_id == apart.node_id

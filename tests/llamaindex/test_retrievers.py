@@ -98,7 +98,7 @@ class TestOrder:
 
     def test_other_options_are_those_of_the_postprocessor(self, lease):
         base = lease.as_retriever(similarity_top_k=10)
-        options: dict[str, Any] = {"merge": True, "gap_mark": "…", "rescore": "score"}
+        options: dict[str, Any] = {"merge": True, "citations": True, "rescore": "score"}
 
         wrapped = OrderPreservingRetriever(base, **options).retrieve(QUESTION)
 

@@ -155,12 +155,12 @@ def test_of_a_chunk_that_is_too_long_the_beginning_is_read():
     assert 32 < WORDS(result.text) <= 40
 
 
-def test_what_was_left_out_is_marked():
+def test_the_separator_stands_where_text_was_left_out():
     chunks = [chunk_of(A, 0, 99), chunk_of(A, 1000, 1099, rank=1)]
 
-    result = cut([A], chunks, 10 + 5 + 21, gap_mark="[…]")
+    result = cut([A], chunks, 10 + 5 + 20)
 
-    assert result.text == f"{chunks[0].text}\n\n[…]\n\n{chunks[1].text}"
+    assert result.text == f"{chunks[0].text}\n\n{chunks[1].text}"
 
 
 def test_a_chunk_whose_offsets_are_wrong_is_found_by_its_text():
@@ -222,11 +222,6 @@ def test_a_window_without_room_for_a_piece_is_refused():
         cut([A], [], 15)
 
 
-def test_no_room_for_the_gap_is_no_room_for_a_middle_left_out():
-    with pytest.raises(ContextWindowError):
-        cut([A], [], 10 + 5 + 2, window_overflow="truncate_middle", gap_mark="a b c")
-
-
 def test_an_unknown_policy_is_refused_even_without_a_window():
     with pytest.raises(InvalidOptionError, match="window_overflow"):
         cut([A], [], None, window_overflow="drop")
@@ -261,12 +256,11 @@ def cases(draw):
     cases(),
     st.sampled_from(COUNTERS),
     st.sampled_from(["order_preserving", "truncate_middle"]),
-    st.sampled_from([None, "[…]"]),
     st.booleans(),
 )
 @settings(deadline=None)
 def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
-    case, counter, window_overflow, gap_mark, named
+    case, counter, window_overflow, named
 ):
     documents, chunks, room = case
     given_before = [tuple(chunk) for chunk in chunks]
@@ -278,7 +272,6 @@ def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
             15 + room,
             counter=counter,
             window_overflow=window_overflow,
-            gap_mark=gap_mark,
             named=named,
         )
     except ContextWindowError:
@@ -302,7 +295,7 @@ def test_the_prompt_fits_and_every_excerpt_is_a_slice_in_order(
 @settings(deadline=None)
 def test_the_room_is_used_up_but_for_a_piece(case):
     documents, chunks, room = case
-    layout = Layout(documents, "\n\n", "\n\n", named=False)
+    layout = Layout(documents, "\n\n", named=False)
     whole = sum(WORDS(document.text) for document in documents)
 
     kept = largest_selection(layout, chunks, room, WORDS)

@@ -42,7 +42,7 @@ def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Do
     retriever.widen = 1
     retriever.k = None
     retriever.token_budget = 2_000
-    compressor = OrderPreservingCompressor(top_n=3, gap_mark="[…]")
+    compressor = OrderPreservingCompressor(top_n=3, citations=True)
     compressor.top_n = 4
     OrderPreservingRetriever(vectorstore=s, documents=s)
     OrderPreservingCompressor(documents=[Document("text")])
