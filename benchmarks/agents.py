@@ -205,7 +205,7 @@ def spans_of(text: str, found: Sequence[Any]) -> list[tuple[int, int]]:
 
 
 def _start_of(metadata: dict[str, Any]) -> int:
-    keys = ("start_index", "char_start")
+    keys = ("oprag_start", "start_index", "char_start")
     return next(int(metadata[key]) for key in keys if key in metadata)
 
 

@@ -26,14 +26,11 @@ from oprag.context import (
 )
 from oprag.documents import check_entries
 from oprag.errors import OpragError
-from oprag.metadata import ORIGINAL
 from oprag.positions import NODE_CONTENT, SourceText, read_node
 
 _ID = attrgetter("id")
-_SCORE_KEYS = tuple(
-    prefix + key for key in ("relevance_score", "score") for prefix in (ORIGINAL, "")
-)
-"""Where LangChain's rerankers and retrievers put a score, before any `rescore`."""
+_SCORE_KEYS = ("relevance_score", "score")
+"""Where LangChain's rerankers and retrievers put a score."""
 
 
 class Ordered(NamedTuple):
@@ -94,8 +91,7 @@ def put_in_order(
     Args:
         documents: Best first.
         options: See `ContextOptions`.
-        rescore: Metadata key to write falling scores to; None for none. The value
-            that was there is kept under `original_<key>`.
+        rescore: Metadata key to write falling scores to; None for none.
         neighbours: See `oprag.context.arrange`.
 
     Returns:
@@ -133,7 +129,7 @@ def document_of(passage: Passage) -> Document:
 
 
 def _document(result: Result, rescore: str | None = None) -> Document:
-    metadata = result.metadata(rescore)
+    metadata = result.metadata(_stored_id, rescore)
     first = result.objects[0]
     if not isinstance(first, Document):
         return Document(result.text, metadata=metadata)
@@ -142,6 +138,19 @@ def _document(result: Result, rescore: str | None = None) -> Document:
         return first.model_copy(update={"metadata": metadata})
     # Whatever else a class of its own holds was that of the first document.
     return Document(result.text, id=result.new_id(_ID), metadata=metadata)
+
+
+def _stored_id(document: Any) -> str | None:
+    """The id that a store knows a document by, or None."""
+    if isinstance(document, Document):
+        return stored_id(document)
+    return None
+
+
+def stored_id(document: Document) -> str:
+    """Return the id that a store knows a document by; an empty one for none."""
+    # Qdrant's stands in the metadata.
+    return str(document.id or document.metadata.get("_id", ""))
 
 
 def _score(metadata: Mapping[str, Any]) -> float | None:

@@ -13,7 +13,7 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore, VectorStoreRetriever
 from pydantic import PrivateAttr
 
-from oprag.context import check_option, without_place
+from oprag.context import check_option
 from oprag.errors import (
     InvalidOptionError,
     did_you_mean,
@@ -21,6 +21,7 @@ from oprag.errors import (
     named,
     written,
 )
+from oprag.metadata import RANK
 
 
 class StoreSearch(VectorStoreRetriever):
@@ -45,9 +46,7 @@ class StoreSearch(VectorStoreRetriever):
         beside = self._beside
         if beside is None:
             return documents
-        return [
-            (document, *beside[document.metadata["rank"]]) for document in documents
-        ]
+        return [(document, *beside[document.metadata[RANK]]) for document in documents]
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any
@@ -87,11 +86,15 @@ class StoreSearch(VectorStoreRetriever):
                 "cannot be put in order. Call it on the store itself, .vectorstore."
             )
             raise InvalidOptionError(message, option=self.method, value=found)
-        # What a store holds is of this search whatever a search before it wrote.
-        return [
-            each.model_copy(update={"metadata": without_place(each.metadata)})
-            for each in documents
-        ]
+        # What a store holds has the rank of this search, whatever one before it wrote.
+        return list(map(_unranked, documents))
+
+
+def _unranked(document: Document) -> Document:
+    if RANK not in document.metadata:
+        return document
+    metadata = {k: v for k, v in document.metadata.items() if k != RANK}
+    return document.model_copy(update={"metadata": metadata})
 
 
 def check_search(vectorstore: VectorStore, search: Mapping[str, Any]) -> None:

@@ -72,9 +72,3 @@ def with_neighbours(
 def document_of(chunk: StoredChunk) -> Document:
     """Return a new document for a stored chunk."""
     return Document(chunk.text, id=chunk.id or None, metadata={**chunk.metadata})
-
-
-def stored_id(document: Document) -> str:
-    """Return the id that a store knows a document by; an empty one if none is told."""
-    # Qdrant's stands in the metadata.
-    return str(document.id or document.metadata.get("_id", ""))

@@ -111,8 +111,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     several documents being a document by itself; `unit_documents` (the names of its
     documents), `unit_spans` (the characters of each that it holds, `[[0, 120], [0,
     300]]`), `unit_tokens` and, where it is known, `unit_score` (of its best chunk);
-    `rank` (of its best chunk), `citation`, `char_start` and `char_end`, as of every
-    result.
+    its place, as of every result.
 
     Whatever else the wrapped retriever or its vector store has can be used on this
     object: `add_documents`, `vectorstore`, `search_kwargs`.
@@ -318,7 +317,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         documents = []
         for each in chosen:
             text = each.unit.text(texts.__getitem__, self.separator)
-            metadata = unit_metadata(each, texts.__getitem__)
+            metadata = unit_metadata(each, text, texts.__getitem__)
             documents.append(Document(text, id=each.unit.id, metadata=metadata))
         return documents
 

@@ -18,13 +18,12 @@ from langchain_core.runnables.config import patch_config
 from langchain_core.vectorstores import VectorStore
 from pydantic import PrivateAttr, field_validator
 
-from langchain_oprag._convert import Ordered, characters_of, hits_of
+from langchain_oprag._convert import Ordered, characters_of, hits_of, stored_id
 from langchain_oprag._options import SharedOptions, option_field
 from langchain_oprag._widening import (
     document_of,
     searched_chunks,
     searched_store,
-    stored_id,
     with_neighbours,
 )
 from langchain_oprag._wrapping import (

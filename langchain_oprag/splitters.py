@@ -14,7 +14,7 @@ from langchain_oprag._convert import source_of
 from oprag.context import refuse_unknown, unnamed
 from oprag.documents import check_entries
 from oprag.errors import InvalidOptionError, users_line
-from oprag.metadata import CHAR_START, OWN_KEYS
+from oprag.metadata import CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.optional import require
 from oprag.positions import SourceText, group_parts, stamp_chunks
 from oprag.splitting import SentenceSpans, TextChunk, split_sentences, split_tokens
@@ -315,7 +315,7 @@ def _inherited(metadata: Mapping[Any, Any]) -> Callable[[], dict[Any, Any]]:
 
     Where the text stands is not where its chunks do, so that is left out.
     """
-    dropped = (*OWN_KEYS, _START_INDEX)
+    dropped = (*OWN_KEYS, *RESULT_KEYS, _START_INDEX)
     kept = {key: value for key, value in metadata.items() if key not in dropped}
     # deepcopy takes longer than all the rest; of flat metadata it changes nothing.
     flat = _FLAT.issuperset(map(type, kept.values()))

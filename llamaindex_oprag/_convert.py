@@ -32,20 +32,19 @@ from oprag.context import (
     Result,
     Seen,
     gather_evidence,
-    keys_of_users,
     result_of,
-    single_passage,
 )
 from oprag.documents import StoredChunk, check_entries
 from oprag.errors import OpragError
 from oprag.metadata import (
     CHAR_END,
     CHAR_START,
-    DOC_KEY,
-    DOC_URI,
-    ORIGINAL,
+    END,
     OWN_KEYS,
+    PART,
     PART_INDEX,
+    RESULT_KEYS,
+    START,
     named_id,
 )
 from oprag.positions import SourceText
@@ -106,17 +105,14 @@ def arrange(
         OpragError: As `oprag.context.arrange` does.
     """
     try:
-        hits = [hit_of(node, rescore) for node in nodes]
+        hits = [hit_of(node) for node in nodes]
     except (AttributeError, TypeError):
         check_entries("nodes", nodes, NodeWithScore, _wrapped)
         raise
     evidence = None
     if seen is None:
         arranged = context.arrange(
-            hits,
-            options,
-            sent_text=partial(sent_text, rescore=rescore),
-            neighbours=neighbours,
+            hits, options, sent_text=sent_text, neighbours=neighbours
         )
     else:
         evidence = gather_evidence(hits, options, seen, neighbours)
@@ -138,17 +134,14 @@ def node_of(passage: Passage) -> NodeWithScore:
     if all(isinstance(each, NodeWithScore) for each in objects):
         return _node(result_of(passage, [hit_of(each) for each in objects]))
     result = result_of(passage)
-    metadata = result.metadata()
-    before, ours = tuple(result.first), _is_ours(result.first)
-    (hidden,) = _excluding(
-        ((),), before, tuple(metadata), tuple(result.place), ours=ours
-    )
+    metadata = result.metadata(_known_id)
+    unseen = [key for key in metadata if key in OWN_KEYS or key in RESULT_KEYS]
     node = TextNode(
         id_=named_id(f"{passage.citation}\n{passage.text}"),
         text=passage.text,
         metadata=metadata,
-        excluded_llm_metadata_keys=[*hidden],
-        excluded_embed_metadata_keys=[*hidden],
+        excluded_llm_metadata_keys=unseen,
+        excluded_embed_metadata_keys=[*unseen],
         **_offsets(None, metadata),
     )
     return NodeWithScore(node=node, score=passage.chunks[0].score)
@@ -164,75 +157,35 @@ def neighbour_of(hit: NodeWithScore, chunk: StoredChunk) -> NodeWithScore:
         "metadata": metadata,
         "embedding": None,
         "relationships": {} if source is None else {_SOURCE: source},
-        **_offsets(first, metadata),
+        **_stored_offsets(first, metadata),
     }
     return NodeWithScore(node=_copy(first, chunk.text, changes))
 
 
-def excluding(
-    keys: Sequence[str], metadata: Mapping[str, Any], place: Iterable[str] = ()
-) -> list[str]:
-    """Add oprag's own keys to the metadata keys that a node does not show.
-
-    Args:
-        keys: That it does not show so far.
-        metadata: The node's.
-        place: Those that say where a result stands.
-    """
-    names, ours = tuple(metadata), _is_ours(metadata)
-    return [*_excluding((tuple(keys),), names, names, tuple(place), ours=ours)[0]]
-
-
-def _is_ours(metadata: Mapping[str, Any]) -> bool:
-    """Whether oprag wrote `doc_key`, as another application may."""
-    return DOC_KEY in metadata and DOC_URI in metadata
+def hidden(keys: Sequence[str], added: Sequence[str]) -> list[str]:
+    """Add metadata keys to those that a node does not show."""
+    return [*_hidden(tuple(keys), tuple(added))]
 
 
 @lru_cache(maxsize=1024)  # nodes of one parser have the same
-def _excluding(
-    lists: tuple[tuple[str, ...], ...],
-    before: tuple[str, ...],
-    names: tuple[str, ...],
-    place: tuple[str, ...],
-    rescore: str | None = None,
-    *,
-    ours: bool,
-) -> list[list[str]]:
-    """What each list of keys becomes, where oprag made the `names` of those `before`.
-
-    What oprag wrote is hidden. What was there is as visible as it was, also under
-    another name.
-    """
-    own = OWN_KEYS if ours else ()
-    written = [name for name in names if name in place or name in own]
-    made = [name for name in names if name.startswith(ORIGINAL) and name not in before]
-    found = []
-    for keys in lists:
-        shown = {key for key in before if key not in keys}
-        kept = [name for name in made if _first_name(name) not in shown]
-        own_score = () if rescore is None else (rescore,)
-        found.append([*dict.fromkeys([*keys, *own_score, *kept, *written])])
-    return found
+def _hidden(keys: tuple[str, ...], added: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*keys, *added]))
 
 
-def _first_name(name: str) -> str:
-    while name.startswith(ORIGINAL):
-        name = name.removeprefix(ORIGINAL)
-    return name
+def _known_id(source: Any) -> str | None:
+    return source.node.node_id if isinstance(source, NodeWithScore) else None
 
 
-def hit_of(scored: NodeWithScore, rescore: str | None = None) -> Hit:
+def hit_of(scored: NodeWithScore) -> Hit:
     """Return the core what it needs of a retrieved node."""
     node = scored.node
     offsets = None
     if hasattr(node, "start_char_idx"):  # not on Document and Node
         offsets = (node.start_char_idx, getattr(node, "end_char_idx", None))
-    score = scored.score
-    metadata = node.metadata
-    if rescore == "score":  # ours from an earlier run says nothing about relevance
-        score = metadata.get(f"{ORIGINAL}score", score)
     source, frame = _related(node)
-    return Hit(text_of(node), metadata, scored, node, score, source, offsets, frame)
+    return Hit(
+        text_of(node), node.metadata, scored, node, scored.score, source, offsets, frame
+    )
 
 
 def _related(node: BaseNode) -> tuple[str | None, OffsetFrame]:
@@ -279,42 +232,36 @@ def source_of(node: BaseNode) -> SourceText:
     )
 
 
-def sent_text(chunk: Chunk, text: str, *, rescore: str | None = None) -> str:
+def sent_text(chunk: Chunk, text: str) -> str:
     """What LlamaIndex sends for a chunk with this text: behind its metadata."""
     node: BaseNode = chunk.source.node
-    changes: dict[str, Any] = {}
-    # A result shows what it moves under another name.
-    moved = {*keys_of_users(node.metadata), rescore}
-    if not chunk.span:
-        moved |= {CHAR_START, CHAR_END}
-    if not moved.isdisjoint(_shown(node)):
-        result = result_of(single_passage(chunk))
-        result.score = 0.0
-        changes = _changes(node, result, rescore)
-    if changes or text != text_of(node):
-        node = _copy(node, text, changes)
+    if text != text_of(node):
+        node = _copy(node, text, {})
     return node.get_content(metadata_mode=MetadataMode.LLM)
-
-
-def _shown(node: BaseNode) -> set[str]:
-    """Keys of the metadata that the model is shown."""
-    return set(node.metadata).difference(node.excluded_llm_metadata_keys)
 
 
 def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
     """Copy of a passage's first node, of its class, with what is new about it.
 
     A merged node has an id of its own, made of the ids of its parts: retrievers
-    drop nodes whose id they have seen. Keys that were added are not shown to the
-    model nor to the embedding model.
+    drop nodes whose id they have seen. The reserved keys are not shown to the model
+    nor to the embedding model.
     """
     scored: NodeWithScore = result.objects[0]
     first: BaseNode = scored.node
     score: float | None = result.best.score
-    changes = _changes(first, result, rescore, score)
     if rescore == "score":
         score = result.score
-    changes.update(_offsets(first, changes["metadata"]))
+    metadata = result.metadata(_ID, rescore)
+    added = [key for key in (*RESULT_KEYS, rescore) if key in metadata]
+    changes: dict[str, Any] = {
+        "metadata": metadata,
+        "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys, added),
+        "excluded_embed_metadata_keys": hidden(
+            first.excluded_embed_metadata_keys, added
+        ),
+        **_offsets(first, metadata),
+    }
     text = None
     if not result.is_whole:
         text = result.text
@@ -324,37 +271,22 @@ def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
     return _scored(scored, _copy(first, text, changes), score)
 
 
-def _changes(
-    node: BaseNode, result: Result, rescore: str | None, score: float | None = None
-) -> dict[str, Any]:
-    """What is new on a copy of a node: metadata, and what of it is hidden."""
-    metadata = result.metadata(rescore, score if rescore == "score" else None)
-    llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
-    lists, before = (tuple(llm), tuple(embed)), tuple(node.metadata)
-    for_llm, for_embed = _excluding(
-        lists,
-        before,
-        tuple(metadata),
-        tuple(result.place),
-        rescore,
-        ours=_is_ours(node.metadata),
-    )
-    return {
-        "metadata": metadata,
-        "excluded_llm_metadata_keys": [*for_llm],
-        "excluded_embed_metadata_keys": [*for_embed],
-    }
-
-
 def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, int]:
     """Its characters as the node's own; of a new one without a node."""
     # Without a start, the offsets of a part are no offsets in the node's source.
-    of_part = PART_INDEX in metadata
-    if CHAR_START not in metadata or (
+    of_part = PART in metadata
+    if END not in metadata or (
         of_part and getattr(node, "start_char_idx", None) is None
     ):
         return {}
-    return {"start_char_idx": metadata[CHAR_START], "end_char_idx": metadata[CHAR_END]}
+    return {"start_char_idx": metadata[START], "end_char_idx": metadata[END]}
+
+
+def _stored_offsets(node: BaseNode, metadata: Mapping[str, Any]) -> dict[str, int]:
+    """The same for a chunk as it is stored."""
+    names = zip((PART, START, END), (PART_INDEX, CHAR_START, CHAR_END), strict=True)
+    place = {name: metadata[key] for name, key in names if key in metadata}
+    return _offsets(node, place)
 
 
 def _scored(first: NodeWithScore, node: BaseNode, score: float | None) -> NodeWithScore:

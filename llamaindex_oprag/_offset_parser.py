@@ -23,12 +23,12 @@ from llama_index.core.node_parser.node_utils import (
 from llama_index.core.schema import BaseNode, Document, NodeRelationship
 from llama_index.core.utils import get_tqdm_iterable
 
-from llamaindex_oprag._convert import excluding, source_of, text_of
+from llamaindex_oprag._convert import hidden, source_of, text_of
 from llamaindex_oprag._options import refuse_lost_state
 from oprag.context import PlainErrors, PlainRepr, refuse_unknown
 from oprag.documents import check_entries
 from oprag.errors import CodeLine, TokenizerError, users_line
-from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS
+from oprag.metadata import CHAR_END, CHAR_START, OWN_KEYS, RESULT_KEYS
 from oprag.positions import Part, Stamp, group_parts, qualified_name, stamp_chunks
 from oprag.splitting import TextChunk
 from oprag.tokens import (
@@ -151,7 +151,7 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
         inherited = {
             key: value
             for key, value in source.metadata.items()
-            if self.include_metadata and key not in OWN_KEYS
+            if self.include_metadata and key not in (*OWN_KEYS, *RESULT_KEYS)
         }
         for node, (_, entry) in zip(nodes, stamps, strict=True):
             node.metadata = {**inherited, **entry}
@@ -223,7 +223,8 @@ class OffsetNodeParser(PlainErrors, PlainRepr, TextSplitter):
 def hidden_keys(node: BaseNode, metadata: dict[str, Any]) -> dict[str, list[str]]:
     """Return the fields of a node that say which metadata no model is shown."""
     llm, embed = node.excluded_llm_metadata_keys, node.excluded_embed_metadata_keys
+    own = tuple([key for key in metadata if key in OWN_KEYS])
     return {
-        "excluded_llm_metadata_keys": excluding(llm, metadata),
-        "excluded_embed_metadata_keys": excluding(embed, metadata),
+        "excluded_llm_metadata_keys": hidden(llm, own),
+        "excluded_embed_metadata_keys": hidden(embed, own),
     }

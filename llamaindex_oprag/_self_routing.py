@@ -23,7 +23,7 @@ from llama_index.core.schema import (
 
 from llamaindex_oprag._answering import EMPTY_RESPONSE, Answering
 from llamaindex_oprag._best_first import Filling
-from llamaindex_oprag._convert import excluding, hit_of, node_of
+from llamaindex_oprag._convert import hit_of, node_of
 from llamaindex_oprag._driver import DrivenSynthesizer
 from llamaindex_oprag._self_route_options import SelfRouteOptions
 from llamaindex_oprag._wrapping import search_filter
@@ -33,7 +33,7 @@ from oprag.chunk import Chunk
 from oprag.context import single_passage
 from oprag.documents import DocumentSource
 from oprag.errors import RoutingError
-from oprag.metadata import DOC_URI, PROBLEM, RESULT_KEYS, named_id
+from oprag.metadata import DOC_URI, RESULT_KEYS, named_id
 from oprag.routing import (
     FIRST_TOKENS,
     Excerpt,
@@ -289,15 +289,15 @@ def _node(
     excerpt: Excerpt, chunks: Sequence[Chunk], metadata: dict[str, Any]
 ) -> TextNode:
     name, (start, end) = excerpt.document.name, excerpt.span
-    hidden = excluding([], metadata, {DOC_URI, *RESULT_KEYS} - {PROBLEM})
+    unseen = [key for key in metadata if key == DOC_URI or key in RESULT_KEYS]
     node = TextNode(
         id_=named_id(f"{name}\n{start}-{end}"),
         text=excerpt.text,
         start_char_idx=start,
         end_char_idx=end,
         metadata=metadata,
-        excluded_llm_metadata_keys=hidden,
-        excluded_embed_metadata_keys=[*hidden],
+        excluded_llm_metadata_keys=unseen,
+        excluded_embed_metadata_keys=[*unseen],
     )
     source = chunks[0].source.node.source_node if chunks else None
     if source is not None:

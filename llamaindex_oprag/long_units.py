@@ -36,7 +36,7 @@ from oprag.context import (
 from oprag.diagnosing import Verifiable
 from oprag.documents import DocumentSource, exact_text
 from oprag.errors import invalid_option
-from oprag.metadata import CHAR_END, CHAR_START
+from oprag.metadata import END, START
 from oprag.tokens import in_thread_if_long
 from oprag.units import (
     UNIT_DESCRIPTIONS,
@@ -82,8 +82,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
     Its metadata, shown to no model: `doc_key` and `doc_uri`, a unit of several
     documents being a document by itself; `unit_documents` (the names of its documents),
     `unit_spans` (the characters of each that it holds, `[[0, 120], [0, 300]]`),
-    `unit_tokens` and `unit_score` (of its best node); `rank` (of its best node),
-    `citation`, `char_start` and `char_end`, as of every result.
+    `unit_tokens` and `unit_score` (of its best node); its place, as of every result.
 
     Args:
         base_retriever: Returns nodes best first.
@@ -248,7 +247,7 @@ class LongUnitRetriever(Verifiable, WrappingRetriever):
         nodes = []
         for each in chosen:
             text = each.unit.text(texts.__getitem__, self._options.separator)
-            metadata = unit_metadata(each, texts.__getitem__)
+            metadata = unit_metadata(each, text, texts.__getitem__)
             node = _node(each, text, metadata)
             nodes.append(NodeWithScore(node=node, score=each.chunk.score))
         return nodes
@@ -259,8 +258,8 @@ def _node(each: FoundUnit, text: str, metadata: dict[str, Any]) -> TextNode:
     node = TextNode(
         id_=each.unit.id,
         text=text,
-        start_char_idx=metadata.get(CHAR_START),
-        end_char_idx=metadata.get(CHAR_END),
+        start_char_idx=metadata.get(START),
+        end_char_idx=metadata.get(END),
         metadata=metadata,
         excluded_llm_metadata_keys=list(metadata),
         excluded_embed_metadata_keys=list(metadata),

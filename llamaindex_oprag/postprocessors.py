@@ -38,8 +38,8 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     Args:
         top_n: Nodes to keep, of the best; None for all. Can be assigned later.
         rescore: Metadata key to write values to that fall in output order, for
-            applications that sort by it; `"score"` also is `NodeWithScore.score`. The
-            value before stands under `original_` and the key. None for none.
+            applications that sort by it; `"score"` also is `NodeWithScore.score`. None
+            for none.
         **options: The others of `oprag.context.ContextOptions`.
         callback_manager: Told of what is done, as in all of LlamaIndex.
 

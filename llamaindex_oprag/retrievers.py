@@ -248,7 +248,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self, fills: bool, nodes: list[NodeWithScore]
     ) -> tuple[tuple[list[NodeWithScore], Widening], bool]:
         """The neighbours to ask for, and whether there is room for more nodes."""
-        hits = [hit_of(node, self._rescore) for node in nodes]
+        hits = [hit_of(node) for node in nodes]
         widen: Any = self._widen
         ids = [node.node.node_id for node in nodes]
         widening = Widening(hits, widen, self._options, fills=fills, ids=ids)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from oprag.errors import OpragError
     from oprag.locating import locate
     from oprag.ordering import document_order
+    from oprag.positions import Place, place_of
     from oprag.splitting import split_sentences, split_tokens
     from oprag.tokens import NamedTokenCounter
     from oprag.units import group_documents
@@ -30,6 +31,7 @@ __all__ = [
     "NamedTokenCounter",
     "OpragError",
     "Passage",
+    "Place",
     "Price",
     "Span",
     "StoreSource",
@@ -40,6 +42,7 @@ __all__ = [
     "group_documents",
     "locate",
     "order_context",
+    "place_of",
     "plan_repair",
     "render",
     "split_sentences",
@@ -55,6 +58,7 @@ _NAMES = {
     "errors": ("OpragError",),
     "locating": ("locate",),
     "ordering": ("document_order",),
+    "positions": ("Place", "place_of"),
     "splitting": ("split_sentences", "split_tokens"),
     "tokens": ("NamedTokenCounter",),
     "units": ("group_documents",),

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from oprag.metadata import CHAR_SPANS
+from oprag.metadata import EXACT
 
 _NO_METADATA: Mapping[str, Any] = {}
+IS_EXACT = (True, "true", "True", "1")
+"""Values of `oprag_exact` that stores make of True."""
 
 
 class Span(NamedTuple):
@@ -88,14 +90,14 @@ class Chunk(NamedTuple):
         """Whether the text has the length of the span, so that offsets hold in it.
 
         False where the text was replaced after the span was taken (a sentence
-        window, a summary), where it was joined over a gap, and where there is no
-        span.
+        window, a summary), where it was joined over a gap or changed, and where there
+        is no span.
         """
         span = self.span
         return (
             span is not None
             and span[1] - span[0] == len(self.text)
-            and CHAR_SPANS not in self.metadata
+            and self.metadata.get(EXACT, True) in IS_EXACT
         )
 
 

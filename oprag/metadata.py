@@ -44,35 +44,46 @@ DOC_SCOPE = "doc_scope"
 """The folder or source that the document was indexed from; on the first chunk of the
 document only. See `oprag.indexing.source_scope`."""
 
-RANK = "rank"
+RANK = "oprag_rank"
 """Of a result: its place in the list that was retrieved, 0 = best."""
-CITATION = "citation"
-"""Of a result: where it stands, for people; see `oprag.chunk.Passage.citation`."""
-EXACT = "exact"
-"""Of a result: False, where its text is not the slice from `char_start` to `char_end`;
-otherwise absent."""
-CHAR_SPANS = "char_spans"
-"""Of a result with gaps: the spans it covers, `[[0, 120], [125, 300]]`; `char_start`
-and `char_end` are those of the whole."""
-
-PROBLEM = "problem"
-"""Key of results that stand as they were retrieved (`on_problem="warn"`): why."""
+CITATION = "oprag_citation"
+"""Its place for people; see `oprag.chunk.Passage.citation`."""
+DOCUMENT = "oprag_document"
+"""The name of its document."""
+KEY = "oprag_key"
+"""The key of its document: equal for all results of one document."""
+PART = "oprag_part"
+"""The part that the characters are relative to; absent for a document of one text."""
+START = "oprag_start"
+"""Its first character; absent where it is unknown."""
+END = "oprag_end"
+"""One past its last character; absent where it is unknown."""
+SPANS = "oprag_spans"
+"""The spans of a text with gaps, `0-9,12-20`; absent where there are none."""
+EXACT = "oprag_exact"
+"""Whether its text is the slice of its document from start to end."""
+PROBLEM = "oprag_problem"
+"""The kind of error that `on_problem="warn"` did not raise; absent for none."""
+HASH = "oprag_hash"
+"""`result_hash` of the text that these keys describe. Where it is there, oprag wrote
+all of them."""
+IDS = "oprag_ids"
+"""Ids of the chunks in it, joined by line breaks; absent where they have none."""
 
 RESULT_KEYS = (
-    *(RANK, CITATION, PROBLEM),
-    *(PART_INDEX, CHAR_START, CHAR_END, EXACT, CHAR_SPANS),
+    *(RANK, CITATION, DOCUMENT, KEY, PART, START, END, SPANS),
+    *(EXACT, PROBLEM, HASH, IDS),
 )
-"""What says where a result stands, in writing order; see
+"""The reserved keys of results; `oprag.place_of` reads them. See
 `oprag.context.place_metadata`."""
-COMMON_KEYS = (RANK, CITATION, PROBLEM, EXACT)
-"""Those of them that an application may have used for something else."""
-ORIGINAL = "original_"
-"""Before the name of a metadata key: where the value stands that was replaced."""
+_OF_RESULTS = frozenset(RESULT_KEYS)
 
 STAMP_KEYS = (TEXT_LENGTH, TEXT_HASH, NONSPACE_HASH)
 """What `text_stamp` writes."""
 OF_ONE_TEXT = (TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS)
-"""What does not hold for a passage or a slice that is made of a chunk."""
+"""Keys that do not hold for a slice of a chunk."""
+OF_ONE_CHUNK = frozenset((CHAR_START, CHAR_END, CHUNK_INDEX, N_CHUNKS, *OF_ONE_TEXT))
+"""Keys that do not hold for a result that is not one whole chunk."""
 
 OWN_KEYS = (
     DOC_KEY,
@@ -121,6 +132,16 @@ def document_key(name: str) -> str:
     in every store, and equal names have equal keys on every machine.
     """
     return _digest(name)[:_KEY_DIGITS]
+
+
+def result_hash(text: str) -> str:
+    """Return 16 hex digits of the SHA-256 of a result's text."""
+    return _digest(text)[:_KEY_DIGITS]
+
+
+def without_reserved_keys(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy without the reserved keys of results."""
+    return {key: value for key, value in metadata.items() if key not in _OF_RESULTS}
 
 
 def text_stamp(text: str, *, exact: bool = True) -> dict[str, str | int]:

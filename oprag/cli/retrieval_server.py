@@ -26,6 +26,7 @@ from oprag.cli.library import Library
 from oprag.cli.telling import note
 from oprag.context import Widen, marked_texts
 from oprag.errors import BudgetTooSmallError, OpragError
+from oprag.metadata import CITATION, DOCUMENT, END, RANK, START
 
 _PATIENCE = 3.0
 """Seconds to wait for documents that are being opened; Dify waits 5 for an answer."""
@@ -33,7 +34,7 @@ _PATIENCE = 3.0
 _LARGEST = 1_000_000
 """Bytes of a request at most."""
 
-_SHOWN = ("source", "page_label", "char_start", "char_end", "citation", "rank")
+_SHOWN = ("source", "page_label", RANK, CITATION, DOCUMENT, START, END)
 """Which metadata of a passage a record carries, where it has them."""
 
 _BAD_HEADER, _WRONG_KEY, _UNKNOWN = 1001, 1002, 2001

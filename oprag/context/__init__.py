@@ -29,14 +29,8 @@ from oprag.context.placing import FindText, find_places
 from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
 from oprag.context.rendering import GAP_MARK, marked_texts, numbering, render
-from oprag.context.results import (
-    Result,
-    keys_of_users,
-    place_metadata,
-    put_place,
-    single_passage,
-)
-from oprag.context.returned import read_passages, result_of, without_place
+from oprag.context.results import Result, place_metadata, single_passage
+from oprag.context.returned import read_passages, result_of
 from oprag.context.seen import Seen, SeenLike
 from oprag.context.selection import (
     FetchPlan,
@@ -106,7 +100,6 @@ __all__ = [
     "fitting_evidence",
     "gather_evidence",
     "is_search",
-    "keys_of_users",
     "knows_its_options",
     "list_options",
     "marked_texts",
@@ -117,7 +110,6 @@ __all__ = [
     "numbering",
     "order_context",
     "place_metadata",
-    "put_place",
     "read_passages",
     "refusal",
     "refuse_beside",
@@ -134,5 +126,4 @@ __all__ = [
     "unwidened",
     "warn",
     "with_texts",
-    "without_place",
 ]

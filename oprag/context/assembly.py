@@ -11,21 +11,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any
 
 from oprag.chunk import Chunk, Hit, Passage
 from oprag.context.budgeting import BudgetFiller, SentText, finish, with_ranks
-from oprag.context.lasting import with_lasting_ranks
 from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
-from oprag.context.problems import with_problem
-from oprag.context.results import Result, scores_of, written_ranks
+from oprag.context.results import Result, scores_of
 from oprag.context.seen import Seen
 from oprag.errors import InvalidSpanError, MissingDocumentError, OpragError, kind_of
-from oprag.metadata import PROBLEM
+from oprag.metadata import HASH, PROBLEM, RANK
+from oprag.ordering import document_order, rank_order
 from oprag.positions import (
     UNNAMED,
+    as_number,
     check_positions,
     read_chunks,
     read_documents,
@@ -115,8 +116,7 @@ def _marked(
         kind = kind_of(problems[chunk.document])
     else:
         return chunk
-    metadata = with_problem(chunk.metadata, kind, chunk.name)
-    return chunk._replace(metadata=metadata)
+    return chunk._replace(metadata={**chunk.metadata, PROBLEM: kind})
 
 
 def _made(
@@ -224,7 +224,6 @@ class Arranged:
                         for c in passage.chunks
                     ),
                     problem=problem_of(passage.chunks[0]),
-                    named=self.options.document_key is not None,
                 )
             )
             for passage, score in zip(
@@ -275,12 +274,33 @@ def _checked_chunks(
 def _ranked(
     chunks: list[Chunk], options: ContextOptions
 ) -> tuple[list[Chunk], dict[int, int]]:
-    """The chunks best first, and the rank of each by its place in the list."""
-    places = [chunk.rank for chunk in chunks]
-    names = [chunk.name for chunk in chunks]
-    ranks = written_ranks([chunk.metadata for chunk in chunks], names)
-    if ranks is not None:
-        ranked = with_lasting_ranks(chunks, ranks, options.document_order)
-        if ranked is not chunks:
-            return ranked, dict(zip(places, ranks, strict=True))
-    return chunks, dict(zip(places, places, strict=True))
+    """The chunks best first, and the rank of each by its place in the list.
+
+    Results that stand as another component handed them out keep the ranks that it
+    wrote; any other list is ranked by its own order.
+    """
+    # Mostly the first tells.
+    if chunks and HASH in chunks[0].metadata:
+        written = [_written_rank(chunk) for chunk in chunks]
+        ranks = [rank for rank in written if rank is not None]
+        if len(ranks) == len(chunks):
+            pairs = zip(chunks, ranks, strict=True)
+            ranked = [chunk._replace(rank=rank) for chunk, rank in pairs]
+            if ranks == sorted(ranks) or _in_order(ranked, options):
+                places = [chunk.rank for chunk in chunks]
+                return rank_order(ranked), dict(zip(places, ranks, strict=True))
+    return chunks, {chunk.rank: chunk.rank for chunk in chunks}
+
+
+def _written_rank(chunk: Chunk) -> int | None:
+    metadata = chunk.metadata
+    return as_number(metadata.get(RANK)) if HASH in metadata else None
+
+
+def _in_order(ranked: Sequence[Chunk], options: ContextOptions) -> bool:
+    """Whether chunks stand as a component hands them out."""
+    best_first = rank_order(ranked)
+    return any(
+        all(map(is_, document_order(best_first, document_order=how), ranked))
+        for how in ("best_rank", options.document_order)
+    )

@@ -64,7 +64,7 @@ def order_context(
         Passages in reading order; `passage.text` to send, `passage.citation` to
         cite. `oprag.render` joins them. Unmerged, there is one per chunk. With
         `on_problem="warn"` chunks that could not be put in order say why, under
-        `problem` in their metadata.
+        `oprag_problem` in their metadata.
 
     Raises:
         InvalidOptionError: An option is unknown or its value is not possible; the

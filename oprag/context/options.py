@@ -189,8 +189,7 @@ DESCRIPTIONS: dict[str, str] = {
     **described(ContextOptions),
     "rescore": (
         "Metadata key to write scores to that fall from 1 in the order of the result, "
-        "for applications that sort by it; the value that was there is kept under "
-        "`original_<key>`. None for none."
+        "for applications that sort by it. None for none."
     ),
     "widen": (
         "Chunks beside each hit to read from its store, too: so many on each side; "

@@ -22,8 +22,9 @@ from operator import sub
 from oprag.chunk import Chunk, Span
 from oprag.context.candidates import Candidates, is_sliceable, scope_of
 from oprag.context.merging import SourceText, proved_source
-from oprag.metadata import OF_ONE_TEXT
+from oprag.metadata import OF_ONE_TEXT, PROBLEM, RESULT_KEYS
 
+_OF_ITS_TEXT = frozenset((*OF_ONE_TEXT, *RESULT_KEYS)) - {PROBLEM}
 _NONE = -1
 """In the place of a candidate's number: there is none."""
 _PARTS = 3
@@ -281,7 +282,7 @@ def slice_of(chunk: Chunk, text: str, start: int, end: int) -> Chunk:
         position = (*position[:-2], start, end)
     # Stored counts are of the whole chunk, and a stamp is of what it begins.
     metadata = {
-        key: value for key, value in chunk.metadata.items() if key not in OF_ONE_TEXT
+        key: value for key, value in chunk.metadata.items() if key not in _OF_ITS_TEXT
     }
     return chunk._replace(
         text=text,

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from oprag.chunk import Chunk, FullText, Span
 from oprag.errors import OpragError
 from oprag.locating import Location, place_some
-from oprag.metadata import CHAR_SPANS, CHUNK_INDEX, DOC_KEY, N_CHUNKS
+from oprag.metadata import CHUNK_INDEX, DOC_KEY, EXACT, N_CHUNKS, SPANS
 from oprag.ordering import group_by_document
 from oprag.positions import as_number, not_located, parts_named
 
@@ -129,7 +129,7 @@ def _is_written(chunk: Chunk, source: str) -> bool:
         return ours and CHUNK_INDEX in chunk.metadata and N_CHUNKS in chunk.metadata
     if chunk.part is not None:
         return ours
-    joined = CHAR_SPANS in chunk.metadata  # over gaps: it is no slice
+    joined = SPANS in chunk.metadata  # over gaps: it is no slice
     return joined or source[slice(*chunk.span)] == chunk.text
 
 
@@ -149,6 +149,6 @@ def _at(chunk: Chunk, location: Location, source: str) -> Chunk:
     moved = chunk._replace(position=(0, start, end), span=location.span, part=None)
     if moved.exact and source[start:end] != chunk.text:
         # As long as its slice by chance: white space differs, and nothing is joined.
-        metadata = {**chunk.metadata, CHAR_SPANS: f"{start}-{end}"}
+        metadata = {**chunk.metadata, EXACT: False}
         return moved._replace(metadata=metadata)
     return moved

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from oprag.context.results import is_placed, keep_aside, written_problem
 from oprag.errors import (
     CodeLine,
     InvalidOptionError,
@@ -15,7 +13,6 @@ from oprag.errors import (
     kind_of,
     warn_user,
 )
-from oprag.metadata import PROBLEM
 
 _LOG = logging.getLogger("oprag")
 
@@ -74,17 +71,3 @@ def warn(message: str, problem: OpragError) -> None:
     warning = PositionWarning(message)
     warning.__cause__ = problem
     warn_user(warning, PositionWarning)
-
-
-def with_problem(
-    metadata: Mapping[str, Any], problem: str, name: str | None = None
-) -> dict[str, Any]:
-    """Return a copy with a problem at its end; one of the user's is kept aside."""
-    written = dict(metadata)
-    if PROBLEM in written:
-        ours = is_placed(written, name) and written_problem(written, name)
-        before = written.pop(PROBLEM)
-        if not ours:
-            keep_aside(written, PROBLEM, before)
-    written[PROBLEM] = problem
-    return written

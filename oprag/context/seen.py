@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 from oprag.chunk import Chunk, Passage, Span
 from oprag.context.merging import JOINT
 from oprag.context.pieces import slice_of
-from oprag.context.results import spans_of
 from oprag.errors import InvalidOptionError, named
 from oprag.metadata import DOC_VERSION, version_text
+from oprag.positions import read_spans
 
 SeenLike: TypeAlias = Iterable[Passage | Sequence[Any]]
 """Passages, or entries of `Seen.as_json`."""
@@ -131,7 +131,7 @@ class Seen:
             chunk = shown._placed(each)
             unread += shown._unread(chunk)
             read += self._read(chunk)
-            spans = () if chunk.span is None else spans_of(chunk.span, chunk.metadata)
+            spans = () if chunk.span is None else read_spans(chunk.span, chunk.metadata)
             shown._add_text(chunk.text, spans, chunk)
         return unread, read
 
@@ -285,7 +285,7 @@ def _source_of(chunk: Chunk) -> _Source:
 def _places(chunk: Chunk) -> list[tuple[Span, int]] | None:
     if chunk.span is None:
         return None
-    return _slices(chunk.text, spans_of(chunk.span, chunk.metadata))
+    return _slices(chunk.text, read_spans(chunk.span, chunk.metadata))
 
 
 def _slices(text: str, spans: Sequence[Span]) -> list[tuple[Span, int]] | None:

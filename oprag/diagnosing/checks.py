@@ -20,10 +20,10 @@ from oprag.errors import (
     UnscopedPositionError,
 )
 from oprag.metadata import (
-    CHAR_SPANS,
     CHUNK_INDEX,
     DOC_VERSION,
     N_CHUNKS,
+    SPANS,
     TOKEN_COUNTER,
     version_text,
 )
@@ -216,7 +216,7 @@ def _check_spans(
         if place in seen:
             findings.add("duplicate", index, group.name, _at(chunk))
         seen.add(place)
-        merged = CHAR_SPANS in chunk.metadata
+        merged = SPANS in chunk.metadata
         if chunk.span and not chunk.exact and not merged and index not in held:
             detail = f"{_at(chunk)}: another end is recorded, text {len(chunk.text)}"
             ours = TOKEN_COUNTER in chunk.metadata

@@ -22,6 +22,7 @@ from oprag.metadata import (
     DOC_VERSION,
     N_CHUNKS,
     PART_INDEX,
+    RESULT_KEYS,
     STAMP_KEYS,
     TOKEN_COUNT,
     TOKEN_COUNTER,
@@ -116,7 +117,7 @@ def replaced(
     place is proved. A token count and the stamp of a text go with another span: they
     were of another text.
     """
-    stale = {*POSITION_KEYS}
+    stale = {*POSITION_KEYS, *RESULT_KEYS}
     if any(metadata.get(key) != entry.get(key) for key in (CHAR_START, CHAR_END)):
         stale |= {TOKEN_COUNT, TOKEN_COUNTER, *STAMP_KEYS}
     kept = {key: value for key, value in metadata.items() if key not in stale}

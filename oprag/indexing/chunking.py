@@ -20,6 +20,7 @@ from oprag.metadata import (
     DOC_VERSION,
     OWN_KEYS,
     PART_INDEX,
+    RESULT_KEYS,
     chunk_id,
     document_version,
     indexed_id,
@@ -191,6 +192,7 @@ def _located(
 
 def _own_keys_last(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """The user's metadata, then oprag's in its one order."""
-    others = {key: value for key, value in metadata.items() if key not in OWN_KEYS}
+    ours = (*OWN_KEYS, *RESULT_KEYS)
+    others = {key: value for key, value in metadata.items() if key not in ours}
     own = {key: metadata[key] for key in OWN_KEYS if key in metadata}
     return {**others, **own}

@@ -25,6 +25,7 @@ from oprag.positions.parts import (
     shared_key,
     source_name,
 )
+from oprag.positions.place import Place, is_unchanged, place_of, placed, read_spans
 from oprag.positions.reading import read_by_others, read_chunks
 from oprag.positions.stamping import (
     Stamp,
@@ -48,6 +49,7 @@ __all__ = [
     "UNNAMED",
     "DocumentKey",
     "Part",
+    "Place",
     "PositionKeys",
     "SourceText",
     "Stamp",
@@ -56,16 +58,20 @@ __all__ = [
     "document_metadata",
     "document_name",
     "group_parts",
+    "is_unchanged",
     "known_document",
     "look_up",
     "not_located",
     "part_numbers",
     "parts_named",
+    "place_of",
+    "placed",
     "qualified_name",
     "read_by_others",
     "read_chunks",
     "read_documents",
     "read_node",
+    "read_spans",
     "rewritten",
     "shared_key",
     "source_name",

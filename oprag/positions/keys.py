@@ -10,13 +10,16 @@ from oprag.chunk import Hit
 from oprag.errors import InvalidOptionError, MissingDocumentError, OpragError
 from oprag.metadata import (
     CHAR_END,
-    CHAR_SPANS,
     CHAR_START,
     CHUNK_INDEX,
     DOC_KEY,
     DOC_URI,
+    DOCUMENT,
+    HASH,
+    KEY,
     OWN_KEYS,
     PART_INDEX,
+    RESULT_KEYS,
     short_hash,
 )
 
@@ -190,7 +193,7 @@ def _along(metadata: Mapping[str, Any], path: list[str]) -> Any:
 _OF_A_CHUNK = {
     *(key for key in OWN_KEYS if key not in (DOC_KEY, DOC_URI)),
     *(key for scheme in SCHEMES for key in (scheme.start, scheme.end, *scheme.parts)),
-    *("loc", "score", "relevance_score", CHAR_SPANS),
+    *("loc", "score", "relevance_score", *RESULT_KEYS),
 }
 """Metadata that says where a chunk stands, how long or how good it is."""
 
@@ -202,7 +205,7 @@ def document_metadata(
 
     Args:
         name: The document's.
-        metadatas: Of its chunks, without what a result has of its place.
+        metadatas: Of its chunks.
     """
     first = metadatas[0] if metadatas else {}
     return {DOC_URI: name} | {
@@ -222,11 +225,11 @@ def read_documents(
 ) -> list[tuple[str, str]]:
     """Key and name of the document of each hit.
 
-    Precedence: the user's key; `doc_key`; `file_path` or `source` where a page,
-    row or section key shows that the reader gave each part an id of its own;
-    then `ref_doc_id`, `document_id`, `doc_id`, `file_id`, `artifact_id`, `source`,
-    `file_path`, `original_file_name`, `url`; then the attributes `document_id`,
-    `file_id`, `artifact_id` of the framework's object.
+    Precedence: the user's key; `oprag_key` of a result; `doc_key`; `file_path` or
+    `source` where a page, row or section key shows that the reader gave each part an
+    id of its own; then `ref_doc_id`, `document_id`, `doc_id`, `file_id`,
+    `artifact_id`, `source`, `file_path`, `original_file_name`, `url`; then the
+    attributes `document_id`, `file_id`, `artifact_id` of the framework's object.
     Empty strings and LlamaIndex's string "None" are no identity.
 
     A hit that names no document and has no position, among hits that name one, is a
@@ -278,10 +281,17 @@ def _document(hit: Hit, keys: Sequence[Any] | None) -> tuple[str, str] | None:
         key = _known_key(hit)
     else:
         key = _first_name(look_up(metadata, hit.subject, k) for k in keys)
+        key = _written_key(metadata) if key is None else key
     if key is None:
         return None
-    name = metadata.get(DOC_URI)
+    name = metadata.get(DOCUMENT if HASH in metadata else DOC_URI)
     return key, name if name and isinstance(name, str) else key
+
+
+def _written_key(metadata: Mapping[str, Any]) -> str | None:
+    """The key of a result's document; None where it named none."""
+    key = metadata.get(KEY) if HASH in metadata else None
+    return None if key is None or str(key).startswith(UNNAMED) else str(key)
 
 
 def _own_key(metadata: Mapping[str, Any]) -> str | None:
@@ -306,7 +316,7 @@ def as_list(keys: DocumentKey | PositionKeys) -> Sequence[Any]:
 
 def _known_key(hit: Hit) -> str | None:
     metadata = hit.metadata
-    if (own := _own_key(metadata)) is not None:
+    if (own := _written_key(metadata) or _own_key(metadata)) is not None:
         return own
     if not _SPLIT_KEYS.isdisjoint(metadata) or _along(metadata, ["loc"]) is not None:
         key = _first_name(metadata.get(name) for name in _FILE_KEYS)

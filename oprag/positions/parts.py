@@ -10,13 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from oprag.chunk import IS_EXACT
 from oprag.errors import (
     DuplicateDocumentError,
     MissingDocumentError,
     MissingPositionError,
     UnscopedPositionError,
 )
-from oprag.metadata import CHAR_END, CHAR_START, DOC_KEY, PART_INDEX, document_key
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    DOC_KEY,
+    EXACT,
+    HASH,
+    PART,
+    PART_INDEX,
+    document_key,
+)
 from oprag.positions.keys import (
     PART_KEYS,
     SECTION_KEYS,
@@ -24,6 +34,7 @@ from oprag.positions.keys import (
     document_name,
     look_up,
 )
+from oprag.positions.place import placed
 
 _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber"))
 """Part keys that readers count from 1; the others count from 0."""
@@ -31,7 +42,14 @@ _FROM_ONE = frozenset(("page_number", "page_label", "seq_num", "loc.pageNumber")
 _SECTIONS = 100_000
 """Sections that a page may be cut into by a parser before ours."""
 
-_PLACES = (CHAR_START, CHAR_END, "start_index", "start_char_idx", "split_idx_start")
+_PLACES = (
+    HASH,
+    CHAR_START,
+    CHAR_END,
+    "start_index",
+    "start_char_idx",
+    "split_idx_start",
+)
 """Keys that only chunks have."""
 
 
@@ -216,10 +234,7 @@ def _in_order(
 ) -> list[Part]:
     scopes: Sequence[tuple[int | None, int | None]]
     if are_own_chunks(texts):
-        scopes = [
-            (as_number(look_up(text.metadata, None, PART_INDEX)), _start_of(text))
-            for text in texts
-        ]
+        scopes = [(_part_of(text.metadata), _start_of(text)) for text in texts]
     elif any(text.cut for text in texts):
         numbers = _section_numbers(name, texts)
         scopes = [
@@ -266,7 +281,15 @@ def are_own_chunks(texts: Sequence[SourceText]) -> bool:
     return all(_start_of(text) is not None for text in texts)
 
 
+def _part_of(metadata: Mapping[str, Any]) -> int | None:
+    return as_number(metadata.get(PART if HASH in metadata else PART_INDEX))
+
+
 def _start_of(text: SourceText) -> int | None:
+    if HASH in text.metadata:
+        _, span, _ = placed(text.metadata, text.text)
+        exact = span is not None and text.metadata.get(EXACT) in IS_EXACT
+        return span[0] if span is not None and exact else None
     start = as_number(text.metadata.get(CHAR_START))
     end = as_number(text.metadata.get(CHAR_END))
     if start is None or end is None or end - start != len(text.text):

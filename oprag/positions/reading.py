@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError, UnscopedPositionError
-from oprag.metadata import CHAR_SPANS
+from oprag.metadata import HASH, SPANS
 from oprag.positions.keys import (
     ATTRIBUTES,
     PART_KEYS,
@@ -29,6 +29,7 @@ from oprag.positions.keys import (
     look_up,
 )
 from oprag.positions.missing import no_position, only_a_label
+from oprag.positions.place import is_unchanged, placed
 from oprag.positions.validity import (
     invalid_span,
     refuse_frames,
@@ -39,6 +40,8 @@ from oprag.positions.validity import (
 _CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
 """Keys that say at which character a chunk begins."""
 
+_BY_CHARACTERS = 3
+"""Numbers of a position that counts characters: part, start, end."""
 _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
 
@@ -98,7 +101,7 @@ def read_chunks(
     chunks: list[Chunk | None] = [None] * len(hits)
     for key, indexes in groups.items():
         members = [hits[index] for index in indexes]
-        places = _places(members, indexes, key, position_keys, problems)
+        places = _all_places(members, indexes, key, position_keys, problems)
         named = [documents[index] for index in indexes]
         for index, chunk in zip(
             indexes, _as_chunks(members, indexes, named, places), strict=True
@@ -143,6 +146,35 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
         if 0 < len(usable) < len(hits):
             subsets.append(usable)
     return subsets
+
+
+def _all_places(hits: Sequence[Hit], ranks: Sequence[int], *how: Any) -> _Places:
+    """The places of results as written, if all others have characters too."""
+    ours = [HASH in hit.metadata for hit in hits]
+    if True not in ours:
+        return _places(hits, ranks, *how)
+    found: list[_Place | None] = [
+        placed(hit.metadata, hit.text) if its else None
+        for hit, its in zip(hits, ours, strict=True)
+    ]
+    if all(place is None or place[0] is not None for place in found):
+        others = [number for number, its in enumerate(ours) if not its]
+        if others:
+            read = _places([hits[n] for n in others], [ranks[n] for n in others], *how)
+            for number, place in zip(others, zip(*read, strict=True), strict=True):
+                found[number] = place
+        lengths = {len(place[0]) for place in found if place and place[0] is not None}
+        if lengths <= {_BY_CHARACTERS}:
+            return _Places(*map(list, zip(*filter(None, found), strict=True)))
+    places = _places(hits, ranks, *how)
+    return _Places(
+        places.positions,
+        [
+            span if not its or is_unchanged(hit.metadata, hit.text) else None
+            for span, hit, its in zip(places.spans, hits, ours, strict=True)
+        ],
+        places.parts,
+    )
 
 
 def _places(
@@ -298,7 +330,7 @@ def _span_at(start: int, value: Any, hit: Hit, document: str | None) -> Span | N
         if document is None:
             return None
         raise invalid_span(document, start, value)
-    joined = CHAR_SPANS in hit.metadata  # over gaps, which say where it ends
+    joined = SPANS in hit.metadata  # over gaps, which say where it ends
     return Span(start, end if end == reach or joined else start)
 
 

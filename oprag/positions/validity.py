@@ -18,7 +18,7 @@ from oprag.errors import (
     UnscopedPositionError,
     warn_user,
 )
-from oprag.metadata import CHAR_START, CITATION, DOC_KEY, DOC_VERSION, version_text
+from oprag.metadata import CITATION, DOC_KEY, DOC_VERSION, HASH, version_text
 from oprag.positions.keys import HIGHEST, SECTION_KEYS, as_number
 from oprag.positions.missing import AT_INDEXING, WAYS_OUT, ways_out
 
@@ -365,10 +365,10 @@ def _same_place(document: str, first: Chunk, second: Chunk) -> PositionError:
         f"{ways_out(first.metadata)}"
     )
     cited = first.metadata.get(CITATION)
-    if CHAR_START in first.metadata and cited == second.metadata.get(CITATION, ""):
+    if HASH in first.metadata and cited == second.metadata.get(CITATION):
         why = (
             "They are pieces of one result of oprag, which was split again, and each "
-            f"has the char_start of the whole ({cited}). Split with oprag's splitters, "
+            f"has the place of the whole ({cited}). Split with oprag's splitters, "
             "which place the pieces, or split before results are put in order."
         )
     message = (

@@ -16,11 +16,10 @@ from oprag.context import (
     arrange,
     numbering,
     place_metadata,
-    put_place,
     too_small,
-    without_place,
 )
 from oprag.errors import BudgetTooSmallError, OpragError
+from oprag.metadata import document_key
 from oprag.ordering import document_order, group_by_document
 from oprag.positions import UNNAMED, document_metadata, read_documents
 from oprag.routing.excerpts import Excerpt, FullDocument
@@ -58,7 +57,7 @@ class RungContext:
             The excerpt, the retrieved chunks of its document, and its metadata: the
             document's name as `doc_uri`, what these chunks agree on, and its place, as
             every result has it. Its rank is that of the best of these chunks, or its
-            place among the excerpts; `exact` is False also where the text of the
+            place among the excerpts; `oprag_exact` is False also where the text of the
             document is not proved to be its exact text.
         """
         chunks: dict[str, list[Chunk]] = {}
@@ -66,20 +65,23 @@ class RungContext:
             chunks.setdefault(chunk.name or chunk.document, []).append(chunk)
         best = {name: min(c.rank for c in of_one) for name, of_one in chunks.items()}
         known = {
-            name: document_metadata(
-                name, [without_place(chunk.metadata, chunk.name) for chunk in of_one]
-            )
+            name: document_metadata(name, [chunk.metadata for chunk in of_one])
             for name, of_one in chunks.items()
         }
         for place, excerpt in enumerate(self.excerpts):
             name, spans = excerpt.document.name, (excerpt.span,)
-            rank = best.get(name, place)
-            citation = f"{name}, {named_characters(spans)}"
-            metadata = dict(known.get(name) or document_metadata(name, ()))
-            exact = excerpt.document.exact
-            place_of = place_metadata(rank, citation, spans, exact=exact)
-            put_place(metadata, place_of, name)
-            yield excerpt, chunks.get(name, []), metadata
+            read = chunks.get(name, [])
+            written = place_metadata(
+                excerpt.text,
+                rank=best.get(name, place),
+                citation=f"{name}, {named_characters(spans)}",
+                document=name,
+                key=read[0].document if read else document_key(name),
+                spans=spans,
+                exact=excerpt.document.exact,
+            )
+            metadata = known.get(name) or document_metadata(name, ())
+            yield excerpt, read, {**metadata, **written}
 
 
 def context_of_chunks(

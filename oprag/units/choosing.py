@@ -31,7 +31,7 @@ UNIT_DESCRIPTIONS = {
     "on_problem": (
         'Where the unit of a chunk cannot be told: `"error"`; or `"warn"`: once for '
         "each kind of problem, and the chunks themselves are returned as they were "
-        "retrieved, with `problem` in their metadata."
+        "retrieved, with `oprag_problem` in their metadata."
     ),
 }
 """What is said of these options."""

@@ -216,26 +216,30 @@ def document_names(found: Sequence[FoundUnit]) -> list[str]:
     return list(dict.fromkeys(name for each in found for name in each.unit.documents))
 
 
-def unit_metadata(found: FoundUnit, read: Callable[[str], str]) -> dict[str, Any]:
+def unit_metadata(
+    found: FoundUnit, text: str, read: Callable[[str], str]
+) -> dict[str, Any]:
     """Return the metadata of a unit.
 
     Args:
         found: The unit.
+        text: Its text.
         read: Gives the full text of a document by its name.
 
     Returns:
         `doc_key`, `doc_uri`; `unit_*`, see `UNIT_KEYS`; and its place, as every
         result has it. Of a unit with one document these are those of the document, so
         that parts are chunks of it; one with several is a document by itself, named by
-        the JSON list of their names, and is the slice of no text: without `char_start`.
+        the JSON list of their names, and is the slice of no text: no `oprag_start`.
         Its rank is that of its best chunk, and its citation names each document and the
         characters of it.
     """
     unit, chunk = found.unit, found.chunk
     spans = unit.spans(read)
     own = spans if len(spans) == 1 else ()
+    key = document_key(unit.name)
     metadata: dict[str, Any] = {
-        DOC_KEY: document_key(unit.name),
+        DOC_KEY: key,
         DOC_URI: unit.name,
         UNIT_DOCUMENTS: list(unit.documents),
         UNIT_SPANS: [list(span) for span in spans],
@@ -247,7 +251,15 @@ def unit_metadata(found: FoundUnit, read: Callable[[str], str]) -> dict[str, Any
         f"{name}, {named_characters((span,))}"
         for name, span in zip(unit.documents, spans, strict=True)
     ]
-    return metadata | place_metadata(chunk.rank, "; ".join(places), own)
+    return metadata | place_metadata(
+        text,
+        rank=chunk.rank,
+        citation="; ".join(places),
+        document=unit.name,
+        key=key,
+        spans=own,
+        exact=bool(own),
+    )
 
 
 def _unusable(unit: object) -> InvalidOptionError:

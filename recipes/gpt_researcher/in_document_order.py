@@ -59,7 +59,7 @@ class DocumentOrder(BaseDocumentCompressor):
             return documents
         for passage in found:
             title = passage.metadata.get("title")
-            passage.metadata["title"] = title or passage.metadata["citation"]
+            passage.metadata["title"] = title or passage.metadata["oprag_citation"]
         return found
 
 

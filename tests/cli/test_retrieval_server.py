@@ -76,7 +76,7 @@ def in_documents(found: list[dict]) -> dict[tuple[str, str | None], list[int]]:
     for each in found:
         meta = each["metadata"]
         where = meta["source"], meta.get("page_label")
-        starts.setdefault(where, []).append(meta["char_start"])
+        starts.setdefault(where, []).append(meta["oprag_start"])
     return starts
 
 
@@ -92,7 +92,7 @@ async def test_records_sorted_by_score_are_in_document_order(library, notes, wid
             assert all(1 >= a > b > 0 for a, b in pairwise([*scores, 0.0][:-1]))
             for starts in in_documents(found).values():
                 assert starts == sorted(starts)
-            by_rank = sorted(found, key=lambda each: each["metadata"]["rank"])
+            by_rank = sorted(found, key=lambda each: each["metadata"]["oprag_rank"])
             inverted += sum(
                 starts != sorted(starts) for starts in in_documents(by_rank).values()
             )
@@ -101,8 +101,8 @@ async def test_records_sorted_by_score_are_in_document_order(library, notes, wid
             for place, each in enumerate(found, start=1):
                 meta = each["metadata"]
                 source = sources[meta["source"], meta.get("page_label")]
-                text = source[meta["char_start"] : meta["char_end"]]
-                head = f"[{place}] {meta['citation']}\n{text}"
+                text = source[meta["oprag_start"] : meta["oprag_end"]]
+                head = f"[{place}] {meta['oprag_citation']}\n{text}"
                 assert each["content"] in {head, f"[…]\n\n{head}"}
                 assert each["title"] == meta["source"]
     assert inverted
@@ -121,8 +121,8 @@ async def test_widening_drops_nothing_that_was_found_and_gives_no_more_records(l
         assert any(
             (meta["source"], meta.get("page_label"))
             == (near["source"], near.get("page_label"))
-            and near["char_start"] <= meta["char_start"]
-            and near["char_end"] >= meta["char_end"]
+            and near["oprag_start"] <= meta["oprag_start"]
+            and near["oprag_end"] >= meta["oprag_end"]
             for near in kept
         )
 

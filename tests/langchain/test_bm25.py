@@ -121,7 +121,7 @@ def test_a_permission_that_was_taken_away_holds_from_the_next_question(store):
     ]
 
     changed = {**chunks()[0].metadata, **hit.metadata, "tenant": "b"}
-    for key in ("rank", "citation"):
+    for key in ("oprag_rank", "oprag_citation"):
         changed.pop(key)
     store.add_documents([Document(hit.page_content, id=hit.id, metadata=changed)])
 

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from langchain_core.documents import Document
 
 from langchain_oprag import OffsetTokenSplitter, OrderPreservingCompressor
+from oprag import place_of
 from oprag.errors import BudgetTooSmallError, UnfilledBudgetWarning
+from oprag.metadata import result_hash
 from tests.corpora import STYLES, Retrieval, retrievals
 from tests.effort import cases
 from tests.langchain.corpus import chunk
@@ -42,10 +44,15 @@ def test_touching_chunks_become_one_document_with_the_whole_span():
         "source": "a.txt",
         "start_index": 0,
         "title": "t",
-        "rank": 0,
-        "citation": "a.txt, characters 0-32",
-        "char_start": 0,
-        "char_end": 32,
+        "oprag_rank": 0,
+        "oprag_citation": "a.txt, characters 0-32",
+        "oprag_document": "a.txt",
+        "oprag_key": "a.txt",
+        "oprag_start": 0,
+        "oprag_end": 32,
+        "oprag_exact": True,
+        "oprag_hash": result_hash(SOURCE[0:32]),
+        "oprag_ids": f"{left.id}\n{right.id}",
     }
 
 
@@ -55,9 +62,9 @@ def test_a_gap_that_cannot_be_read_leaves_the_spans_apart():
     assert (
         merged.page_content == "The first part.\nAnd the second.\nFar away the third."
     )
-    assert merged.metadata["char_spans"] == [[0, 15], [16, 31], [32, 51]]
-    assert merged.metadata["exact"] is False
-    assert (merged.metadata["char_start"], merged.metadata["char_end"]) == (0, 51)
+    assert merged.metadata["oprag_spans"] == "0-15,16-31,32-51"
+    assert merged.metadata["oprag_exact"] is False
+    assert (merged.metadata["oprag_start"], merged.metadata["oprag_end"]) == (0, 51)
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
@@ -74,7 +81,7 @@ def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
         separator="",
     )(found)
 
-    assert (between.metadata["char_start"], between.metadata["char_end"]) == (3, 6)
+    assert (between.metadata["oprag_start"], between.metadata["oprag_end"]) == (3, 6)
     assert between.id not in {"0", "1"}
 
 
@@ -85,7 +92,7 @@ def test_a_gap_is_filled_from_the_full_text(documents):
     (merged,) = compressor([SECOND, FIRST, THIRD])
 
     assert merged.page_content == SOURCE
-    assert "char_spans" not in merged.metadata
+    assert "oprag_spans" not in merged.metadata
 
 
 def test_the_token_count_of_one_chunk_is_not_kept_for_several():
@@ -108,7 +115,7 @@ def test_a_merged_page_keeps_its_number():
     first, second = OrderPreservingCompressor(merge=True)(pages)
 
     assert [first.metadata["page"], second.metadata["page"]] == [0, 3]
-    assert [first.metadata["part_index"], second.metadata["part_index"]] == [0, 3]
+    assert [first.metadata["oprag_part"], second.metadata["oprag_part"]] == [0, 3]
 
 
 def test_a_merged_document_has_an_id_of_its_own_that_is_always_the_same():
@@ -141,14 +148,14 @@ def test_no_mark_is_written_into_a_document_nor_taken_out(citations, begin):
     assert first.page_content == FIRST.page_content
     assert third.page_content == apart.page_content
     end = 32 + len(apart.page_content)
-    assert (third.metadata["char_start"], third.metadata["char_end"]) == (32, end)
+    assert (third.metadata["oprag_start"], third.metadata["oprag_end"]) == (32, end)
     assert third.id == THIRD.id
 
 
 # Rescoring
 
 
-def test_scores_fall_in_the_order_of_the_result_and_the_old_ones_are_kept():
+def test_scores_fall_in_the_order_of_the_result():
     documents = [
         piece(32, 51, relevance_score=0.9),
         piece(0, 15, relevance_score=0.1),
@@ -159,26 +166,7 @@ def test_scores_fall_in_the_order_of_the_result_and_the_old_ones_are_kept():
 
     scores = [document.metadata["relevance_score"] for document in result]
     assert scores == pytest.approx([1, 2 / 3, 1 / 3])
-    kept = [document.metadata["original_relevance_score"] for document in result]
-    assert kept == [0.1, 0.5, 0.9]
     assert documents[0].metadata["relevance_score"] == 0.9
-
-
-def test_without_an_old_score_none_is_kept():
-    result = OrderPreservingCompressor(rescore="score")([THIRD, FIRST])
-
-    assert [document.metadata["score"] for document in result] == [1.0, 0.5]
-    assert not any("original_score" in document.metadata for document in result)
-
-
-def test_the_original_score_stays_when_a_result_is_cut_and_rescored():
-    documents = [piece(0, 15, score=0.1), piece(16, 31, score=0.3)]
-    compressor = OrderPreservingCompressor(rescore="score")
-
-    (last,) = compressor(compressor(documents)[1:])
-
-    assert last.metadata["score"] == 1.0
-    assert last.metadata["original_score"] == 0.3
 
 
 # Documents of other kinds
@@ -303,14 +291,12 @@ def test_unmerged_the_results_are_copies_of_what_was_given(retrieval, style):
 @given(retrievals(), st.sampled_from(["own", "langchain"]))
 def test_the_spans_of_a_result_are_slices_of_the_source(retrieval, style):
     options = {"merge": True, "documents": retrieval.sources}
-    name = "doc_key" if style == "own" else "source"
 
     for document in order(documents_of(retrieval, style), options):
-        metadata = document.metadata
-        start = metadata.get("char_start", metadata.get("start_index"))
-        end = metadata.get("char_end", start + len(document.page_content))
-        assert "char_spans" not in metadata
-        assert retrieval.sources[metadata[name]][start:end] == document.page_content
+        place = place_of(document)
+        assert place.exact
+        text = retrieval.sources[place.document][place.start : place.end]
+        assert text == document.page_content
 
 
 SPLIT = OffsetTokenSplitter(chunk_size=3).create_documents(

@@ -302,7 +302,7 @@ async def test_self_route_says_that_it_read_a_text_that_is_not_exact():
         assert result["usage"]["rungs"][1]["note"].endswith(
             f"not the exact text: {NAME!r}"
         )
-        assert [d.metadata["exact"] for d in result["context"]] == [False]
+        assert [d.metadata["oprag_exact"] for d in result["context"]] == [False]
     with pytest.raises(IncompleteDocumentError, match="exact=False"):
         chain(store).invoke("How much?")
 

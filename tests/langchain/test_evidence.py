@@ -28,6 +28,7 @@ from langchain_oprag import (
     OffsetSentenceSplitter,
     OrderPreservingRetriever,
 )
+from oprag import place_of
 from oprag.errors import InvalidOptionError
 from oprag.tokens import resolve_token_counter
 from tests.langchain.compat import IS_1X, create_agent
@@ -121,11 +122,9 @@ def places_found(artifact):
         given = each if isinstance(each, dict) else each.model_dump()
         name = given["metadata"]["source"]
         whole, text = SOURCES[name], given["page_content"]
-        spans = given["metadata"].get("char_spans")
-        start = given["metadata"].get(
-            "char_start", given["metadata"].get("start_index")
-        )
-        for first, last in spans or [(start, start + len(text))]:
+        place, stored = place_of(given), given["metadata"]
+        start = stored.get("char_start", stored.get("start_index"))
+        for first, last in place.spans if place else [(start, start + len(text))]:
             assert whole[first:last] in text
             places |= {(name, n) for n in range(first, last)}
     return places

@@ -188,7 +188,7 @@ def test_offsets_count_characters_and_not_utf_16():
 
     (merged,) = order(chunks, merge=True)
 
-    assert merged.metadata["char_spans"] == [[0, 10], [11, 21]]
+    assert merged.metadata["oprag_spans"] == "0-10,11-21"
 
 
 def test_white_space_that_was_stripped_does_not_keep_neighbours_apart():

@@ -107,12 +107,12 @@ class TestOverRealStores:
 
         found = await retriever.ainvoke("How many hearths in the year 1755, or 1702?")
 
-        starts = [d.metadata["char_start"] for d in found if of(d) == ["chronicle.md"]]
+        starts = [d.metadata["oprag_start"] for d in found if of(d) == ["chronicle.md"]]
         assert len(starts) > 1
         assert starts == sorted(starts)
         for document in found:
             if of(document) == ["chronicle.md"]:
-                start, end = (document.metadata[f"char_{e}"] for e in ("start", "end"))
+                start, end = (document.metadata[f"oprag_{e}"] for e in ("start", "end"))
                 text = TEXTS["chronicle.md"][start:end]
                 assert document.page_content == text
                 assert words(text) <= 100
@@ -216,11 +216,11 @@ class TestOutput:
 
         assert part.metadata["doc_uri"] == "chronicle.md"
         assert part.metadata["unit_score"] == 0.25
-        assert part.metadata["char_start"] <= 700 < part.metadata["char_end"]
+        assert part.metadata["oprag_start"] <= 700 < part.metadata["oprag_end"]
         bridge, ann = len(TEXTS["bridge.md"]), len(TEXTS["ann.md"])
         assert pair.metadata["unit_spans"] == [[0, bridge], [0, ann]]
-        assert (part.metadata["rank"], pair.metadata["rank"]) == (0, 1)
-        assert pair.metadata["citation"] == (
+        assert (part.metadata["oprag_rank"], pair.metadata["oprag_rank"]) == (0, 1)
+        assert pair.metadata["oprag_citation"] == (
             f"bridge.md, characters 0-{bridge}; ann.md, characters 0-{ann}"
         )
         assert "unit_score" not in pair.metadata
@@ -232,7 +232,7 @@ class TestOutput:
         by_place = listed(*hits).invoke(QUERY)
         by_score = listed(*hits, order="score").invoke(QUERY)
 
-        starts = [document.metadata.get("char_start") for document in by_place]
+        starts = [document.metadata.get("oprag_start") for document in by_place]
         assert starts[0] == 0 < starts[1]
         assert starts[2] is None
         assert [by_score.index(document) for document in by_place] == [2, 0, 1]

@@ -81,7 +81,7 @@ def test_the_documents_are_copies_of_those_that_were_retrieved():
     found = retriever.invoke(QUERY)
 
     assert told(found) == told([given[1], given[2], given[0]])
-    assert [document.metadata["rank"] for document in found] == [1, 2, 0]
+    assert [document.metadata["oprag_rank"] for document in found] == [1, 2, 0]
     assert given == before
 
 

@@ -69,7 +69,7 @@ async def test_each_selection_keeps_its_own_choice(options, kept):
 def test_recall_merges_what_touches():
     (document,) = retriever(token_budget=8, selection="recall").invoke(QUERY)
     assert document.page_content == "chunk 005 says x. chunk 006 says x. "
-    assert document.metadata["char_start"] == 5 * WIDTH
+    assert document.metadata["oprag_start"] == 5 * WIDTH
 
 
 def test_unmerged_whole_chunks_are_the_objects_that_were_retrieved():
@@ -89,7 +89,7 @@ def test_slices_have_their_own_place_and_id():
     first, second = found.compress_documents([whole, inner], QUERY)
     assert told([first]) == told([inner])
     assert second.page_content == TEXT[18:36]
-    assert (second.metadata["char_start"], second.metadata["char_end"]) == (18, 36)
+    assert (second.metadata["oprag_start"], second.metadata["oprag_end"]) == (18, 36)
     assert second.id not in {"w", inner.id}
     assert whole.page_content == TEXT[:36]
 
@@ -151,7 +151,7 @@ async def test_recall_over_two_sizes_fused_in_a_real_store(tmp_path):
     )
     found = wrapped.invoke(QUERY)
     assert found == await wrapped.ainvoke(QUERY)
-    spans = [(d.metadata["char_start"], d.metadata["char_end"]) for d in found]
+    spans = [(d.metadata["oprag_start"], d.metadata["oprag_end"]) for d in found]
     assert spans == sorted(spans)
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
     for document, (start, end) in zip(found, spans, strict=True):

@@ -5,6 +5,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 
 from langchain_oprag import OrderPreservingRetriever
+from oprag.metadata import result_hash
 from tests.langchain.corpus import ListRetriever, RecordingStore
 from tests.langchain.routes import (
     BOOK,
@@ -81,7 +82,10 @@ async def test_the_chunks_are_read_in_document_order(scripted_server):
         SENTENCES[31],
     ]
     assert {d.id for d in result["context"]} == {d.id for d in RETRIEVED}
-    places = [(d.metadata["rank"], d.metadata["citation"]) for d in result["context"]]
+    places = [
+        (d.metadata["oprag_rank"], d.metadata["oprag_citation"])
+        for d in result["context"]
+    ]
     starts = [BOOK.index(SENTENCES[number]) for number in (5, 30, 31)]
     assert sorted(rank for rank, _ in places) == [0, 1, 2]
     assert [cited.split("-")[0] for _, cited in places] == [
@@ -112,10 +116,14 @@ async def test_the_documents_read_in_full_are_given_back(scripted_server):
         "source": "book.txt",
         "kind": "book",
         "doc_uri": "book.txt",
-        "rank": 0,
-        "citation": f"book.txt, characters 0-{len(BOOK)}",
-        "char_start": 0,
-        "char_end": len(BOOK),
+        "oprag_rank": 0,
+        "oprag_citation": f"book.txt, characters 0-{len(BOOK)}",
+        "oprag_document": "book.txt",
+        "oprag_key": "book.txt",
+        "oprag_start": 0,
+        "oprag_end": len(BOOK),
+        "oprag_exact": True,
+        "oprag_hash": result_hash(BOOK),
     }
     assert RETRIEVED[0].metadata["start_index"] > 0
 

@@ -19,6 +19,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from langchain_oprag import LongReader, SelfRouteChain
+from oprag.metadata import result_hash
 from tests.langchain.compat import create_agent
 from tests.langchain.corpus import ListRetriever
 from tests.langchain.routes import BOOK, QUESTION, REFUSAL, RETRIEVED, words
@@ -457,10 +458,14 @@ class TestTool:
                 "source": "book.txt",
                 "kind": "book",
                 "doc_uri": "book.txt",
-                "rank": 0,
-                "citation": f"book.txt, characters 0-{len(BOOK)}",
-                "char_start": 0,
-                "char_end": len(BOOK),
+                "oprag_rank": 0,
+                "oprag_citation": f"book.txt, characters 0-{len(BOOK)}",
+                "oprag_document": "book.txt",
+                "oprag_key": "book.txt",
+                "oprag_start": 0,
+                "oprag_end": len(BOOK),
+                "oprag_exact": True,
+                "oprag_hash": result_hash(BOOK),
             }
         ]
         assert tool.artifact["usage"]["model_calls"] == 2

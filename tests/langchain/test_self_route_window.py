@@ -66,7 +66,7 @@ async def test_what_fits_is_the_largest_selection_with_the_retrieved_first(
     excerpts = result["context"]
     assert sent == "\n\n".join(d.page_content for d in excerpts)
     # Every excerpt is a slice of the book, in its order, and says which.
-    spans = [(d.metadata["char_start"], d.metadata["char_end"]) for d in excerpts]
+    spans = [(d.metadata["oprag_start"], d.metadata["oprag_end"]) for d in excerpts]
     assert spans == sorted(spans)
     assert [BOOK[start:end] for start, end in spans] == [
         d.page_content for d in excerpts

@@ -16,7 +16,7 @@ from langchain_oprag import (
     OrderPreservingRetriever,
     OrderPreservingVectorStore,
 )
-from oprag.context import without_place
+from oprag.metadata import without_reserved_keys
 from oprag.units import group_documents
 from tests.langchain.corpus import EMBEDDING, QUERY, RecordingStore, book, chunk
 
@@ -99,7 +99,7 @@ def _with_its_place(test):
     compares.__name__ = test.__name__
     reason = (
         "it compares what a search returns with what was stored, metadata and all; "
-        "ours says besides where it stands, rank and citation"
+        "ours has the reserved keys besides"
     )
     return pytest.mark.xfail(reason=reason, raises=AssertionError, strict=True)(
         compares
@@ -136,8 +136,7 @@ class _WithoutPlaces(OrderPreservingVectorStore):
 
 
 def _bare(document):
-    metadata = without_place(document.metadata, document.id)
-    del metadata["doc_key"]  # which `document_key` named
+    metadata = without_reserved_keys(document.metadata)
     return document.model_copy(update={"metadata": metadata})
 
 

@@ -162,7 +162,7 @@ def test_the_artifact_is_plain_documents_that_a_checkpointer_stores():
     artifact = called(create_retrieval_tool(ListRetriever(documents=[page]))).artifact
 
     assert [type(each) for each in artifact] == [Document]
-    assert artifact[0].metadata["citation"] == "a.txt"
+    assert artifact[0].metadata["oprag_citation"] == "a.txt"
     assert artifact[0].id == "p"
     assert serde.loads_typed(serde.dumps_typed(artifact)) == artifact
 

@@ -183,7 +183,7 @@ def test_a_merged_passage_has_the_score_of_its_best_hit(inner):
 
     assert len(found) < 30
     for document, score in found:
-        assert score == scores[document.metadata["rank"]]
+        assert score == scores[document.metadata["oprag_rank"]]
     assert any(len(document.page_content) > 18 for document, _ in found)
 
 

@@ -60,7 +60,7 @@ async def test_a_budget_is_filled_with_hits_and_their_neighbours(store):
     documents = await found(retriever)
 
     assert store.asked[0] == 16
-    ranks = {document.metadata["rank"] for document in documents}
+    ranks = {document.metadata["oprag_rank"] for document in documents}
     assert 7 <= len(ranks) < len(documents) <= 21
     indexes = [d.metadata["chunk_index"] for d in documents]
     for document in documents:
@@ -122,7 +122,7 @@ async def test_other_retrievers_are_widened_from_full_texts():
     )
 
     assert joined.page_content == text[:210]
-    assert joined.metadata["rank"] == 0
+    assert joined.metadata["oprag_rank"] == 0
 
 
 async def test_chunks_that_tell_no_neighbours_are_warned_of_once_and_told_at_start_up():
@@ -183,7 +183,10 @@ async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(store):
 
     assert (await chain.ainvoke("?"))["context"] == read
     ranked = [
-        [(document.page_content, document.metadata["rank"]) for document in documents]
+        [
+            (document.page_content, document.metadata["oprag_rank"])
+            for document in documents
+        ]
         for documents in (read, retriever.invoke("?"))
     ]
     assert ranked[0] == ranked[1]
@@ -207,7 +210,7 @@ async def test_the_first_rung_reads_neighbours(store):
     assert sum(words(each.page_content) for each in widened) <= 24 * SIZE
     runs = [
         sum(
-            after.metadata["char_start"] - before.metadata["char_end"] > 1
+            after.metadata["oprag_start"] - before.metadata["oprag_end"] > 1
             for before, after in pairwise(documents)
         )
         for documents in (plain, widened)

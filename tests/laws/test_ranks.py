@@ -136,7 +136,7 @@ def test_sorted_by_rank_results_stand_as_they_were_retrieved(way, given, first, 
     if first.get("document_order") == second.get("document_order"):
         results = put(way, results, second | unmerged)
 
-    found_at = {m["rank"]: (text, m["year"]) for text, m in places(results)}
+    found_at = {m["oprag_rank"]: (text, m["year"]) for text, m in places(results)}
     pieces, names = retrieval.pieces, sorted(retrieval.sources)
     assert len(found_at) == len(results)
     assert found_at == {
@@ -155,9 +155,9 @@ def test_text_chosen_by_position_has_the_rank_of_the_chunk_that_brought_it(
     results = put(way, found((retrieval, "own"), way), options | sources)
 
     for text, metadata in places(results):
-        start, end = metadata["char_start"], metadata["char_end"]
-        piece = retrieval.pieces[metadata["rank"]]
-        assert piece.document == metadata["doc_key"]
+        start, end = metadata["oprag_start"], metadata["oprag_end"]
+        piece = retrieval.pieces[metadata["oprag_rank"]]
+        assert piece.document == metadata["oprag_key"]
         # In it, or joined to it; text from the full text may be anywhere around it.
         if not full:
             assert piece.start <= end

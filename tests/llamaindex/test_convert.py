@@ -24,6 +24,7 @@ from llama_index.core.schema import (
 )
 
 from llamaindex_oprag import OffsetTokenNodeParser, OrderPreservingPostprocessor
+from oprag import Place, Span, place_of
 from oprag.errors import (
     AmbiguousPositionError,
     ConflictingTextError,
@@ -31,6 +32,7 @@ from oprag.errors import (
     MissingDocumentError,
     MissingPositionError,
 )
+from oprag.metadata import without_reserved_keys
 from tests.corpora import Retrieval, metadata, retrievals
 from tests.llamaindex.corpus import TEXT, numbers_of, scored
 
@@ -87,7 +89,7 @@ def test_text_from_a_gap_that_reads_like_its_neighbour_has_a_place_of_its_own():
         documents={"a": "ab ab ab "},
     )
     metadata = between.node.metadata
-    assert (metadata["char_start"], metadata["char_end"]) == (3, 6)
+    assert (metadata["oprag_start"], metadata["oprag_end"]) == (3, 6)
     assert between.node_id not in {each.node_id for each in found}
 
 
@@ -148,8 +150,8 @@ class TestMergedNodes:
 
         assert merged.node.get_content() == "Hello, !"
         assert (merged.node.start_char_idx, merged.node.end_char_idx) == (0, 8)
-        assert merged.node.metadata["char_start"] == 0
-        assert merged.node.metadata["char_end"] == 8
+        assert merged.node.metadata["oprag_start"] == 0
+        assert merged.node.metadata["oprag_end"] == 8
         assert merged.score == 0.9  # of its best-ranked part
 
     def test_the_rest_of_the_metadata_is_that_of_the_first(self):
@@ -159,13 +161,20 @@ class TestMergedNodes:
 
         (merged,) = order(with_scores(second, first), merge=True)
 
-        assert merged.node.metadata == {
-            "author": "A",
-            "rank": 0,
-            "citation": "d, characters 0-7",
-            "char_start": 0,
-            "char_end": 7,
-        }
+        assert without_reserved_keys(merged.node.metadata) == {"author": "A"}
+        assert place_of(merged) == Place(
+            document="d",
+            key="d",
+            part=None,
+            start=0,
+            end=7,
+            spans=(Span(0, 7),),
+            ids=(first.node_id, second.node_id),
+            rank=0,
+            citation="d, characters 0-7",
+            exact=True,
+            problem=None,
+        )
 
     def test_spans_with_a_gap_stand_apart_in_the_metadata(self):
         nodes = with_scores(in_source("one", 0), in_source("two", 6))
@@ -173,8 +182,8 @@ class TestMergedNodes:
         (merged,) = order(nodes, merge=True)
 
         assert merged.node.get_content() == "one\ntwo"
-        assert merged.node.metadata["char_spans"] == [[0, 3], [6, 9]]
-        assert merged.node.metadata["exact"] is False
+        assert merged.node.metadata["oprag_spans"] == "0-3,6-9"
+        assert merged.node.metadata["oprag_exact"] is False
 
     def test_a_text_with_a_gap_is_not_taken_for_a_slice_the_next_time(self):
         """The line break for the one missing character makes the length the same."""
@@ -192,7 +201,7 @@ class TestMergedNodes:
         (merged,) = order(nodes, merge=True, documents={"d": "one – two"})
 
         assert merged.node.get_content() == "one – two"
-        assert "char_spans" not in merged.node.metadata
+        assert "oprag_spans" not in merged.node.metadata
 
     def test_keys_that_were_added_are_not_shown_to_any_model(self):
         nodes = with_scores(
@@ -272,7 +281,7 @@ class TestMergedNodes:
         first, second = order(with_scores(*nodes), merge=True)
 
         assert [first.text, second.text] == ["a b", "c d"]
-        assert first.metadata["part_index"] == 1
+        assert first.metadata["oprag_part"] == 1
         assert order([second, first], merge=True) == [first, second]
 
 
@@ -366,7 +375,7 @@ class TestNodeClasses:
         ordered = order(nodes, document_key="node_id")
 
         assert [each.node_id for each in ordered] == ["2", "1"]
-        assert [each.metadata["doc_key"] for each in ordered] == ["2", "1"]
+        assert [each.metadata["oprag_key"] for each in ordered] == ["2", "1"]
 
     def test_a_subclass_of_the_scored_node_stays_one(self):
         class Ranked(NodeWithScore):
@@ -393,10 +402,6 @@ class TestScores:
         assert scores == sorted(scores, reverse=True)
         assert scores[0] == 1
         assert numbers_of(ordered) == sorted(numbers_of(hits))
-        originals = {node.node_id: node.score for node in hits}
-        assert {
-            node.node_id: node.metadata["original_score"] for node in ordered
-        } == originals
 
     def test_rescoring_another_key_leaves_the_nodes_score(self):
         late = in_source("b", 9, metadata={"relevance_score": 0.7})
@@ -406,7 +411,6 @@ class TestScores:
 
         assert [first.score, second.score] == [0.8, 0.9]
         assert first.metadata["relevance_score"] == 1
-        assert first.metadata["original_relevance_score"] == 0.2
         assert second.metadata["relevance_score"] == 0.5
 
     def test_rescored_values_are_not_shown_to_the_model(self):
@@ -559,14 +563,10 @@ def test_merged_texts_are_the_slices_that_they_name(retrieval, style):
     merged = order(as_nodes(retrieval, style), merge=True, documents=retrieval.sources)
 
     for node in merged:
-        if len(retrieval.pieces) > 1 and "char_start" in node.metadata:
-            name = next(
-                node.metadata[key]
-                for key in ("doc_key", "source", "ref_doc_id")
-                if key in node.metadata
-            )
-            span = slice(node.metadata["char_start"], node.metadata["char_end"])
-            assert node.get_content() == retrieval.sources[name][span]
+        place = place_of(node)
+        if len(retrieval.pieces) > 1 and place.spans:
+            text = retrieval.sources[place.document][slice(*place.spans[0])]
+            assert node.get_content() == text
 
 
 def test_merging_reads_what_the_document_says(hits):

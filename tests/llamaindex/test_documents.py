@@ -189,4 +189,4 @@ async def test_self_route_says_that_it_read_a_text_that_is_not_exact(way):
 
     assert asked.route == {"rung": "full", "answered": True, "exact": False}
     assert asked.usage["rungs"][1]["note"].endswith("not the exact text: 'lease.txt'")
-    assert [node.metadata["exact"] for node in asked.nodes] == [False]
+    assert [node.metadata["oprag_exact"] for node in asked.nodes] == [False]

@@ -327,7 +327,7 @@ class TestStores:
         assert {node.node.start_char_idx for node in nodes} == {None}
         assert numbers_of(ordered) == sorted(numbers_of(nodes))
         (whole, *_) = order_scored(nodes, merge=True)
-        assert whole.metadata["char_end"] > whole.metadata["char_start"]
+        assert whole.metadata["oprag_end"] > whole.metadata["oprag_start"]
 
     @pytest.mark.parametrize(
         "parser", [sentences(30), clause_parser()], ids=["theirs", "ours"]

@@ -259,7 +259,7 @@ class TestOutput:
             assert shown == each.node.text
         assert (part.score, pair.score) == (0.5, None)
         assert part.node.metadata["doc_uri"] == "chronicle.md"
-        assert pair.node.metadata["rank"] == 1
+        assert pair.node.metadata["oprag_rank"] == 1
         assert (pair.node.start_char_idx, pair.node.end_char_idx) == (None, None)
         assert part.node.node_id != pair.node.node_id
 

@@ -85,9 +85,9 @@ async def test_links_tell_neighbours_where_keys_do_not(theirs):
         nodes = await found(retriever)
 
         assert least <= len(nodes) <= 2 + 4 * widen
-        assert {n.metadata["rank"] for n in nodes} == {0, 1}
+        assert {n.metadata["oprag_rank"] for n in nodes} == {0, 1}
         for node in nodes:
-            start, end = node.metadata["char_start"], node.metadata["char_end"]
+            start, end = node.metadata["oprag_start"], node.metadata["oprag_end"]
             assert TEXT[start:end] == node.node.text
     assert [node.to_dict() for node in base.retrieve("?")] == before
 
@@ -142,7 +142,7 @@ async def test_links_fill_a_budget(theirs):
     nodes = await found(retriever)
 
     assert len(nodes) > 5
-    assert {n.metadata["rank"] for n in nodes} == {0}
+    assert {n.metadata["oprag_rank"] for n in nodes} == {0}
 
 
 def test_a_filter_that_cannot_be_applied_to_links_is_refused(theirs):
@@ -172,7 +172,7 @@ async def test_the_first_rung_ranks_neighbours_as_the_retriever_does(index):
 
     again = (await engine.aquery("?")).source_nodes
     ranked = [
-        [(n.node.text, n.metadata["rank"]) for n in nodes]
+        [(n.node.text, n.metadata["oprag_rank"]) for n in nodes]
         for nodes in (read, again, retriever.retrieve("?"))
     ]
     assert ranked[0] == ranked[1] == ranked[2]
@@ -192,7 +192,9 @@ async def test_the_first_rung_reads_neighbours(index):
         )
         nodes = engine.query("?").source_nodes
         assert len((await engine.aquery("?")).source_nodes) == len(nodes)
-        read.append([(n.metadata["char_start"], n.metadata["char_end"]) for n in nodes])
+        read.append(
+            [(n.metadata["oprag_start"], n.metadata["oprag_end"]) for n in nodes]
+        )
     gaps = [
         sum(after[0] - before[1] > 1 for before, after in pairwise(s)) for s in read
     ]

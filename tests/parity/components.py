@@ -73,7 +73,11 @@ def _documents(found: Sequence[Document]) -> Result:
 
 
 def _nodes(found: Sequence[NodeWithScore]) -> Result:
-    return Result([n.node.text for n in found], [n.node.metadata for n in found])
+    """Without their ids, which are random."""
+    metadatas = [{**n.node.metadata} for n in found]
+    for metadata in metadatas:
+        metadata.pop("oprag_ids", None)
+    return Result([n.node.text for n in found], metadatas)
 
 
 def _retrieved(texts, metadatas, **options):

@@ -37,7 +37,7 @@ def test_the_same_hits_and_words_give_the_same(given: Any):
     base = index.as_retriever(similarity_top_k=3)
     nodes = llamaindex_oprag.OrderPreservingRetriever(base, bm25=True, **given)
     of_nodes = [
-        (n.node.text, n.metadata["rank"], n.metadata["citation"])
+        (n.node.text, n.metadata["oprag_rank"], n.metadata["oprag_citation"])
         for n in nodes.retrieve(QUESTION)
     ]
 
@@ -51,7 +51,7 @@ def test_the_same_hits_and_words_give_the_same(given: Any):
     )
 
     assert of_nodes == [
-        (d.page_content, d.metadata["rank"], d.metadata["citation"])
+        (d.page_content, d.metadata["oprag_rank"], d.metadata["oprag_citation"])
         for d in retriever.invoke(QUESTION)
     ]
     assert "s0044x" in str(of_nodes)

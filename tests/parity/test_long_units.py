@@ -85,8 +85,8 @@ def test_where_units_cannot_be_told_the_chunks_stay_as_retrieved(ask, kind):
         found = ask(CHUNKS, metadatas, on_problem="warn")
 
     assert [text for text, _ in found] == CHUNKS
-    assert [metadata["problem"] for _, metadata in found] == [kind] * 3
-    assert [metadata["rank"] for _, metadata in found] == [0, 1, 2]
+    assert [metadata["oprag_problem"] for _, metadata in found] == [kind] * 3
+    assert [metadata["oprag_rank"] for _, metadata in found] == [0, 1, 2]
 
 
 @EVERYWHERE
@@ -104,7 +104,7 @@ def test_as_many_chunks_are_kept_as_units_are_looked_for_by(ask):
 def test_units_that_can_be_told_are_no_problem(ask):
     found = ask(CHUNKS[1:2], PLACED[1:2], on_problem="warn")
     assert [metadata["unit_documents"] for _, metadata in found] == [["note"]]
-    assert "problem" not in found[0][1]
+    assert "oprag_problem" not in found[0][1]
 
 
 @EVERYWHERE

@@ -92,10 +92,10 @@ def test_the_text_places_chunks_that_have_numbers(component, numbers):
     result = component(TEXTS, metadatas, **asked)
     assert result.texts == IN_ORDER
     if component is not COMPONENTS["order_context"]:
-        starts = [metadata["char_start"] for metadata in result.metadatas]
+        starts = [metadata["oprag_start"] for metadata in result.metadatas]
         assert starts == [0, 20, 47]
     (alone,) = component(TEXTS[2:], metadatas[2:], **asked).metadatas
-    assert alone.get("char_start", 20) == 20
+    assert alone.get("oprag_start", 20) == 20
 
 
 @EVERYWHERE
@@ -190,10 +190,10 @@ def test_a_line_that_several_pages_have_is_found_on_its_own(component, key, firs
     result = located_on_pages(component, texts, [1, 1, 0, 0], key, first)
 
     assert result.texts == ["Total: 5.", "Rent is due.", "Water.", "Total: 5."]
-    if "char_start" in result.metadatas[0]:
+    if "oprag_start" in result.metadatas[0]:
         whole = "\n\n".join(PAGES)
         for text, metadata in zip(result.texts, result.metadatas, strict=True):
-            assert whole[metadata["char_start"] : metadata["char_end"]] == text
+            assert whole[metadata["oprag_start"] : metadata["oprag_end"]] == text
 
 
 @ON_PAGES
@@ -216,7 +216,7 @@ def test_chunks_that_are_alone_in_their_documents_need_no_position(component):
 
     result = component(TEXTS, metadatas)
     assert result.texts == TEXTS
-    assert all("char_start" not in metadata for metadata in result.metadatas)
+    assert all("oprag_start" not in metadata for metadata in result.metadatas)
 
 
 PROBLEMS = {
@@ -260,7 +260,7 @@ def test_with_a_problem_chunks_stand_by_rank_and_are_marked(
     behind_its_document = [*TEXTS[:2], "So it was.", TEXTS[2]]
     alone = problem == "missing_position"  # one of the others is
     assert result.texts == (behind_its_document if alone else by_rank)
-    marks = [metadata.get("problem") for metadata in result.metadatas]
+    marks = [metadata.get("oprag_problem") for metadata in result.metadatas]
     assert marks.count(problem) == marked
     (warning,) = [w for w in caught if w.category is PositionWarning]
     assert warning.message.__cause__ is not None
@@ -279,7 +279,7 @@ def test_what_can_be_put_in_order_is_not_touched(component):
 
     result = component(TEXTS, metadatas, on_problem="warn")
     assert result.texts == IN_ORDER
-    assert all("problem" not in metadata for metadata in result.metadatas)
+    assert all("oprag_problem" not in metadata for metadata in result.metadatas)
 
 
 @EVERYWHERE
@@ -294,7 +294,7 @@ def test_other_documents_than_one_with_a_problem_are_in_order(component):
     with pytest.warns(PositionWarning):
         result = component(["a2", "b2", "a1", "b1"], metadatas, on_problem="warn")
     assert result.texts == ["a1", "a2", "b2", "b1"]
-    marks = [metadata.get("problem") for metadata in result.metadatas]
+    marks = [metadata.get("oprag_problem") for metadata in result.metadatas]
     assert marks == [None, None, "missing_position", "missing_position"]
 
 
@@ -304,7 +304,7 @@ def test_a_fact_that_names_no_document_stands_at_its_rank(component):
 
     result = component(["a1", "x owns y", "b1"], metadatas)
     assert result.texts == ["a1", "x owns y", "b1"]
-    marks = [metadata.get("problem") for metadata in result.metadatas]
+    marks = [metadata.get("oprag_problem") for metadata in result.metadatas]
     assert marks == [None, "missing_document", None]
 
 
@@ -338,7 +338,10 @@ def test_a_place_that_a_text_in_memory_denies_is_found_or_refused(component, mer
             [TEXTS[1], "Hail."], metadatas[:2], on_problem="warn", **options
         )
     assert result.texts == [TEXTS[1], "Hail."]
-    assert [m.get("problem") for m in result.metadatas] == [None, "missing_position"]
+    assert [m.get("oprag_problem") for m in result.metadatas] == [
+        None,
+        "missing_position",
+    ]
 
 
 @EVERYWHERE
@@ -408,9 +411,9 @@ def test_a_node_does_not_show_its_problem_to_the_model():
     postprocessor = llamaindex_oprag.OrderPreservingPostprocessor(on_problem="warn")
     with pytest.warns(PositionWarning):
         result = postprocessor.postprocess_nodes(found)
-    assert all("problem" not in node.get_content("llm") for node in result)
+    assert all("oprag_" not in node.get_content("llm") for node in result)
     assert [n.node.node_id for n in result] == [n.node.node_id for n in found]
-    assert all("problem" not in node.node.metadata for node in found)
+    assert all("oprag_problem" not in node.node.metadata for node in found)
 
 
 def test_results_keep_their_ids_and_all_metadata():
@@ -421,8 +424,7 @@ def test_results_keep_their_ids_and_all_metadata():
     with pytest.warns(PositionWarning):
         result = compressor(given)
     assert [d.id for d in result] == ["0", "1", "2"]
-    place = {"rank": 0, "citation": "a", "problem": "missing_position"}
-    assert result[0].metadata == {**given[0].metadata, **place}
+    assert result[0].metadata.items() >= given[0].metadata.items()
 
 
 @pytest.mark.parametrize("way", list(COMPONENTS)[1:])
@@ -506,7 +508,7 @@ def test_self_route_tells_a_problem_and_answers(ask, order):
             documents={"a": TEXT},
         )
     assert texts == TEXTS
-    marks = [m.get("problem") for m in metadatas]
+    marks = [m.get("oprag_problem") for m in metadatas]
     assert marks == ["missing_position", "missing_position", None]
 
 

@@ -28,7 +28,7 @@ from oprag.errors import (
     OpragError,
     PositionWarning,
 )
-from oprag.metadata import RESULT_KEYS
+from oprag.metadata import RESULT_KEYS, result_hash, without_reserved_keys
 from oprag.tokens import resolve_token_counter
 from tests.effort import cases as scaled
 from tests.laws import generated_contexts
@@ -36,8 +36,6 @@ from tests.laws.generated_contexts import Case
 from tests.parity.components import COMPONENTS
 
 COUNT = resolve_token_counter("cl100k_base")
-ADDED = [key for key in RESULT_KEYS if key != "part_index"]
-"""A `part_index` that was retrieved is kept, and shown as it was."""
 
 
 def cases(count: int, seed: int = 14) -> Iterator[Case]:
@@ -122,25 +120,23 @@ def test_every_result_has_its_place_and_the_text_that_was_retrieved():
         assert [d.page_content for d in made] == [n.node.text for n in nodes]
         own = dict(zip(map(str, range(99)), case.texts, strict=False))
         for document, node in zip(made, nodes, strict=True):
-            assert_placed(document.metadata)
+            assert_placed(document.metadata, document.page_content)
             assert document.id is not None
             assert own.get(document.id, document.page_content) == document.page_content
             for mode in (MetadataMode.LLM, MetadataMode.EMBED):
                 shown = node.node.get_content(mode)
-                assert not any(f"\n{key}: " in f"\n{shown}" for key in ADDED)
+                assert not any(f"\n{key}: " in f"\n{shown}" for key in RESULT_KEYS)
 
 
-def assert_placed(metadata: dict[str, Any]) -> None:
-    place = place_of(metadata)
-    keys = [key for key, _ in place]
-    assert type(metadata["rank"]) is int
-    assert metadata["rank"] >= 0
-    assert isinstance(metadata["citation"], str)
-    # One fixed order, behind all that was retrieved (part_index can stand there too).
-    named = [key for key in keys if key != "part_index"]
-    assert named == [key for key in RESULT_KEYS if key in metadata and key in named]
-    assert ("char_start" in metadata) == ("char_end" in metadata)
-    assert None not in metadata.values() or metadata.get("token_count", 0) is None
+def assert_placed(metadata: dict[str, Any], text: str) -> None:
+    place = dict(place_of(metadata))
+    # One fixed order, behind all that was retrieved.
+    assert [*place] == [key for key in RESULT_KEYS if key in metadata]
+    assert [*metadata][-len(place) :] == [*place]
+    assert {*map(type, place.values())} <= {str, int, bool}
+    assert place["oprag_rank"] >= 0
+    assert place["oprag_hash"] == result_hash(text)
+    assert ("oprag_start" in place) == ("oprag_end" in place)
 
 
 def test_where_the_characters_are_known_the_text_is_their_slice():
@@ -149,14 +145,11 @@ def test_where_the_characters_are_known_the_text_is_their_slice():
         made, _ = in_both(case, token_budget=None, selection="budget", merge=True)
         for document in made if sources else ():
             metadata = document.metadata
-            if "char_start" not in metadata or metadata.get("exact") is False:
+            if not metadata["oprag_exact"] or "oprag_part" in metadata:
                 continue
-            if metadata.get("part_index") is not None:
-                continue
-            own = metadata.get("doc_uri") or metadata.get("source")
-            name = own or metadata["doc_id"]
-            start, end = metadata["char_start"], metadata["char_end"]
-            if "position_keys" not in case.options:
+            name = metadata["oprag_document"]
+            start, end = metadata["oprag_start"], metadata["oprag_end"]
+            if not {"position_keys", "document_key"} & {*case.options}:
                 assert sources[name][start:end] == document.page_content
 
 
@@ -323,56 +316,6 @@ def test_what_is_no_list_of_nodes_is_said(given):
         in_llamaindex.format_nodes(given)
 
 
-def test_what_an_application_kept_under_our_names_is_kept():
-    metadata = {"source": "a", "start_index": 3, "citation": "Roe v. Wade", "rank": 9.5}
-
-    (made,) = in_langchain.OrderPreservingCompressor()(
-        [Document("t", metadata=metadata)]
-    )
-
-    assert made.metadata == {
-        "source": "a",
-        "start_index": 3,
-        "original_rank": 9.5,
-        "original_citation": "Roe v. Wade",
-        "rank": 0,
-        "citation": "a, characters 3-4",
-        "char_start": 3,
-        "char_end": 4,
-    }
-
-
-@pytest.mark.parametrize(
-    "own",
-    [
-        {"char_start": "12:00", "char_end": "13:00"},
-        {"char_start": "12:00"},
-        {"char_start": 12.5, "char_end": 14},
-        {"part_index": "II"},
-    ],
-)
-def test_what_is_no_number_is_kept_where_a_place_is_written(own):
-    page = {"page": 4} if "part_index" in own else {}
-    metadata = {"source": "a", "start_index": 3, **page, **own}
-    component = in_langchain.OrderPreservingCompressor()
-
-    (made,) = component([Document("one two", metadata=metadata)])
-    assert (made.metadata["char_start"], made.metadata["char_end"]) == (3, 10)
-    assert {f"original_{key}": value for key, value in own.items()}.items() <= (
-        made.metadata.items()
-    )
-    assert component([made]) == [made]
-
-    node = NodeWithScore(node=TextNode(text="one two", metadata=metadata))
-    (in_node,) = by_llamaindex([node], {})
-    assert in_node.node.metadata == made.metadata
-    seen = in_node.node.get_content(MetadataMode.LLM)
-    assert all(f"original_{key}: {value}" in seen for key, value in own.items())
-    needed = {"token_budget": COUNT(seen)}
-    assert by_llamaindex([node], needed) == [in_node]
-    assert by_llamaindex([node], {"token_budget": COUNT(seen) - 1}) == []
-
-
 def test_a_component_behind_another_keeps_the_ranks_that_were_retrieved():
     found = [
         Document(text, metadata={"source": "a", "start_index": start})
@@ -383,17 +326,9 @@ def test_a_component_behind_another_keeps_the_ranks_that_were_retrieved():
     twice = in_langchain.OrderPreservingCompressor()(once)
     reranked = in_langchain.OrderPreservingCompressor()(once[::-1])
 
-    assert [d.metadata["rank"] for d in once] == [1, 2, 0]
+    assert [d.metadata["oprag_rank"] for d in once] == [1, 2, 0]
     assert twice == once
-    assert [d.metadata["rank"] for d in reranked] == [2, 1, 0]
-
-
-@pytest.mark.parametrize("key", ["rank", "citation", "char_start"])
-def test_scores_cannot_be_written_over_a_place(key):
-    with pytest.raises(ValueError, match=f"rescore='{key}'|rescore"):
-        in_langchain.OrderPreservingCompressor(rescore=key)
-    with pytest.raises(ValueError, match="rescore"):
-        in_llamaindex.OrderPreservingPostprocessor(rescore=key)
+    assert [d.metadata["oprag_rank"] for d in reranked] == [2, 1, 0]
 
 
 FOUND = [("best", 90), ("worst", 20), ("good", 40), ("bad", 0), ("fair", 60)]
@@ -401,7 +336,7 @@ PLACED = sorted(set(COMPONENTS) - {"order_context"})
 
 
 def _ranks(result):
-    return [metadata["rank"] for metadata in result.metadatas]
+    return [metadata["oprag_rank"] for metadata in result.metadatas]
 
 
 @pytest.mark.parametrize("second", PLACED)
@@ -462,25 +397,23 @@ OWN = {"rank": 3, "citation": "Roe v. Wade", "exact": True, "problem": "leak"}
         ({"chunk_index": 7}, "a.txt, chunk 7"),
         ({"page": 0}, "a.txt, page 1"),
         ({"char_start": 3, "char_end": 4}, "a.txt, characters 3-4"),
+        ({"start_index": 3, "char_start": "12:00"}, "a.txt, characters 3-4"),
         ({}, "a.txt"),
     ],
 )
-@pytest.mark.parametrize("own", [OWN, {"rank": 3, "citation": "a.txt, page 9999 f."}])
-def test_what_an_application_keeps_survives_every_component(place, citation, own):
-    metadata = {"source": "a.txt", **place, **own}
+def test_what_an_application_keeps_survives_every_component(place, citation):
+    metadata = {"source": "a.txt", **place, **OWN}
     component = in_langchain.OrderPreservingCompressor()
 
     (once,) = component([Document("t", metadata=dict(metadata))])
     (twice,) = component([once])
     (read,) = in_langchain.as_documents(in_langchain.as_passages([twice]))
 
-    kept = {f"original_{key}": own[key] for key in own if key != "problem"}
     assert once == twice == read
     assert [*once.metadata] == [*twice.metadata] == [*read.metadata]
-    assert kept.items() <= once.metadata.items()
-    assert once.metadata["citation"] == citation
-    assert once.metadata["rank"] == 0
-    assert once.metadata.get("problem") == own.get("problem")
+    assert without_reserved_keys(once.metadata) == metadata
+    assert once.metadata["oprag_citation"] == citation
+    assert once.metadata["oprag_rank"] == 0
     plain = order_context(["t"], [metadata])
     assert in_langchain.as_documents(plain)[0].metadata == once.metadata
 
@@ -501,33 +434,20 @@ def test_a_place_is_known_again_whatever_names_the_document():
 
     once = component.postprocess_nodes(nodes)
 
-    assert [each.node.metadata for each in once] == [
-        {"rank": 0, "citation": "one.txt"},
-        {"rank": 1, "citation": "two.txt"},
+    assert [each.node.metadata["oprag_citation"] for each in once] == [
+        "one.txt",
+        "two.txt",
     ]
     assert component.postprocess_nodes(once) == once
     assert in_llamaindex.as_nodes(in_llamaindex.as_passages(once)) == once
-
-
-def test_what_was_kept_aside_before_is_not_lost():
-    metadata = {"source": "a", "original_rank": "first", "rank": "second"}
-
-    (made,) = in_langchain.OrderPreservingCompressor()(
-        [Document("t", metadata=metadata)]
-    )
-
-    assert made.metadata["original_rank"] == "first"
-    assert made.metadata["original_original_rank"] == "second"
-    assert made.metadata["rank"] == 0
 
 
 PROBLEMATIC = {"source": "a", "color": "red"}
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
-@pytest.mark.parametrize("own", [{}, {"problem": "leak"}])
-def test_a_problem_stands_in_its_place_and_keeps_the_users(own):
-    metadatas = [{**PROBLEMATIC, **own} for _ in "ab"]
+def test_a_problem_stands_in_its_place():
+    metadatas = [PROBLEMATIC for _ in "ab"]
     found = [Document(t, metadata=m) for t, m in zip("ab", metadatas, strict=True)]
     nodes = [
         NodeWithScore(node=TextNode(text=d.page_content, metadata=d.metadata))
@@ -536,17 +456,6 @@ def test_a_problem_stands_in_its_place_and_keeps_the_users(own):
     warning = {"on_problem": "warn"}
     passages = order_context(["a", "b"], metadatas, **warning)
     component = in_langchain.OrderPreservingCompressor(**warning)
-    kept = {f"original_{key}": value for key, value in own.items()}
-    expected = [
-        {
-            **PROBLEMATIC,
-            **kept,
-            "rank": rank,
-            "citation": "a",
-            "problem": "missing_position",
-        }
-        for rank in range(2)
-    ]
 
     made = component(found)
     in_nodes = by_llamaindex(nodes, warning)
@@ -559,75 +468,55 @@ def test_a_problem_stands_in_its_place_and_keeps_the_users(own):
         [n.node.metadata for n in in_nodes],
     ]
     for metadatas in of_each:
-        assert metadatas == expected
-        assert [*metadatas[0]] == [*expected[0]]
+        assert [m["oprag_problem"] for m in metadatas] == ["missing_position"] * 2
+        assert [without_reserved_keys(m) for m in metadatas] == [PROBLEMATIC] * 2
     for chunk in (passage.chunks[0] for passage in passages):
-        assert chunk.metadata == {**PROBLEMATIC, **kept, "problem": "missing_position"}
-
-
-SHOWN = {"color": "red", "rank": 9.5, "citation": "Roe", "exact": "yes", "problem": "x"}
+        assert chunk.metadata["oprag_problem"] == "missing_position"
 
 
 @pytest.mark.filterwarnings("ignore::oprag.errors.PositionWarning")
-@pytest.mark.parametrize("place", [{"start_index": 0}, {}])
-@pytest.mark.parametrize("hidden", [[], ["rank"], ["citation", "problem"]])
-def test_a_model_sees_what_it_saw_and_the_budget_counts_it(place, hidden):
-    first = {"doc_key": "k", "char_start": 0, "char_end": 3} if place else {}
-    nodes = [
-        NodeWithScore(
-            node=TextNode(
-                text=text,
-                metadata={"source": "a", **place, **first, **SHOWN},
-                excluded_llm_metadata_keys=[*hidden, "char_start", "char_end"],
-            )
-        )
-        for text in ("one", "two")
+def test_characters_that_are_doubtful_are_not_those_of_the_result():
+    found = [
+        Document(text, metadata={"source": "a", "char_start": start, "char_end": 9})
+        for text, start in (("123456789", 0), ("abcdefg", 2))
     ]
-    if place:
-        nodes = nodes[:1]
-    options = {"on_problem": "warn"}
 
-    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
-        for result in by_llamaindex(nodes, options):
-            seen = [line.split(": ")[0] for line in shown_lines(result, mode)]
-            off = hidden if mode == MetadataMode.LLM else []
-            names = [key for key in SHOWN if key not in off]
-            moved = [key.removeprefix("original_") for key in seen]
-            assert sorted(key for key in moved if key in SHOWN) == sorted(names)
-            assert not {"rank", "citation", "exact"} & {*seen}
-    texts = [
-        n.node.get_content(MetadataMode.LLM) for n in by_llamaindex(nodes, options)
+    made = in_langchain.OrderPreservingCompressor(on_problem="warn")(found)
+
+    assert [without_reserved_keys(d.metadata) for d in made] == [
+        d.metadata for d in found
     ]
-    needed = COUNT("\n\n".join(texts))
-    assert len(by_llamaindex(nodes, {**options, "token_budget": needed})) == len(nodes)
-    assert len(by_llamaindex(nodes, {**options, "token_budget": needed - 1})) < len(
-        nodes
+    assert not any("oprag_start" in d.metadata for d in made)
+    assert [p.spans for p in in_langchain.as_passages(made)] == [(), ()]
+
+
+OWN_VALUES = {
+    "rank": 9.5,
+    "citation": "Roe",
+    "exact": "yes",
+    "problem": "x",
+    "char_start": "12:00",
+    "char_end": "13:00",
+    "part_index": "II",
+}
+
+
+@pytest.mark.parametrize("hidden", [[], ["rank"], ["citation", "problem"]])
+def test_a_model_sees_what_it_saw_and_the_budget_counts_it(hidden):
+    node = TextNode(
+        text="one",
+        metadata={"source": "a", "page": 4, "start_index": 0, **OWN_VALUES},
+        excluded_llm_metadata_keys=hidden,
     )
 
+    (made,) = by_llamaindex([NodeWithScore(node=node)], {})
 
-def shown_lines(result: NodeWithScore, mode: MetadataMode) -> list[str]:
-    head, _, _ = result.node.get_content(mode).partition("\n\n")
-    return head.split("\n")
-
-
-def test_rescored_a_score_of_the_users_is_as_visible_as_it_was():
-    for hidden in ([], ["relevance_score"]):
-        node = TextNode(
-            text="one",
-            metadata={"source": "a", "relevance_score": 0.25},
-            excluded_llm_metadata_keys=hidden,
-        )
-
-        (made,) = by_llamaindex(
-            [NodeWithScore(node=node)], {"rescore": "relevance_score"}
-        )
-
-        seen = made.node.get_content(MetadataMode.LLM)
-        assert ("original_relevance_score: 0.25" in seen) == (not hidden)
-        assert "\nrelevance_score" not in seen
-        budget = COUNT(seen)
-        options = {"rescore": "relevance_score", "token_budget": budget}
-        assert by_llamaindex([NodeWithScore(node=node)], options) == [made]
+    for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+        assert made.node.get_content(mode) == node.get_content(mode)
+    needed = COUNT(made.node.get_content(MetadataMode.LLM))
+    scored = [NodeWithScore(node=node)]
+    assert by_llamaindex(scored, {"token_budget": needed}) == [made]
+    assert by_llamaindex(scored, {"token_budget": needed - 1}) == []
 
 
 def test_a_text_without_a_name_and_a_place_is_said_to_be_of_an_unknown_document():
@@ -636,4 +525,4 @@ def test_a_text_without_a_name_and_a_place_is_said_to_be_of_an_unknown_document(
     (found,) = by_langchain([Document("t")], {"on_problem": "warn"})
 
     assert render(passages, citations=True) == "[1] unknown document\nt"
-    assert found.metadata["citation"] == "unknown document"
+    assert found.metadata["oprag_citation"] == "unknown document"

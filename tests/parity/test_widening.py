@@ -54,7 +54,8 @@ def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
     base = index.as_retriever(similarity_top_k=3)
     found = llamaindex_oprag.OrderPreservingRetriever(base, **given).retrieve("?")
     of_nodes = [
-        (n.node.text, n.metadata["rank"], n.metadata["citation"]) for n in found
+        (n.node.text, n.metadata["oprag_rank"], n.metadata["oprag_citation"])
+        for n in found
     ]
 
     hits = base.retrieve("?")
@@ -80,7 +81,7 @@ def test_the_same_hits_are_widened_alike(index: VectorStoreIndex, given: Any):
     )
 
     assert of_nodes == [
-        (d.page_content, d.metadata["rank"], d.metadata["citation"])
+        (d.page_content, d.metadata["oprag_rank"], d.metadata["oprag_citation"])
         for d in retriever.invoke("?")
     ]
 

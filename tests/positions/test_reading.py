@@ -378,7 +378,7 @@ class TestWarnings:
         passages = order_context(texts, metadatas, on_problem="warn")
 
         assert [p.text for p in passages] == ["start", "end", "lost", "b1", "b2"]
-        marks = [p.chunks[0].metadata.get("problem") for p in passages]
+        marks = [p.chunks[0].metadata.get("oprag_problem") for p in passages]
         assert marks == [None, None, "missing_position", None, None]
 
     def test_contradicting_documents_stand_by_rank_and_are_marked(self):
@@ -391,7 +391,7 @@ class TestWarnings:
 
         assert [p.text for p in passages] == ["xyz", "abcdef", "c", "d"]
         assert [p.spans for p in passages] == [(), (), ((0, 1),), ((3, 4),)]
-        marks = [p.chunks[0].metadata.get("problem") for p in passages]
+        marks = [p.chunks[0].metadata.get("oprag_problem") for p in passages]
         assert marks == ["conflicting_text", "conflicting_text", None, None]
 
     def test_sections_stand_by_rank(self):
@@ -408,7 +408,7 @@ class TestWarnings:
 
         passages = order_context(["one", "two"], metadatas, on_problem="warn")
         assert [p.text for p in passages] == ["one", "two"]
-        assert passages[0].chunks[0].metadata["problem"] == "missing_document"
+        assert passages[0].chunks[0].metadata["oprag_problem"] == "missing_document"
         assert passages[0].citation == "unknown document"
 
 
@@ -423,7 +423,7 @@ def test_a_fact_among_chunks_stands_at_its_rank_and_is_marked():
     passages = order_context(["b9", "A owns B", "a0", "b1"], metadatas)
 
     assert [p.text for p in passages] == ["b1", "b9", "A owns B", "a0"]
-    marks = [p.chunks[0].metadata.get("problem") for p in passages]
+    marks = [p.chunks[0].metadata.get("oprag_problem") for p in passages]
     assert marks == [None, None, "missing_document", None]
 
 

@@ -106,10 +106,10 @@ def test_what_is_retrieved_stands_in_order_and_merges_to_slices(sources, parts):
 
     found = retriever.invoke("of all")
 
-    spans = [(d.metadata["char_start"], d.metadata["char_end"]) for d in found]
+    spans = [(d.metadata["oprag_start"], d.metadata["oprag_end"]) for d in found]
     assert spans == sorted(spans)
     assert [d.page_content for d in found] == [
-        sources[0].pages[0][int(start) : int(end)] for start, end in spans
+        sources[0].pages[0][start:end] for start, end in spans
     ]
 
 

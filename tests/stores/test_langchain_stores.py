@@ -17,6 +17,7 @@ from langchain_oprag import (
     document_source,
 )
 from langchain_oprag.stores import chunk_store
+from oprag import place_of
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import DocumentNotFoundError, IncompleteDocumentError
 from oprag.evaluation.files import read_files
@@ -93,10 +94,8 @@ def filled(
 
 
 def slices(document: Document) -> list[tuple[int, int]]:
-    spans = document.metadata.get("char_spans")
-    if spans is None:
-        return [(document.metadata["char_start"], document.metadata["char_end"])]
-    return [(start, end) for start, end in spans]
+    place = place_of(document)
+    return [] if place is None else [*place.spans]
 
 
 @pytest.mark.parametrize("k", [1, 50, 2_000])

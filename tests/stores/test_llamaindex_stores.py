@@ -95,5 +95,5 @@ def test_merged_passages_are_slices_of_their_documents(filled):
     for passage in filled.retrieve(2_000, merge=True):
         metadata = passage.node.metadata
         page = texts[metadata.get("doc_uri")][metadata.get("part_index", 0)]
-        start, end = metadata["char_start"], metadata["char_end"]
+        start, end = metadata["oprag_start"], metadata["oprag_end"]
         assert passage.node.get_content() == page[start:end]

@@ -94,16 +94,18 @@ def assert_widened(
 ) -> None:
     texts = TENANTS.texts
     for text, metadata in found:
-        start, end = metadata["char_start"], metadata["char_end"]
-        if metadata.get("exact", True):
-            assert texts[metadata.get("doc_uri")][start:end] == text
+        start, end = metadata["oprag_start"], metadata["oprag_end"]
+        if metadata["oprag_exact"]:
+            assert texts[metadata["doc_uri"]][start:end] == text
     everything = [word for text, _ in found for word in text.split()]
     assert set(everything) <= TENANTS.words_of(tenants)
     assert len(everything) == len(set(everything)), "no text twice"
     for text, _ in plain:
         assert set(text.split()) <= set(everything), "no hit is lost"
     if "merge" not in given:
-        assert {metadata["rank"] for _, metadata in found} == set(range(len(plain)))
+        assert {metadata["oprag_rank"] for _, metadata in found} == set(
+            range(len(plain))
+        )
     assert len(everything) > sum(len(text.split()) for text, _ in plain)
     if "token_budget" in given:
         assert len(everything) <= given["token_budget"]

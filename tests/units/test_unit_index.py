@@ -15,7 +15,7 @@ from oprag.errors import (
     MissingDocumentError,
     MissingPositionError,
 )
-from oprag.metadata import document_key
+from oprag.metadata import document_key, result_hash
 from oprag.units import (
     LongUnit,
     UnitIndex,
@@ -169,25 +169,29 @@ def test_metadata_say_what_a_unit_holds():
     texts = {"a": "12345", "b": "é", "long": "y" * 260}
     pair, part = reading_order(units_of(hit("b", score=0.5), hit("long", 130)), 2)
 
-    assert unit_metadata(part, texts.__getitem__) == {
+    assert unit_metadata(part, "y" * 80, texts.__getitem__) == {
         "doc_key": document_key("long"),
         "doc_uri": "long",
         "unit_documents": ["long"],
         "unit_spans": [[100, 180]],
         "unit_tokens": 10,
-        "rank": 1,
-        "citation": "long, characters 100-180",
-        "char_start": 100,
-        "char_end": 180,
+        "oprag_rank": 1,
+        "oprag_citation": "long, characters 100-180",
+        "oprag_document": "long",
+        "oprag_key": document_key("long"),
+        "oprag_start": 100,
+        "oprag_end": 180,
+        "oprag_exact": True,
+        "oprag_hash": result_hash("y" * 80),
     }
-    metadata = unit_metadata(pair, texts.__getitem__)
+    metadata = unit_metadata(pair, "12345\n\né", texts.__getitem__)
     assert metadata["doc_uri"] == '["a", "b"]'
     assert metadata["unit_documents"] == ["a", "b"]
     assert metadata["unit_spans"] == [[0, 5], [0, 1]]
-    assert metadata["citation"] == "a, characters 0-5; b, characters 0-1"
+    assert metadata["oprag_citation"] == "a, characters 0-5; b, characters 0-1"
     # Its text is the slice of no document.
-    assert not {"char_start", "char_end"} & {*metadata}
-    assert (metadata["rank"], metadata["unit_score"]) == (0, 0.5)
+    assert not {"oprag_start", "oprag_end"} & {*metadata}
+    assert (metadata["oprag_rank"], metadata["unit_score"]) == (0, 0.5)
 
 
 @given(

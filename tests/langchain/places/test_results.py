@@ -27,13 +27,13 @@ async def test_every_result_has_its_rank_and_citation_and_the_place_of_its_text(
     else:
         found = await built.ainvoke(question)
 
-    ranks = [document.metadata["rank"] for document in found]
+    ranks = [document.metadata["oprag_rank"] for document in found]
     assert min(ranks) == 0
     assert len({*ranks}) == len(ranks)
     for document in found:
         metadata = document.metadata
-        assert metadata["citation"].startswith(metadata["source"])
-        if "char_start" in metadata and metadata.get("exact", True):
-            span = metadata["char_end"] - metadata["char_start"]
+        assert metadata["oprag_citation"].startswith(metadata["source"])
+        if "oprag_start" in metadata and metadata["oprag_exact"]:
+            span = metadata["oprag_end"] - metadata["oprag_start"]
             assert span == len(document.page_content)
-    assert any("char_start" in document.metadata for document in found)
+    assert any("oprag_start" in document.metadata for document in found)

@@ -39,6 +39,6 @@ def test_a_leaf_beside_a_parent_that_holds_it_is_sent_once_when_merging():
     assert len(plain) > len(set(plain))
     assert numbers_of(passages) == sorted(set(plain))
     assert all(
-        found.text == TEXT[found.metadata["char_start"] : found.metadata["char_end"]]
+        found.text == TEXT[found.metadata["oprag_start"] : found.metadata["oprag_end"]]
         for found in passages
     )

@@ -31,12 +31,12 @@ async def test_every_result_has_its_rank_and_citation_and_the_place_of_its_text(
     assert response.source_nodes
     for scored in response.source_nodes:
         node = scored.node
-        assert type(node.metadata["rank"]) is int
-        assert isinstance(node.metadata["citation"], str)
-        for key in ("rank", "citation", "char_start", "char_end"):
+        assert type(node.metadata["oprag_rank"]) is int
+        assert isinstance(node.metadata["oprag_citation"], str)
+        for key in ("oprag_rank", "oprag_citation", "oprag_start", "oprag_end"):
             if key in node.metadata:
                 assert key in node.excluded_llm_metadata_keys
                 assert key in node.excluded_embed_metadata_keys
-        if "char_start" in node.metadata and node.metadata.get("exact", True):
-            span = node.metadata["char_end"] - node.metadata["char_start"]
+        if "oprag_start" in node.metadata and node.metadata["oprag_exact"]:
+            span = node.metadata["oprag_end"] - node.metadata["oprag_start"]
             assert span == len(node.get_content())

@@ -1,0 +1,230 @@
+"""The place of a result, in every form of it; of a changed text it is not exact."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.prompts import PromptTemplate, format_document
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
+
+import langchain_oprag as in_langchain
+import llamaindex_oprag as in_llamaindex
+from oprag import Place, Span, order_context, place_of
+from oprag.metadata import RESULT_KEYS
+from tests.effort import cases
+
+TEXT = "It rained. It snowed all day long. Then the sun came out over größe 🙂."
+SPANS = ((0, 11), (11, 35), (46, 60))
+
+
+def documents() -> list[Document]:
+    """Two passages, of which the first is made of two chunks and the second of one."""
+    chunks = [
+        Document(
+            TEXT[start:end],
+            id=f"{start}",
+            metadata={"source": "a.txt", "start_index": start},
+        )
+        for start, end in reversed(SPANS)
+    ]
+    compressor = in_langchain.OrderPreservingCompressor(merge=True)
+    return list(compressor.compress_documents(chunks, "?"))
+
+
+def nodes() -> list[NodeWithScore]:
+    found = [
+        NodeWithScore(
+            node=TextNode(
+                text=TEXT[start:end],
+                id_=f"{start}",
+                metadata={"source": "a.txt", "start_index": start},
+            ),
+            score=0.5,
+        )
+        for start, end in reversed(SPANS)
+    ]
+    component = in_llamaindex.OrderPreservingPostprocessor(merge=True)
+    return component.postprocess_nodes(found)
+
+
+def place(first: int, last: int, rank: int, *ids: str) -> Place:
+    return Place(
+        document="a.txt",
+        key="a.txt",
+        part=None,
+        start=first,
+        end=last,
+        spans=(Span(first, last),),
+        ids=ids,
+        rank=rank,
+        citation=f"a.txt, characters {first}-{last}",
+        exact=True,
+        problem=None,
+    )
+
+
+PLACES = [place(0, 35, 1, "0", "11"), place(46, 60, 0, "46")]
+
+
+class State(TypedDict):
+    found: list[Any]
+
+
+def through_a_checkpointer(found: list[Any]) -> list[Any]:
+    graph = StateGraph(State)
+    graph.add_node("search", lambda _state: {"found": found})
+    graph.add_edge(START, "search")
+    graph.add_edge("search", END)
+    made = graph.compile(checkpointer=InMemorySaver())
+    thread = {"configurable": {"thread_id": "1"}}
+    made.invoke({"found": []}, thread)
+    return made.get_state(thread).values["found"]
+
+
+@pytest.mark.parametrize(
+    "through",
+    [
+        list,
+        lambda found: pickle.loads(pickle.dumps(found)),  # noqa: S301 -- our own
+        lambda found: json.loads(json.dumps([each.model_dump() for each in found])),
+        through_a_checkpointer,
+        lambda found: through_a_checkpointer([each.model_dump() for each in found]),
+    ],
+)
+def test_a_place_is_read_of_a_result_in_every_form(through):
+    assert list(map(place_of, through(documents()))) == PLACES
+    assert list(map(place_of, through(nodes()))) == PLACES
+    assert list(map(place_of, through([each.node for each in nodes()]))) == PLACES
+
+
+def test_a_place_is_read_of_a_node_as_its_own_dictionary():
+    assert [place_of(each.to_dict()) for each in nodes()] == PLACES
+    assert [place_of(each.node.to_dict()) for each in nodes()] == PLACES
+
+
+@pytest.mark.parametrize(
+    "store", [str, float, lambda value: int(value) if type(value) is bool else value]
+)
+def test_a_place_is_read_where_a_store_made_other_types_of_its_values(store):
+    for found, expected in zip(documents(), PLACES, strict=True):
+        stored = {
+            key: value if isinstance(value, str) else store(value)
+            for key, value in found.metadata.items()
+        }
+        assert place_of(Document(found.page_content, metadata=stored)) == expected
+
+
+def test_what_oprag_did_not_write_has_no_place():
+    metadata = {"source": "a.txt", "rank": 1, "citation": "a.txt, characters 0-1"}
+
+    assert place_of(Document("t", metadata=metadata)) is None
+    assert place_of({"page_content": "t", "metadata": {"oprag_rank": 1}}) is None
+    assert place_of("text") is None
+
+
+def test_a_text_with_gaps_has_its_spans_and_is_not_exact():
+    chunks = [
+        Document(text, metadata={"source": "a", "start_index": start})
+        for text, start in (("one", 0), ("two", 5))
+    ]
+    (found,) = in_langchain.OrderPreservingCompressor(merge=True)(chunks)
+
+    made = place_of(found)
+
+    assert (made.start, made.end, made.exact) == (0, 8, False)
+    assert made.spans == ((0, 3), (5, 8))
+    assert in_langchain.as_passages([found])[0].spans == made.spans
+
+
+def changed(text: str, draw: random.Random) -> str:
+    """Another text; of the same length every second time."""
+    letters = [*text]
+    at = draw.randrange(len(letters))
+    if draw.random() < 0.5:
+        letters[at] = draw.choice([each for each in "xyz §🙂\n" if each != text[at]])
+        return "".join(letters)
+    other = draw.choice(["", letters[at] * 2, f"{letters[at]} ", "\u00ad"])
+    made = "".join([*letters[:at], other, *letters[at + 1 :]])
+    return made if made != text else f"{text} "
+
+
+def test_no_change_of_a_text_is_missed():
+    draw = random.Random(7)  # noqa: S311 -- no secret
+    found, (scored, _) = documents(), nodes()
+    for _ in range(cases(2_000)):
+        number = draw.randrange(2)
+        text = changed(found[number].page_content, draw)
+        document = found[number].model_copy(update={"page_content": text})
+        made = place_of(document)
+        assert not made.exact, text
+        assert (made.start, made.end) == (PLACES[number].start, PLACES[number].end)
+        (passage,) = in_langchain.as_passages([document])
+        assert not passage.exact
+        assert passage.spans == ((made.start, made.start),)
+        node = TextNode(text=text, metadata=scored.node.metadata)
+        assert text == scored.node.text or not place_of(node).exact
+
+
+def test_a_changed_result_is_put_in_order_and_claims_no_end():
+    first, second = documents()
+    shorter = Document("Sun.", metadata=second.metadata)
+    component = in_langchain.OrderPreservingCompressor(merge=True)
+
+    before, behind = component([shorter, first])
+
+    assert before.page_content == first.page_content
+    assert behind.page_content == "Sun."
+    made = place_of(behind)
+    assert (made.start, made.end, made.exact) == (46, None, False)
+    assert made.citation == "a.txt, from character 46"
+    assert component([before, behind]) == [before, behind]
+    passages = in_langchain.as_passages([before, behind])
+    assert in_langchain.as_documents(passages) == [before, behind]
+    (chunk,) = order_context(["Sun."], [second.metadata])[0].chunks
+    assert (chunk.span, chunk.position, chunk.exact) == ((46, 46), (0, 46, 46), False)
+
+
+def test_results_and_chunks_of_one_document_are_put_in_order_together():
+    first, _ = documents()
+    stored = {"source": "a.txt", "start_index": 46}
+    chunk = Document(TEXT[46:60], metadata=stored)
+
+    found = in_langchain.OrderPreservingCompressor()([chunk, first])
+
+    assert [place_of(each).start for each in found] == [0, 46]
+
+
+def test_a_prompt_template_takes_the_keys():
+    prompt = PromptTemplate.from_template("{oprag_citation}: {page_content}")
+
+    written = [format_document(each, prompt) for each in documents()]
+
+    assert written[1] == f"a.txt, characters 46-60: {TEXT[46:60]}"
+
+
+def test_no_model_is_shown_the_keys():
+    for found in nodes():
+        for mode in (MetadataMode.LLM, MetadataMode.EMBED):
+            assert "oprag_" not in found.node.get_content(mode)
+
+
+def test_splitters_leave_the_keys_out_and_keep_the_place():
+    found = documents()
+    splitter = in_langchain.OffsetTokenSplitter(chunk_size=3)
+    parser = in_llamaindex.OffsetTokenNodeParser(chunk_size=3)
+    pieces = splitter.split_documents(found)
+    parsed = parser([each.node for each in nodes()])
+
+    for text, metadata in (
+        *((each.page_content, each.metadata) for each in pieces),
+        *((each.text, each.metadata) for each in parsed),
+    ):
+        assert not {*metadata} & {*RESULT_KEYS}
+        assert TEXT[metadata["char_start"] : metadata["char_end"]] == text
