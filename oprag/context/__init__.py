@@ -28,7 +28,7 @@ from oprag.context.options import (
 from oprag.context.placing import FindText, find_places
 from oprag.context.plain_errors import PlainErrors, refusal, unnamed
 from oprag.context.problems import Problems, warn
-from oprag.context.rendering import GAP_MARK, marked_texts, numbering, render
+from oprag.context.rendering import marked_texts, numbering, render
 from oprag.context.results import Result, place_metadata, single_passage
 from oprag.context.returned import read_passages, result_of
 from oprag.context.seen import Seen, SeenLike
@@ -63,7 +63,6 @@ __all__ = [
     "COUNT_WORDS",
     "DEFAULTS",
     "DESCRIPTIONS",
-    "GAP_MARK",
     "GONE",
     "NOTHING_FOUND",
     "Arranged",
