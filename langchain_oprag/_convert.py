@@ -7,7 +7,6 @@ new object that says where it stands; none that came in is ever written to.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
 from numbers import Real
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -83,7 +82,6 @@ def put_in_order(
     documents: Sequence[Document],
     options: ContextOptions,
     *,
-    rescore: str | None,
     neighbours: Neighbours = ALONE,
 ) -> Ordered:
     """Select, order and join retrieved documents.
@@ -91,7 +89,6 @@ def put_in_order(
     Args:
         documents: Best first.
         options: See `ContextOptions`.
-        rescore: Metadata key to write falling scores to; None for none.
         neighbours: See `oprag.context.arrange`.
 
     Returns:
@@ -104,10 +101,7 @@ def put_in_order(
         check_entries("documents", documents, Document, from_elsewhere)
         raise
     arranged = arrange(hits, options, neighbours=neighbours)
-    made = arranged.results(
-        partial(_document, rescore=rescore), rescored=rescore is not None
-    )
-    return Ordered(made, arranged.used_all, arranged.problems)
+    return Ordered(arranged.results(_document), arranged.used_all, arranged.problems)
 
 
 def documents_of(arranged: Arranged) -> list[Document]:
@@ -128,8 +122,8 @@ def document_of(passage: Passage) -> Document:
     return _document(result_of(passage, hits_of(objects) if own else ()))
 
 
-def _document(result: Result, rescore: str | None = None) -> Document:
-    metadata = result.metadata(_stored_id, rescore)
+def _document(result: Result) -> Document:
+    metadata = result.metadata(_stored_id)
     first = result.objects[0]
     if not isinstance(first, Document):
         return Document(result.text, metadata=metadata)

@@ -214,7 +214,6 @@ class SharedOptions(CheckedOptions):
     token_counter: TokenizerSpec = option_field("token_counter")
     separator: str = option_field("separator")
     documents: SourceLike | None = option_field("documents")
-    rescore: str | None = option_field("rescore")
 
     _counted: ClassVar[str] = "top_n"
     """The field that says how many documents are kept."""
@@ -258,9 +257,7 @@ class SharedOptions(CheckedOptions):
             neighbours: See `oprag.context.arrange`.
         """
         options = self._options_for(top_n, search)
-        ordered = put_in_order(
-            documents, options, rescore=self.rescore, neighbours=neighbours
-        )
+        ordered = put_in_order(documents, options, neighbours=neighbours)
         return self._told_of(ordered, neighbours)
 
     async def _aput_in_order(
@@ -271,9 +268,7 @@ class SharedOptions(CheckedOptions):
         neighbours: Neighbours = ALONE,
     ) -> Ordered:
         """Async version of `_put_in_order`."""
-        work = partial(
-            put_in_order, documents, rescore=self.rescore, neighbours=neighbours
-        )
+        work = partial(put_in_order, documents, neighbours=neighbours)
         options = self._options_for(top_n, search)
         ordered = await with_texts(options, work, characters_of(documents))
         return self._told_of(ordered, neighbours)

@@ -187,7 +187,6 @@ def _best_first(
             "order": "score",
             "merge": False,
             "citations": False,
-            "rescore": None,
         }
     )
 

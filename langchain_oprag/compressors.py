@@ -38,7 +38,7 @@ class OrderPreservingCompressor(
 
     Args:
         top_n: Documents to keep, of the best; None for all.
-        **options: The others of `oprag.context.ContextOptions`, and `rescore`.
+        **options: The others of `oprag.context.ContextOptions`.
 
     Raises:
         InvalidOptionError: On construction and assignment, for an option that does

@@ -58,7 +58,6 @@ class SearchKeywords(ContextKeywords, total=False):
     k: int | None
     widen: Widen | None
     documents: SourceLike | None
-    rescore: str | None
 
 
 class StoreKeywords(SearchKeywords, WrappingKeywords, total=False):
@@ -88,7 +87,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         search_kwargs: Arguments for every search, such as a filter; with
             `vectorstore` only.
         k: Documents to return, of the best; None for as many as come.
-        **options: All of `ContextOptions` but `top_n`; `rescore`, `widen`, `bm25`.
+        **options: All of `ContextOptions` but `top_n`; `widen`, `bm25`.
         name: What runs are called in traces; None for the class's name.
         tags: Tags of all runs in traces; None for none.
         metadata: Metadata of all runs in traces; None for none.

@@ -93,7 +93,6 @@ def _best_first_retriever(
     """
     ranking = copy.copy(retriever)
     ranking._options = retriever._options.best_first()  # noqa: SLF001 -- our own class
-    ranking._rescore = None  # noqa: SLF001 -- as above
     return ranking
 
 
@@ -106,4 +105,4 @@ def best_first_postprocessor(
     options = postprocessor.context_options().best_first()
     changed = ("order", "merge", "citations")
     changes = {name: getattr(options, name) for name in changed}
-    return postprocessor.model_copy(update={**changes, "rescore": None})
+    return postprocessor.model_copy(update=changes)

@@ -7,7 +7,7 @@ decided in `oprag.context`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -81,7 +81,6 @@ def arrange(
     nodes: Sequence[NodeWithScore],
     options: ContextOptions,
     *,
-    rescore: str | None = None,
     seen: Seen | None = None,
     neighbours: Neighbours = ALONE,
 ) -> Ordered:
@@ -91,8 +90,6 @@ def arrange(
         nodes: Best first. Neither they nor their nodes are written to.
         options: See `ContextOptions`. The budget counts the text that LlamaIndex
             sends for a node: with the metadata that it shows to the model.
-        rescore: Metadata key to write values to that fall from 1 in output order;
-            `"score"` also is `NodeWithScore.score`. None to change no score.
         seen: What the reader has read already; the budget then counts the text that
             `gather_evidence` writes. None to leave nothing out.
         neighbours: See `oprag.context.arrange`.
@@ -117,9 +114,7 @@ def arrange(
     else:
         evidence = gather_evidence(hits, options, seen, neighbours)
         arranged = evidence.arranged
-    made = arranged.results(
-        partial(_node, rescore=rescore), rescored=rescore is not None
-    )
+    made = arranged.results(_node)
     return Ordered(made, arranged.used_all, arranged.problems, evidence)
 
 
@@ -240,7 +235,7 @@ def sent_text(chunk: Chunk, text: str) -> str:
     return node.get_content(metadata_mode=MetadataMode.LLM)
 
 
-def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
+def _node(result: Result) -> NodeWithScore:
     """Copy of a passage's first node, of its class, with what is new about it.
 
     A merged node has an id of its own, made of the ids of its parts: retrievers
@@ -249,11 +244,8 @@ def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
     """
     scored: NodeWithScore = result.objects[0]
     first: BaseNode = scored.node
-    score: float | None = result.best.score
-    if rescore == "score":
-        score = result.score
-    metadata = result.metadata(_ID, rescore)
-    added = [key for key in (*RESULT_KEYS, rescore) if key in metadata]
+    metadata = result.metadata(_ID)
+    added = [key for key in RESULT_KEYS if key in metadata]
     changes: dict[str, Any] = {
         "metadata": metadata,
         "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys, added),
@@ -268,7 +260,7 @@ def _node(result: Result, rescore: str | None = None) -> NodeWithScore:
         changes["embedding"] = None
         changes["id_"] = result.new_id(_ID)
         changes["relationships"] = _relationships([s.node for s in result.objects])
-    return _scored(scored, _copy(first, text, changes), score)
+    return _scored(scored, _copy(first, text, changes), result.best.score)
 
 
 def _offsets(node: BaseNode | None, metadata: Mapping[str, Any]) -> dict[str, int]:

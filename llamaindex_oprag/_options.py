@@ -52,7 +52,7 @@ def option_field(name: str) -> Any:
 
 
 class ContextFields(PlainErrors, PlainRepr, BaseModel):
-    """Every field of `oprag.context.ContextOptions`, and `rescore`.
+    """Every field of `oprag.context.ContextOptions`.
 
     They are checked by the core, on construction and on assignment; pydantic itself
     checks and copies nothing.
@@ -75,7 +75,6 @@ class ContextFields(PlainErrors, PlainRepr, BaseModel):
     token_counter: TokenizerSpec = option_field("token_counter")
     separator: str = option_field("separator")
     documents: SourceLike | None = option_field("documents")
-    rescore: str | None = option_field("rescore")
 
     @model_validator(mode="before")
     @classmethod

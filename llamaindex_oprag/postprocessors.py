@@ -37,9 +37,6 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
 
     Args:
         top_n: Nodes to keep, of the best; None for all. Can be assigned later.
-        rescore: Metadata key to write values to that fall in output order, for
-            applications that sort by it; `"score"` also is `NodeWithScore.score`. None
-            for none.
         **options: The others of `oprag.context.ContextOptions`.
         callback_manager: Told of what is done, as in all of LlamaIndex.
 
@@ -81,14 +78,14 @@ class OrderPreservingPostprocessor(ContextFields, BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        ordered = arrange(nodes, self.context_options(), rescore=self.rescore)
+        ordered = arrange(nodes, self.context_options())
         return self._warned_of(nodes, ordered)
 
     @_dispatcher.span
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        work = partial(arrange, nodes, rescore=self.rescore)
+        work = partial(arrange, nodes)
         ordered = await with_texts(self.context_options(), work, characters_of(nodes))
         return self._warned_of(nodes, ordered)
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _dispatcher = instrument.get_dispatcher(__name__)  # type: ignore[attr-defined]  # re-exported there without an __all__
 
 
-_OWN = ("similarity_top_k", "rescore", "widen", "bm25")
+_OWN = ("similarity_top_k", "widen", "bm25")
 _SHARED = tuple(name for name in DEFAULTS if name != "top_n")
 
 
@@ -70,8 +70,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         base_retriever: Returns nodes best first.
         similarity_top_k: Nodes to return at most; None for as many as come. Can be
             assigned later.
-        rescore: Metadata key to write values to that fall in output order, see
-            `OrderPreservingPostprocessor`.
         callback_manager: None for that of `base_retriever`.
         object_map: What index nodes stand for, by their `index_id`; for those that
             `base_retriever` does not resolve itself. They are resolved before the
@@ -113,7 +111,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         base_retriever: BaseRetriever,
         *,
         similarity_top_k: int | None = None,
-        rescore: str | None = None,
         widen: Widen | None = None,
         bm25: bool = False,
         callback_manager: CallbackManager | None = None,
@@ -123,7 +120,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         **options: Unpack[RetrieverKeywords],
     ) -> None:
         refuse_unknown(options, (*_OWN, *_SHARED))
-        check_option("rescore", rescore)
         check_option("widen", widen)
         check_option("bm25", bm25)
         check_option("similarity_top_k", similarity_top_k)
@@ -131,7 +127,6 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         self._documents = given.get("documents")
         given["documents"] = source_or_none(self._documents)
         self._options = ContextOptions(top_n=similarity_top_k, **given)
-        self._rescore = rescore
         self._widen = widen
         self._warned = False
         self._problems = Problems(type(self).__name__)
@@ -156,8 +151,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
             value = self._documents if name == "documents" else getattr(options, name)
             if value is not DEFAULTS[name]:
                 given[name] = value
-        own = {"rescore": self._rescore, "widen": self._widen}
-        own["bm25"] = None if self._words is None else True
+        own = {"widen": self._widen, "bm25": None if self._words is None else True}
         return {**given, **{name: own[name] for name in own if own[name] is not None}}
 
     @property
@@ -275,13 +269,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         nodes: list[NodeWithScore],
         neighbours: Neighbours = ALONE,
     ) -> tuple[tuple[int, Ordered], bool]:
-        ordered = arrange(
-            nodes,
-            options,
-            rescore=self._rescore,
-            seen=self._seen,
-            neighbours=neighbours,
-        )
+        ordered = arrange(nodes, options, seen=self._seen, neighbours=neighbours)
         return (len(nodes), ordered), ordered.used_all
 
     async def _areceive(
@@ -290,13 +278,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
         nodes: list[NodeWithScore],
         neighbours: Neighbours = ALONE,
     ) -> tuple[tuple[int, Ordered], bool]:
-        work = partial(
-            arrange,
-            nodes,
-            rescore=self._rescore,
-            seen=self._seen,
-            neighbours=neighbours,
-        )
+        work = partial(arrange, nodes, seen=self._seen, neighbours=neighbours)
         ordered = await with_texts(options, work, characters_of(nodes))
         return (len(nodes), ordered), ordered.used_all
 

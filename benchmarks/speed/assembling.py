@@ -16,15 +16,11 @@ _BUDGET = 100_000
 """Tokens; all 400 fit, so that all are counted, and nothing is left out."""
 _SMALL_BUDGET = 10_000
 _TURNS = 31
-_KINDS: dict[str, dict[str, Any]] = {
-    "passed": {},
-    "merged": {"merge": True},
-    "rebuilt": {"rescore": "score"},
-}
+_KINDS: dict[str, dict[str, Any]] = {"passed": {}, "merged": {"merge": True}}
 
 
 def kinds(found: Retrieved) -> dict[str, Callable[[], object]]:
-    """What oprag does with 400 chunks: passed through, half merged, rebuilt.
+    """What oprag does with 400 chunks: passed through, half merged.
 
     Args:
         found: The chunks of a framework.

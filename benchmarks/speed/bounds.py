@@ -119,13 +119,12 @@ BOUNDS = (
     *(
         Bound(f"{framework}.{kind}.{against}", work, peer, limit, unit)
         for framework, name, bare, in_objects in (
-            ("langchain", "LangChain", _DOCUMENTS, (1, 1, 2.6)),
-            ("llamaindex", "LlamaIndex", _NODES, (0.65, 0.65, 1.6)),
+            ("langchain", "LangChain", _DOCUMENTS, (1, 1)),
+            ("llamaindex", "LlamaIndex", _NODES, (0.65, 0.65)),
         )
         for kind, what, many, in_percent in (
             ("passed", "passed through", in_objects[0], 7),
             ("merged", "half merged", in_objects[1], 7),
-            ("rebuilt", "every output rebuilt", in_objects[2], 15),
         )
         for work in (f"{_400}, {name}, {what}",)
         for against, peer, limit, unit in (

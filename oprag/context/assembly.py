@@ -19,7 +19,7 @@ from oprag.context.budgeting import BudgetFiller, SentText, finish, with_ranks
 from oprag.context.neighbours import ALONE, ALONE_RANKS, Neighbours, behind
 from oprag.context.options import ContextOptions, TextsByName
 from oprag.context.placing import find_places
-from oprag.context.results import Result, scores_of
+from oprag.context.results import Result
 from oprag.context.seen import Seen
 from oprag.errors import InvalidSpanError, MissingDocumentError, OpragError, kind_of
 from oprag.metadata import HASH, PROBLEM, RANK
@@ -197,18 +197,13 @@ class Arranged:
         """Return the passages. None for no hits."""
         return self.made
 
-    def results(
-        self, make: Callable[[Result], Any], *, rescored: bool = False
-    ) -> list[Any]:
+    def results(self, make: Callable[[Result], Any]) -> list[Any]:
         """Return one object of a framework per passage.
 
         Args:
             make: Makes it.
-            rescored: Whether results get scores: from 1 downwards in equal steps, so
-                that sorting by them keeps the order.
         """
         hits = {id(hit.source): hit for hit in self.hits}
-        passages = self.passages()
 
         def problem_of(chunk: Chunk) -> str | None:
             unchanged = chunk.metadata is hits[id(chunk.source)].metadata
@@ -218,7 +213,6 @@ class Arranged:
             make(
                 Result.of_passage(
                     passage,
-                    score=score,
                     whole=all(
                         c.metadata is hits[id(c.source)].metadata or c.position is None
                         for c in passage.chunks
@@ -226,9 +220,7 @@ class Arranged:
                     problem=problem_of(passage.chunks[0]),
                 )
             )
-            for passage, score in zip(
-                passages, scores_of(len(passages), rescored), strict=True
-            )
+            for passage in self.passages()
         ]
 
 

@@ -21,7 +21,6 @@ from oprag.documents import (
     refuse_strangers,
 )
 from oprag.errors import DocumentNotFoundError, InvalidOptionError, invalid_option
-from oprag.metadata import RESULT_KEYS
 from oprag.ordering import DocumentOrder
 from oprag.positions import DocumentKey, PositionKeys
 from oprag.tokens import TokenizerSpec
@@ -187,10 +186,6 @@ DEFAULTS: dict[str, Any] = {f.name: f.default for f in fields(ContextOptions)}
 
 DESCRIPTIONS: dict[str, str] = {
     **described(ContextOptions),
-    "rescore": (
-        "Metadata key to write scores to that fall from 1 in the order of the result, "
-        "for applications that sort by it. None for none."
-    ),
     "widen": (
         "Chunks beside each hit to read from its store, too: so many on each side; "
         '`"fill"`: as many as the `token_budget` has room for. No hit is left out for '
@@ -319,10 +314,6 @@ _CHECKED: dict[str, _Check] = {
     "widen": (
         lambda value: value in (None, "fill") or _whole_number(1)[0](value),
         'a number of neighbours from 1 on, "fill", or None',
-    ),
-    "rescore": (
-        lambda value: _or_none(_is_name)(value) and value not in RESULT_KEYS,
-        f"a metadata key, but none of {', '.join(RESULT_KEYS)}, or None for no score",
     ),
 }
 _PLAIN = (str, int)  # what can be looked up

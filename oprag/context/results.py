@@ -45,25 +45,17 @@ class Result:
     """The metadata of each object."""
     place: dict[str, Any]
     """Its place; see `place_metadata`."""
-    score: float | None = None
-    """What it is rescored to; None for no score."""
     slices: Sequence[tuple[int, int]] = ()
     """The spans, where not all of each object is in it."""
 
     @classmethod
     def of_passage(
-        cls,
-        passage: Passage,
-        *,
-        score: float | None = None,
-        whole: bool = True,
-        problem: str | None = None,
+        cls, passage: Passage, *, whole: bool = True, problem: str | None = None
     ) -> Result:
         """Return the result for a passage.
 
         Args:
             passage: The passage.
-            score: See `score`.
             whole: Whether all of each chunk's object is in it.
             problem: Why it stands where it was retrieved; None for no problem.
         """
@@ -84,7 +76,6 @@ class Result:
                 exact=passage.exact,
                 problem=problem,
             ),
-            score,
             () if whole else passage.spans,
         )
 
@@ -93,9 +84,7 @@ class Result:
         """Whether it is one object, all of it."""
         return len(self.objects) == 1 and not self.slices
 
-    def metadata(
-        self, id_of: Callable[[Any], str | None], rescore: str | None = None
-    ) -> dict[str, Any]:
+    def metadata(self, id_of: Callable[[Any], str | None]) -> dict[str, Any]:
         """Return the metadata of the first object, with the place of the passage.
 
         Of another text than that of one whole object, they lack what described that
@@ -103,15 +92,12 @@ class Result:
 
         Args:
             id_of: From an object to its id, or None.
-            rescore: Key to write the score to. None for none.
         """
         first = self.metadatas[0]
         metadata = without_reserved_keys(first) if HASH in first else dict(first)
         if not self.is_whole:
             for key in OF_ONE_CHUNK.intersection(metadata):
                 del metadata[key]
-        if rescore is not None:
-            metadata[rescore] = self.score
         metadata.update(self.place)
         if ids := self._ids(id_of):
             metadata[IDS] = ids
@@ -204,10 +190,3 @@ def single_passage(chunk: Chunk) -> Passage:
             metadata.get(CITATION) if (start, end) == (span or (None, None)) else None
         )
     return Passage(chunk.text, chunk.document, (chunk,), spans, chunk.exact, cited)
-
-
-def scores_of(count: int, rescored: bool) -> Sequence[float | None]:  # noqa: FBT001 -- as it is named
-    """Return scores from 1 downwards, see `Arranged.results`; or None for each."""
-    if not rescored:
-        return [None] * count
-    return [(count - index) / count for index in range(count)]

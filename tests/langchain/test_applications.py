@@ -210,19 +210,6 @@ def test_one_that_pops_while_it_is_too_long_gets_what_fits():
     assert numbers(documents) == [1, 9]
 
 
-# Rescore
-
-
-@pytest.mark.parametrize("key", ["score", "relevance_score"])
-def test_sorting_by_the_score_afterwards_keeps_the_order(key):
-    ranked = [chunk(n, **{key: 1 - i / 10}) for i, n in enumerate((9, 4, 1, 2))]
-
-    result = OrderPreservingCompressor(rescore=key)(ranked)
-    result.sort(key=lambda document: document.metadata[key], reverse=True)
-
-    assert numbers(result) == [1, 2, 4, 9]
-
-
 # Position and identity anywhere
 
 

@@ -152,23 +152,6 @@ def test_no_mark_is_written_into_a_document_nor_taken_out(citations, begin):
     assert third.id == THIRD.id
 
 
-# Rescoring
-
-
-def test_scores_fall_in_the_order_of_the_result():
-    documents = [
-        piece(32, 51, relevance_score=0.9),
-        piece(0, 15, relevance_score=0.1),
-        piece(16, 31, relevance_score=0.5),
-    ]
-
-    result = OrderPreservingCompressor(rescore="relevance_score")(documents)
-
-    scores = [document.metadata["relevance_score"] for document in result]
-    assert scores == pytest.approx([1, 2 / 3, 1 / 3])
-    assert documents[0].metadata["relevance_score"] == 0.9
-
-
 # Documents of other kinds
 
 
@@ -190,12 +173,14 @@ def test_a_document_class_of_the_users_own_keeps_all_but_merged_text():
         for text, start in (("one ", 0), ("two", 4))
     ]
 
-    rescored = OrderPreservingCompressor(rescore="score")(own)
-    assert [(type(each), each.title) for each in rescored] == [
+    copied = OrderPreservingCompressor()(own)
+    assert [(type(each), each.title) for each in copied] == [
         (Titled, "one "),
         (Titled, "two"),
     ]
-    assert all(each not in own for each in rescored)
+    assert all(
+        each.metadata != first.metadata for each, first in zip(copied, own, strict=True)
+    )
     # The title is not that of the merged text.
     (merged,) = OrderPreservingCompressor(merge=True)(own)
     assert type(merged) is Document
@@ -207,7 +192,6 @@ options = st.fixed_dictionaries(
     {
         "merge": st.booleans(),
         "citations": st.booleans(),
-        "rescore": st.sampled_from([None, "score", "relevance_score"]),
         "order": st.sampled_from(["document", "score"]),
         "token_budget": st.none() | st.integers(1, 200),
         "token_counter": st.sampled_from([len, "approximate"]),
@@ -308,14 +292,11 @@ SPLIT = OffsetTokenSplitter(chunk_size=3).create_documents(
     st.permutations(SPLIT),
     st.integers(1, 40),
     st.booleans(),
-    st.sampled_from([None, "score"]),
     st.none() | st.integers(10, 300),
 )
 @pytest.mark.filterwarnings("ignore::oprag.errors.UnfilledBudgetWarning")
-def test_the_usual_case_gives_what_the_general_one_gives(
-    found, count, merge, rescore, budget
-):
-    options = {"merge": merge, "rescore": rescore, "token_budget": budget}
+def test_the_usual_case_gives_what_the_general_one_gives(found, count, merge, budget):
+    options = {"merge": merge, "token_budget": budget}
 
     usual = OrderPreservingCompressor(**options)(found[:count])
     # It names the same documents; but the short way is not taken then.

@@ -43,12 +43,6 @@ def test_what_the_core_refuses_is_refused_on_construction_and_assignment(
     assert getattr(component, option) == before
 
 
-@pytest.mark.parametrize("value", ["", 3, ["score"]])
-def test_rescore_is_the_name_of_a_key(make, value):
-    with pytest.raises(InvalidOptionError, match="rescore"):
-        make(rescore=value)
-
-
 def test_an_unknown_option_is_rejected(make):
     with pytest.raises(InvalidOptionError, match="token_limit"):
         make(token_limit=100)
@@ -68,7 +62,6 @@ def test_options_are_plain_json_values(make):
         "citations": True,
         "position_keys": ["page", "start_index"],
         "document_key": "source",
-        "rescore": "score",
         "token_counter": "cl100k_base",
         "separator": "\n",
         "documents": {"book.txt": "text"},

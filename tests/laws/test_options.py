@@ -128,7 +128,7 @@ def test_the_docstring_lists_what_can_be_given(component):
 @pytest.mark.parametrize("component", [*ORDERING, order_context], ids=by_name)
 def test_options_are_said_to_be_what_the_core_says(component):
     listed = described(component)
-    own = {"top_n", "rescore"}  # of documents, of nodes
+    own = {"top_n"}  # of documents, of nodes
     assert {n: listed[n] for n in TYPES if n not in own} == {
         n: DESCRIPTIONS[n] for n in TYPES if n not in own
     }
@@ -174,7 +174,7 @@ def test_what_is_said_to_be_known_is_taken(component):
         make(component, nonsense=1)
     known = str(caught.value).partition("Known options: ")[2].partition(".")[0]
     for option in known.split(", "):
-        if option in {*DEFAULTS, "rescore", "k", "similarity_top_k"}:
+        if option in {*DEFAULTS, "k", "similarity_top_k"}:
             make(component, **{option: DEFAULTS.get(option)})
     assert {*DEFAULTS} - {"top_n"} <= set(known.split(", "))
 
@@ -224,7 +224,6 @@ REFUSED = [
     ("position_keys", [], "a metadata key"),
     ("document_key", [""], "a metadata key"),
     ("separator", None, "a text"),
-    ("rescore", "", "a metadata key"),
 ]
 
 

@@ -247,12 +247,6 @@ class TestFittingIn:
             shared.top_n = top_n
             assert len(shared.postprocess_nodes(hits)) == top_n
 
-    def test_a_sort_by_score_behind_us_keeps_the_order(self, hits, best):
-        rescored = OrderPreservingPostprocessor(rescore="score").postprocess_nodes(hits)
-
-        by_score = sorted(rescored, key=lambda node: node.score, reverse=True)
-        assert numbers_of(by_score) == best
-
     def test_a_score_threshold_before_us_keeps_its_meaning(self, lease, llm, hits):
         cut = SimilarityPostprocessor(similarity_cutoff=hits[5].score)
         engine = lease.as_query_engine(

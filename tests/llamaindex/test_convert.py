@@ -40,7 +40,6 @@ MODES = st.fixed_dictionaries(
     {
         "merge": st.booleans(),
         "citations": st.booleans(),
-        "rescore": st.sampled_from([None, "score", "relevance_score"]),
         "order": st.sampled_from(["document", "score"]),
     }
 )
@@ -208,7 +207,7 @@ class TestMergedNodes:
             in_source("one ", 0, metadata={"author": "A"}), in_source("two", 6)
         )
 
-        (merged,) = order(nodes, merge=True, rescore="score")
+        (merged,) = order(nodes, merge=True)
 
         for mode in (MetadataMode.LLM, MetadataMode.EMBED):
             assert merged.node.get_content(mode) == "author: A\n\none \ntwo"
@@ -331,7 +330,7 @@ class TestNodeClasses:
     def test_an_index_node_keeps_what_it_stands_for(self):
         node = in_source("a", 0, cls=IndexNode, index_id="table")
 
-        (ordered,) = order(with_scores(node), rescore="score")
+        (ordered,) = order(with_scores(node))
 
         assert ordered.node.index_id == "table"
 
@@ -383,7 +382,7 @@ class TestNodeClasses:
 
         node = Ranked(node=in_source("a", 0), score=0.5, reason="why")
 
-        (ordered,) = order([node], rescore="score")
+        (ordered,) = order([node])
         assert (type(ordered), ordered.reason) == (Ranked, "why")
 
 
@@ -394,29 +393,6 @@ class TestScores:
         ordered = order(nodes)
         assert [each.node_id for each in ordered] == [n.node_id for n in nodes[::-1]]
         assert [each.score for each in ordered] == [None, None]
-
-    def test_rescore_score_makes_the_nodes_score_fall(self, hits):
-        ordered = order(hits, rescore="score")
-
-        scores = [node.score for node in ordered]
-        assert scores == sorted(scores, reverse=True)
-        assert scores[0] == 1
-        assert numbers_of(ordered) == sorted(numbers_of(hits))
-
-    def test_rescoring_another_key_leaves_the_nodes_score(self):
-        late = in_source("b", 9, metadata={"relevance_score": 0.7})
-        early = in_source("a", 0, metadata={"relevance_score": 0.2})
-
-        first, second = order(with_scores(late, early), rescore="relevance_score")
-
-        assert [first.score, second.score] == [0.8, 0.9]
-        assert first.metadata["relevance_score"] == 1
-        assert second.metadata["relevance_score"] == 0.5
-
-    def test_rescored_values_are_not_shown_to_the_model(self):
-        (ordered,) = order(with_scores(in_source("a", 0)), rescore="relevance_score")
-
-        assert ordered.get_content(MetadataMode.LLM) == "a"
 
 
 class TestPlaces:
@@ -604,14 +580,11 @@ SHOWN = OffsetTokenNodeParser(chunk_size=3, chunk_overlap=0)(
     st.permutations(PARSED) | st.permutations(SHOWN),
     st.integers(1, 40),
     st.booleans(),
-    st.sampled_from([None, "score", "relevance_score"]),
     st.none() | st.integers(40, 1_000),
 )
-def test_the_usual_case_gives_what_the_general_one_gives(
-    nodes, count, merge, rescore, budget
-):
+def test_the_usual_case_gives_what_the_general_one_gives(nodes, count, merge, budget):
     found = with_scores(*nodes[:count])
-    options = {"merge": merge, "rescore": rescore, "token_budget": budget}
+    options = {"merge": merge, "token_budget": budget}
 
     usual = order(found, **options)
     # It names the same documents; but the short way is not taken then.

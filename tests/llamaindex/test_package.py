@@ -60,7 +60,7 @@ def test_the_context_is_the_same_under_every_hash_seed():
         "from tests.llamaindex.corpus import QUESTION, document, index\n"
         "lease = index(document('a'), document('b'))\n"
         "ours = OrderPreservingRetriever(lease.as_retriever(), token_budget=400,\n"
-        "    merge=True, citations=True, rescore='score')\n"
+        "    merge=True, citations=True)\n"
         "print(ascii([node.to_dict() for node in ours.retrieve(QUESTION)]))\n"
     )
 

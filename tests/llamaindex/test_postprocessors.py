@@ -90,7 +90,6 @@ class TestOptions:
             {"merge": 1},
             {"position_keys": 3},
             {"document_key": []},
-            {"rescore": ""},
         ],
     )
     def test_unknown_options_and_impossible_values_are_rejected(self, options):
@@ -131,7 +130,6 @@ OPTIONS = {
     "citations": True,
     "position_keys": ["page", "start_index"],
     "documents": {"a": "text"},
-    "rescore": "score",
 }
 
 
@@ -249,7 +247,6 @@ class TestSelection:
             {
                 "merge": st.booleans(),
                 "citations": st.booleans(),
-                "rescore": st.sampled_from([None, "score", "weight"]),
                 "token_counter": st.sampled_from([None, words, len, "approximate"]),
             }
         ),
@@ -273,10 +270,7 @@ class TestSelection:
             try:
                 kept = postprocessor.postprocess_nodes(scored)
             except BudgetTooSmallError:
-                # A score that moves is sent under its longer name.
-                moved = options["rescore"] in metadata
-                longer = counter("original_ original_") if moved else 0
-                needed = counter(sent(scored[:1])) + longer
+                needed = counter(sent(scored[:1]))
                 assert needed > budget or options["citations"]  # with its place
                 return
         assert counter(sent(kept)) <= budget

@@ -98,7 +98,7 @@ class TestOrder:
 
     def test_other_options_are_those_of_the_postprocessor(self, lease):
         base = lease.as_retriever(similarity_top_k=10)
-        options: dict[str, Any] = {"merge": True, "citations": True, "rescore": "score"}
+        options: dict[str, Any] = {"merge": True, "citations": True}
 
         wrapped = OrderPreservingRetriever(base, **options).retrieve(QUESTION)
 
@@ -379,17 +379,9 @@ class TestFusion:
         assert numbers_of(nodes) == sorted(numbers_of(nodes))
 
     def test_inside_a_fusion_the_order_is_lost(self, lease, llm):
-        """It sorts by score; `rescore` makes the score fall with the order."""
         ours = OrderPreservingRetriever(lease.as_retriever(), similarity_top_k=8)
         found = numbers_of(self.fusion(ours, llm=llm).retrieve(QUESTION))
         assert found != sorted(found)
-
-        ours = OrderPreservingRetriever(
-            lease.as_retriever(), similarity_top_k=8, rescore="score"
-        )
-        assert numbers_of(self.fusion(ours, llm=llm).retrieve(QUESTION)) == sorted(
-            found
-        )
 
     def test_a_fusion_that_starves_the_budget_is_reported(self, lease, llm):
         fusion = self.fusion(lease.as_retriever(), llm=llm)
@@ -467,7 +459,6 @@ class TestRejected:
             {"similarity_top_k": 0},
             {"similarity_top_k": True},
             {"token_budget": -5},
-            {"rescore": 7},
             {"merge_gap": 3},
         ],
     )

@@ -427,15 +427,6 @@ def test_results_keep_their_ids_and_all_metadata():
     assert result[0].metadata.items() >= given[0].metadata.items()
 
 
-@pytest.mark.parametrize("way", list(COMPONENTS)[1:])
-def test_scores_fall_in_the_order_as_retrieved(way):
-    with pytest.warns(PositionWarning):
-        result = COMPONENTS[way](
-            TEXTS, PROBLEMS["missing_position"], on_problem="warn", rescore="mine"
-        )
-    assert [m["mine"] for m in result.metadatas] == [1, 2 / 3, 1 / 3]
-
-
 @EVERYWHERE
 def test_what_came_twice_is_one_as_far_as_that_can_be_told(component):
     metadatas = [{"source": "a"}, {"source": "a"}, {"source": "a"}]

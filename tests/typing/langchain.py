@@ -27,7 +27,7 @@ from oprag.units import LongUnit
 
 def accepted(s: VectorStore, r: BaseRetriever, units: list[LongUnit]) -> list[Document]:
     retriever = OrderPreservingRetriever(vectorstore=s, k=3, token_budget=1_000)
-    OrderPreservingRetriever(base_retriever=r, selection="recall", rescore="score")
+    OrderPreservingRetriever(base_retriever=r, selection="recall")
     OrderPreservingRetriever(
         vectorstore=s,
         search_type="mmr",

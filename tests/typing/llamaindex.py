@@ -16,7 +16,7 @@ from oprag.units import LongUnit
 
 def accepted(r: BaseRetriever, units: list[LongUnit]) -> list[NodeWithScore]:
     retriever = OrderPreservingRetriever(r, similarity_top_k=3, token_budget=1_000)
-    OrderPreservingRetriever(r, selection="recall", rescore="score", verbose=True)
+    OrderPreservingRetriever(r, selection="recall", verbose=True)
     retriever.similarity_top_k = None
     postprocessor = OrderPreservingPostprocessor(top_n=3, position_keys="page")
     postprocessor.top_n = 4

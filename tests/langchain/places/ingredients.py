@@ -96,6 +96,7 @@ def ingredients(*, oprag: bool) -> dict[str, Any]:
         "rephrase": RunnableLambda(lambda question: f"{question}?"),
         "best_at_the_ends": _best_at_the_ends,
         "by_score": _by_score,
+        "falling_scores": _falling_scores,
         "graph": StateGraph(State),
     }
 
@@ -179,6 +180,13 @@ def _by_score(documents: Sequence[Document]) -> list[Document]:
     return sorted(documents, key=lambda document: -document.metadata["score"])
 
 
+def _falling_scores(documents: Sequence[Document]) -> list[Document]:
+    """The two lines of `docs/places.md`."""
+    for place, document in enumerate(documents):
+        document.metadata["score"] = 1 - place / len(documents)
+    return list(documents)
+
+
 def _best_at_the_ends(documents: Sequence[Document]) -> list[Document]:
     """First the 1st, 3rd, 5th …, then back … 6th, 4th, 2nd."""
     return [*documents[::2], *documents[1::2][::-1]]
@@ -201,7 +209,7 @@ class _AsTheyCome(BaseDocumentCompressor, BaseDocumentTransformer):
         return hash(type(self))
 
 
-def _what_is_wrapped(*, base_retriever=None, vectorstore=None, k=None, rescore=None):
+def _what_is_wrapped(*, base_retriever=None, vectorstore=None, k=None):
     if base_retriever is not None:
         return base_retriever
     return vectorstore.as_retriever(search_kwargs={"k": k})

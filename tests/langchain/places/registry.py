@@ -271,8 +271,8 @@ PLACES = (
     Place(
         "rescored",
         "rescoring",
-        "the same with `rescore`",
-        'OrderPreservingRetriever(base_retriever=scored, rescore="score") | by_score',
+        "the same with scores that fall",
+        "OrderPreservingRetriever(base_retriever=scored) | falling_scores | by_score",
     ),
 )
 """In the order of the page. Ids are unique."""

@@ -1,4 +1,4 @@
-"""What sorts again after oprag undoes the order; `rescore` is for those that must."""
+"""What sorts again after oprag undoes the order; falling scores are a way out."""
 
 from langchain_oprag import OrderPreservingRetriever
 from tests.langchain.compat import ConversationalRetrievalChain

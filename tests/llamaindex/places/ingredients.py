@@ -136,6 +136,7 @@ def ingredients(*, oprag: bool) -> dict[str, Any]:
         else _AsTheyCome,
         "OrderPreservingRetriever": wrap,
         "by_score": _ByScore(),
+        "falling_scores": _FallingScores(),
         "documents": [document()],
         "embed_model": WordEmbedding(),
         "engine": RetrieverQueryEngine.from_args(ordered, llm=llm),
@@ -242,10 +243,19 @@ class _ByScore(BaseNodePostprocessor):
         return sorted(nodes, key=NodeWithScore.get_score, reverse=True)
 
 
+class _FallingScores(BaseNodePostprocessor):
+    """The two lines of `docs/places.md`."""
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: Any = None
+    ) -> list[NodeWithScore]:
+        for place, scored in enumerate(nodes):
+            scored.score = 1 - place / len(nodes)
+        return nodes
+
+
 class _AsTheyCome(BaseNodePostprocessor):
     """What stands in the postprocessor's place when it is taken out."""
-
-    rescore: str | None = None
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: Any = None

@@ -53,8 +53,8 @@ LOSING = (
     Place(
         "rescored",
         "rescoring",
-        "the same with `rescore`",
-        '[OrderPreservingPostprocessor(rescore="score"), by_score]',
+        "the same with scores that fall",
+        "[OrderPreservingPostprocessor(), falling_scores, by_score]",
     ),
     # What is refused
     Place(
