@@ -12,6 +12,7 @@ Which chunks are kept is decided before, on the best-first list (`selection.py`)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias
@@ -90,6 +91,8 @@ def _documents_in_order(
         return by_rank
     try:
         keys = {name: how(rank_order(groups[name])) for name in by_rank}
+        if any(isinstance(key, float) and math.isnan(key) for key in keys.values()):
+            raise ValueError("NaN has no place in an order")  # noqa: TRY301 -- as any other
         return sorted(by_rank, key=keys.__getitem__)
     except OpragError:
         raise

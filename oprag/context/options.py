@@ -294,7 +294,10 @@ _CHECKED: dict[str, _Check] = {
     "selection": _one_of(Selection),
     "order": _one_of(Order),
     "document_order": (
-        lambda value: callable(value) or value in ("best_rank", "first_seen"),
+        lambda value: (
+            callable(value)
+            or (isinstance(value, str) and value in {"best_rank", "first_seen"})
+        ),
         "'best_rank', 'first_seen', or a function from a document's chunks to a key",
     ),
     "merge": (
