@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from oprag.chunk import Chunk, Span
+from oprag.chunk import Chunk
 
 
 class Candidates(NamedTuple):
@@ -31,21 +31,26 @@ class Candidates(NamedTuple):
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> Candidates:
         """Read them."""
-        spans = [_place(chunk) for chunk in chunks]
+        sliceable = [*map(is_sliceable, chunks)]
+        spans = [
+            chunk.span if whole and chunk.span else _place(chunk)
+            for chunk, whole in zip(chunks, sliceable, strict=True)
+        ]
         return cls(
             chunks,
             [chunk.rank for chunk in chunks],
-            [scope_of(chunk) for chunk in chunks],
-            [start for start, _ in spans],
-            [end for _, end in spans],
-            [is_sliceable(chunk) for chunk in chunks],
+            [
+                (chunk.document, "characters", chunk.part) if whole else scope_of(chunk)
+                for chunk, whole in zip(chunks, sliceable, strict=True)
+            ],
+            [span[0] for span in spans],
+            [span[1] for span in spans],
+            sliceable,
         )
 
 
 def _place(chunk: Chunk) -> tuple[float, float]:
-    """The span, or the ordinal as one of length 1."""
-    if is_sliceable(chunk):
-        return chunk.span or Span(0, 0)
+    """The ordinal of a chunk, as a span of length 1."""
     at = chunk.position[-1] if chunk.position else 0
     return at, at + 1
 
