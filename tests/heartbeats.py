@@ -353,9 +353,6 @@ LANGCHAIN: dict[str, Case] = {
     "SelfRouteChain.ainvoke, document of a store": lambda m: chain(
         m, retriever=m.store.as_retriever(), documents=m.store
     ).ainvoke("Who?"),
-    "SelfRouteChain.ainvoke, located": lambda m: chain(
-        m, retriever=ListRetriever(documents=m.bare), rungs=["retrieved"]
-    ).ainvoke("Who?"),
     "SelfRouteChain.averify, a store": lambda m: chain(
         m, retriever=m.store.as_retriever(), documents=m.store
     ).averify(None),
@@ -471,9 +468,6 @@ LLAMAINDEX: dict[str, Case] = {
             documents=m.texts
         ).apostprocess_nodes(m.bare_nodes)
     ),
-    "SelfRouteQueryEngine.aquery, located": lambda m: engine(
-        m, retriever=Retrieved(m.bare_nodes), rungs=["retrieved"]
-    ).aquery("Who?"),
     "SelfRouteQueryEngine.averify, an index": lambda m: engine(
         m, retriever=m.index.as_retriever(), documents=m.index
     ).averify(None),

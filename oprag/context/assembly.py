@@ -203,25 +203,20 @@ class Arranged:
         Args:
             make: Makes it.
         """
-        hits = {id(hit.source): hit for hit in self.hits}
-
-        def problem_of(chunk: Chunk) -> str | None:
-            unchanged = chunk.metadata is hits[id(chunk.source)].metadata
-            return None if unchanged else chunk.metadata.get(PROBLEM)
-
-        return [
-            make(
-                Result.of_passage(
-                    passage,
-                    whole=all(
-                        c.metadata is hits[id(c.source)].metadata or c.position is None
-                        for c in passage.chunks
-                    ),
-                    problem=problem_of(passage.chunks[0]),
-                )
-            )
-            for passage in self.passages()
-        ]
+        given = {id(hit.source): hit.metadata for hit in self.hits}
+        made = []
+        for passage in self.made:
+            # What is part of a chunk, or marked, has metadata of its own.
+            changed = [
+                chunk
+                for chunk in passage.chunks
+                if chunk.metadata is not given[id(chunk.source)]
+            ]
+            whole = all(chunk.position is None for chunk in changed)
+            marked = changed and changed[0] is passage.chunks[0]
+            problem = changed[0].metadata.get(PROBLEM) if marked else None
+            made.append(make(Result.of_passage(passage, whole=whole, problem=problem)))
+        return made
 
 
 def _checked_chunks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from oprag.chunk import Chunk, Passage, Span
@@ -60,14 +61,15 @@ class Result:
             problem: Why it stands where it was retrieved; None for no problem.
         """
         chunks = passage.chunks
+        best = chunks[0] if len(chunks) == 1 else min(chunks, key=attrgetter("rank"))
         return cls(
             [chunk.source for chunk in chunks],
-            min(chunks, key=lambda chunk: chunk.rank).source,
+            best.source,
             passage.text,
             [chunk.metadata for chunk in chunks],
             place_metadata(
                 passage.text,
-                rank=passage.rank,
+                rank=best.rank,
                 citation=passage.citation,
                 document=passage.name,
                 key=passage.document,

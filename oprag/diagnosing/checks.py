@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Container, Iterable, Mapping, MutableSequence, Sequence
 from typing import Any, NamedTuple
 
-from oprag.chunk import Chunk, Hit
+from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.report import Findings
 from oprag.documents import StoredChunk, is_own, stored_hit
 from oprag.errors import (
@@ -20,6 +20,7 @@ from oprag.errors import (
     UnscopedPositionError,
 )
 from oprag.metadata import (
+    CHAR_END,
     CHUNK_INDEX,
     DOC_VERSION,
     N_CHUNKS,
@@ -108,10 +109,23 @@ def read_places(
     position_keys: PositionKeys | None,
     problems: dict[str, OpragError] | None = None,
 ) -> list[Chunk]:
-    """Read the places of one document as retrieval does."""
-    return read_chunks(
+    """Read the places of one document as retrieval does, with the ends as recorded.
+
+    Retrieval claims no end where the text is not as long as was recorded.
+    """
+    chunks = read_chunks(
         hits, [(name, name)] * len(hits), position_keys=position_keys, problems=problems
     )
+    return chunks if position_keys else [*map(_with_end, chunks, hits)]
+
+
+def _with_end(chunk: Chunk, hit: Hit) -> Chunk:
+    span = chunk.span
+    if span is None or span.start < span.end:
+        return chunk
+    recorded = (hit.metadata.get(CHAR_END), *(hit.offsets or ())[1:])
+    ends = [end for each in recorded if (end := as_number(each)) is not None]
+    return chunk._replace(span=Span(span.start, max([span.start, *ends[:1]])))
 
 
 def read_group(
@@ -218,7 +232,8 @@ def _check_spans(
         seen.add(place)
         merged = SPANS in chunk.metadata
         if chunk.span and not chunk.exact and not merged and index not in held:
-            detail = f"{_at(chunk)}: another end is recorded, text {len(chunk.text)}"
+            start, end = chunk.span
+            detail = f"{_at(chunk)}: {end - start} characters, text {len(chunk.text)}"
             ours = TOKEN_COUNTER in chunk.metadata
             kind = "cut_text" if ours else "length_mismatch"
             findings.add(kind, index, group.name, detail)
@@ -258,6 +273,4 @@ def _check_numbers(hits: Sequence[Hit], group: Group, findings: Findings) -> Non
 
 def _at(chunk: Chunk) -> str:
     place = chunk.span or chunk.position or ()
-    if chunk.span and chunk.span.start == chunk.span.end:
-        place = (chunk.span.start,)
     return f"at {'-'.join(str(number) for number in place)}"

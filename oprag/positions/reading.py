@@ -341,7 +341,10 @@ def _parts(hits: Sequence[Hit], keys: tuple[str, ...]) -> list[int | None] | Non
     keys has a number on every chunk, so that the offsets' scope is unknown.
     """
     named = False
+    there = set().union(*[hit.metadata for hit in hits])
     for key in keys:
+        if key not in there and key.partition(".")[0] not in there:
+            continue
         column = [
             look_up(hit.metadata, None, key) if "." in key else hit.metadata.get(key)
             for hit in hits

@@ -44,8 +44,9 @@ def refuse_sections(
     (`doc_id`), unless these are pages.
     """
     keys = SECTION_KEYS if parts[0] is not None else (*SECTION_KEYS, "doc_id")
+    there = set().union(*[hit.metadata for hit in hits])
     differing = []
-    for key in keys:
+    for key in filter(there.__contains__, keys):
         values = [hit.metadata.get(key) for hit in hits]
         if any(value != values[0] for value in values):
             differing.append(key)

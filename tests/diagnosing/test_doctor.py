@@ -140,10 +140,7 @@ def test_a_span_of_another_length_is_told_and_is_not_serious():
     diagnosis = diagnose(own(char_end=[8, 22, 30, 39]))
 
     assert kinds(diagnosis) == {"length_mismatch": 1, "unstamped": 1}
-    assert (
-        diagnosis.problems[0].examples[0].detail
-        == "at 9: another end is recorded, text 12"
-    )
+    assert diagnosis.problems[0].examples[0].detail == "at 9-22: 13 characters, text 12"
     assert diagnosis.healthy
 
 
