@@ -245,12 +245,13 @@ def _node(result: Result) -> NodeWithScore:
     scored: NodeWithScore = result.objects[0]
     first: BaseNode = scored.node
     metadata = result.metadata(_ID)
-    shown = first.excluded_llm_metadata_keys, first.excluded_embed_metadata_keys
-    for_llm, for_embed = (hidden(keys, RESULT_KEYS) for keys in shown)
+    added = [key for key in RESULT_KEYS if key in metadata]
     changes: dict[str, Any] = {
         "metadata": metadata,
-        "excluded_llm_metadata_keys": for_llm,
-        "excluded_embed_metadata_keys": for_embed,
+        "excluded_llm_metadata_keys": hidden(first.excluded_llm_metadata_keys, added),
+        "excluded_embed_metadata_keys": hidden(
+            first.excluded_embed_metadata_keys, added
+        ),
         **_offsets(first, metadata),
     }
     text = None
