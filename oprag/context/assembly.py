@@ -212,7 +212,7 @@ class Arranged:
                 for chunk in passage.chunks
                 if chunk.metadata is not given[id(chunk.source)]
             ]
-            whole = all(chunk.position is None for chunk in changed)
+            whole = all(c.position is None or PROBLEM in c.metadata for c in changed)
             marked = changed and changed[0] is passage.chunks[0]
             problem = changed[0].metadata.get(PROBLEM) if marked else None
             made.append(make(Result.of_passage(passage, whole=whole, problem=problem)))

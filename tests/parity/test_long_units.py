@@ -87,6 +87,27 @@ def test_where_units_cannot_be_told_the_chunks_stay_as_retrieved(ask, kind):
     assert [text for text, _ in found] == CHUNKS
     assert [metadata["oprag_problem"] for _, metadata in found] == [kind] * 3
     assert [metadata["oprag_rank"] for _, metadata in found] == [0, 1, 2]
+    assert not any("unit_documents" in metadata for _, metadata in found)
+
+
+def test_what_stays_as_retrieved_keeps_its_id_and_its_place():
+    metadatas = [{"source": "new", "start_index": 5, "char_end": 24}, *PLACED[1:]]
+    given = documents(CHUNKS, metadatas)
+    for number, document in enumerate(given):
+        document.id = str(number)
+    retriever = langchain_oprag.LongUnitRetriever(
+        base_retriever=ListRetriever(documents=given),
+        units=UNITS,
+        documents=TEXTS,
+        on_problem="warn",
+    )
+
+    with pytest.warns(PositionWarning):
+        found = retriever.invoke("?")
+
+    assert [document.id for document in found] == ["0", "1", "2"]
+    assert found[0].metadata["oprag_start"] == 5
+    assert found[0].metadata["char_end"] == 24
 
 
 @EVERYWHERE
