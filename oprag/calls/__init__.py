@@ -1,7 +1,7 @@
 """What model calls need: dialogue, prompt, window, usage, kinds of failure."""
 
-from oprag.calls.causes import carried, hiding_secrets, redacted
 from oprag.calls.client_errors import (
+    carried,
     hint_of,
     is_transient,
     is_window_overflow,
@@ -45,8 +45,13 @@ from oprag.calls.prompts import (
     qa_prompt,
     wrong_prompt,
 )
-from oprag.calls.reasoning import ReasoningFilter, text_of, without_reasoning
-from oprag.calls.secrets import ReplyFilter, secrets_of, well_formed
+from oprag.calls.reasoning import (
+    ReasoningFilter,
+    text_of,
+    well_formed,
+    without_reasoning,
+)
+from oprag.calls.secrets import keep_secret, without_secrets
 from oprag.calls.stream_end import StreamEnd, field_of
 from oprag.calls.window import (
     CALL_DESCRIPTIONS,
@@ -81,7 +86,6 @@ __all__ = [
     "ReadDocuments",
     "ReasoningFilter",
     "Reply",
-    "ReplyFilter",
     "Request",
     "RungDecision",
     "RungEntry",
@@ -104,19 +108,18 @@ __all__ = [
     "fit_window",
     "format_options",
     "frame_tokens",
-    "hiding_secrets",
     "hint_of",
     "is_transient",
     "is_window_overflow",
+    "keep_secret",
     "largest_fitting",
     "qa_prompt",
-    "redacted",
     "retry_after",
     "said_by",
-    "secrets_of",
     "text_of",
     "truncate_middle",
     "well_formed",
     "without_reasoning",
+    "without_secrets",
     "wrong_prompt",
 ]

@@ -1,14 +1,13 @@
-"""Errors of model clients: will a later request succeed, what is said, what to do."""
+"""What the errors of model clients mean: transient, too long, what to do."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from oprag.calls.secrets import secrets_of, without_secrets
-from oprag.errors import RedactedError
+from oprag.calls.secrets import without_secrets
 
 _MOST = 200
 """Characters shown of what a client says."""
@@ -59,60 +58,32 @@ def retry_after(error: BaseException) -> float | None:
         return None
 
 
-def said_by(error: BaseException, secrets: Iterable[str] = ()) -> str:
-    """Return what a client says, in one short sentence.
-
-    Servers repeat keys. They are told as `***`: those of the environment, those that
-    were sent (clients keep the request with their error), and what is one by its form.
-
-    Args:
-        error: What the client raised.
-        secrets: Others, as `secrets_of` finds them in a client.
-    """
-    if isinstance(error, RedactedError):
-        return error.said
+def said_by(error: BaseException) -> str:
+    """Return what a client says, in one short sentence without secrets."""
     body = getattr(error, "body", None)
     told = body.get("message") if isinstance(body, dict) else None
     said = " ".join(str(told or error).split()) or type(error).__name__
-    said = without_secrets(said, [*secrets, *secrets_sent(error)])
+    said = without_secrets(said)
     if len(said) > _MOST:
         said = f"{said[:_MOST].rstrip()} …"
     return said if said.endswith((".", "!", "?", "…")) else f"{said}."
 
 
-def secrets_sent(error: BaseException) -> tuple[str, ...]:
-    """Return the secrets of the requests that an error, and those behind it, keep."""
-    return secrets_of(*_requests(error))
+def carried(error: Exception) -> Exception:
+    """Return an error that can be sent to another process.
+
+    That is the error itself if it can be pickled, else a `RuntimeError` with its class
+    and words.
+    """
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301 -- what was just made
+    except Exception:  # noqa: BLE001 -- whatever a client's class does there
+        return RuntimeError(f"{type(error).__qualname__}: {error}")
+    return error
 
 
-def errors_behind(error: BaseException) -> Iterator[BaseException]:
-    """The error, and all that it came of or has inside, each once."""
-    seen: list[BaseException] = []
-    found: list[object] = [error]
-    while found:
-        raised = found.pop()
-        if not isinstance(raised, BaseException) or raised in seen:
-            continue
-        seen.append(raised)
-        yield raised
-        group = getattr(raised, "exceptions", ())
-        found += group if isinstance(group, (list, tuple)) else ()
-        found += (raised.__context__, raised.__cause__)
-
-
-def _requests(error: BaseException) -> Iterator[object]:
-    for raised in errors_behind(error):
-        for holder in (raised, getattr(raised, "response", None)):
-            try:
-                yield getattr(holder, "request", None)
-            except RuntimeError:  # as httpx says that there is none
-                continue
-
-
-def kinds_of(error: BaseException) -> Sequence[str]:
-    """Return the names of an error's classes, the most special first."""
-    if isinstance(error, RedactedError):
-        return error.kinds
+def _kinds_of(error: BaseException) -> list[str]:
+    """The names of an error's classes."""
     return [cls.__name__ for cls in type(error).__mro__]
 
 
@@ -124,7 +95,7 @@ def hint_of(error: BaseException) -> str:
     if status == 404:  # noqa: PLR2004 -- as HTTP has it
         return "Check the model's name, and the server's address."
     if status is None and _is_of_connection(error):
-        address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""), ())
+        address = without_secrets(os.environ.get("OPENAI_BASE_URL", ""))
         where = f" OPENAI_BASE_URL is {address}." if address else ""
         return f"Check that its server runs and can be reached.{where}"
     return ""
@@ -134,7 +105,7 @@ def _is_of_connection(error: BaseException) -> bool:
     if isinstance(error, (ConnectionError, TimeoutError)):
         return True
     marks = ("Connect", "Timeout", "Transport")
-    return any(mark in kind for kind in kinds_of(error) for mark in marks)
+    return any(mark in kind for kind in _kinds_of(error) for mark in marks)
 
 
 _CODES = ("context_length_exceeded", "exceed_context_size_error")
@@ -163,7 +134,7 @@ def is_window_overflow(error: BaseException) -> bool:
     Args:
         error: What the client raised.
     """
-    if "ContextOverflowError" in kinds_of(error):
+    if "ContextOverflowError" in _kinds_of(error):
         return True
     if getattr(error, "code", None) in _CODES:
         return True

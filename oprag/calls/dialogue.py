@@ -21,10 +21,8 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
-from oprag.calls.causes import hiding_secrets
 from oprag.calls.client_errors import is_window_overflow, said_by
 from oprag.calls.ledger import Ledger, RungDecision, RungEntry, TokenUsage
-from oprag.calls.secrets import secrets_of
 from oprag.calls.window import default_answer_tokens, fit_window
 from oprag.errors import ContextWindowError, OpragError
 
@@ -157,9 +155,6 @@ class PromptedModel(Protocol):
     def model(self, prompt: str) -> str | None:
         """Name the model that a prompt is for; None when unknown."""
 
-    def llm(self, prompt: str) -> object:
-        """Return its client; the secrets that it holds are told in no error."""
-
 
 def ask(
     call: CallModel,
@@ -190,31 +185,28 @@ def ask(
         OpragError: As it is thrown in, else what `failed` makes of another error.
     """
     name = call.prompt
-    with hiding_secrets(model.llm(name)):
-        try:
-            reply: Reply = yield call
-        except Exception as error:  # models share no error class; all go up again
-            entry = RungEntry(
-                name, "failed", model=model.model(name), model_calls=1, note=note
-            )
-            ledger.record(entry)
-            if isinstance(error, OpragError):
-                raise
-            said = said_by(error, secrets_of(model.llm(name)))
-            failure = failed(f"{type(error).__name__}: {said}".removesuffix("."))
-            if not is_window_overflow(error):
-                raise failure from error
-            failure.__cause__ = error
-            size = model.size(name)
-            needed, window = size.tokens(call.values), size.window
-            known = (
-                "is not known" if window is None else f"is taken to be {window} tokens"
-            )
-            message = (
-                f"The provider refused the prompt {name!r}, which counts {needed} "
-                f"tokens here, as too long; the model's window {known}. {too_long}"
-            )
-            raise ContextWindowError(message, window=window, needed=needed) from failure
+    try:
+        reply: Reply = yield call
+    except Exception as error:  # models share no error class; all go up again
+        entry = RungEntry(
+            name, "failed", model=model.model(name), model_calls=1, note=note
+        )
+        ledger.record(entry)
+        if isinstance(error, OpragError):
+            raise
+        said = said_by(error)
+        failure = failed(f"{type(error).__name__}: {said}".removesuffix("."))
+        if not is_window_overflow(error):
+            raise failure from error
+        failure.__cause__ = error
+        size = model.size(name)
+        needed, window = size.tokens(call.values), size.window
+        known = "is not known" if window is None else f"is taken to be {window} tokens"
+        message = (
+            f"The provider refused the prompt {name!r}, which counts {needed} "
+            f"tokens here, as too long; the model's window {known}. {too_long}"
+        )
+        raise ContextWindowError(message, window=window, needed=needed) from failure
     told = reply.usage, model.model(name), reply.model_calls, reply.seconds, note, whole
     ledger.record(RungEntry(name, decision(reply), *told))
     return reply

@@ -87,3 +87,13 @@ def without_reasoning(text: str, tags: Sequence[tuple[str, str]]) -> str:
     """Return a whole text without the reasoning blocks at its start."""
     blocks = ReasoningFilter(tags)
     return blocks.feed(text) + blocks.finish()
+
+
+def well_formed(text: str) -> str:
+    """Return a text that every encoding has.
+
+    Halves of surrogate pairs are put together; those that are alone become U+FFFD.
+    """
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -214,10 +214,11 @@ def _show_end(found: Search, answer: Answer | RoutedAnswer) -> None:
 
 
 def _to_json(model: str, found: Search, answer: Answer | RoutedAnswer) -> str:
+    from oprag.calls import without_secrets
     from oprag.cli.chat_models import Answer
     from oprag.cli.searching import search_values
 
-    values: dict[str, Any] = {"model": model, "answer": answer.text}
+    values: dict[str, Any] = {"model": model, "answer": without_secrets(answer.text)}
     if isinstance(answer, Answer):
         values["usage"] = answer.usage.to_dict()
     else:

@@ -11,15 +11,13 @@ from langchain_core.messages import HumanMessage
 from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from oprag.calls import (
-    ReplyFilter,
     StreamEnd,
     TokenUsage,
-    hiding_secrets,
     hint_of,
     is_window_overflow,
     said_by,
-    secrets_of,
     text_of,
+    well_formed,
 )
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.readers.chat import is_cut, usage_of
@@ -38,34 +36,6 @@ class Answer(NamedTuple):
     """Whether it ends where the longest answer was reached."""
 
 
-class Shown:
-    """Hands on what a model writes, as `oprag.calls.ReplyFilter` lets it be shown.
-
-    Args:
-        model: The client, which holds the key.
-        write: Called with each piece.
-    """
-
-    def __init__(self, model: BaseChatModel, write: Callable[[str], None]) -> None:
-        self._filter = ReplyFilter(secrets_of(model))
-        self._write = write
-        self.text = ""
-        """All that was handed on."""
-
-    def take(self, piece: str) -> None:
-        """Take the next piece."""
-        self._hand_on(self._filter.feed(piece))
-
-    def end(self) -> None:
-        """Hand on what was held back."""
-        self._hand_on(self._filter.finish())
-
-    def _hand_on(self, text: str) -> None:
-        if text:
-            self.text += text
-            self._write(text)
-
-
 def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     """Make the client of a chat model. Nothing is sent yet.
 
@@ -82,11 +52,10 @@ def load_chat_model(name: str, **options: Any) -> BaseChatModel:
     provider, _, model = name.partition(":")
     if provider in _REPORTS_USAGE_WHEN_ASKED:
         options["stream_usage"] = True
-    with hiding_secrets():
-        try:
-            loaded = init_chat_model(model, model_provider=provider, **options)
-        except Exception as error:  # the clients have no error in common
-            raise _not_loaded(name, provider, error) from error
+    try:
+        loaded = init_chat_model(model, model_provider=provider, **options)
+    except Exception as error:  # the clients have no error in common
+        raise _not_loaded(name, provider, error) from error
     if not isinstance(loaded, BaseChatModel):
         message = f"{name!r} is not the name of one chat model."
         raise ChatModelError(message, model=name)
@@ -101,30 +70,29 @@ def stream_answer(
     Raises:
         ChatModelError: It cannot be reached, refuses, or breaks off.
     """
-    shown = Shown(model, write)
+    text = ""
     reported: UsageMetadata | None = None
     cut = False
     end = StreamEnd()
     stream = model.stream([HumanMessage(prompt)])
     while True:
-        with hiding_secrets(model):
-            try:
-                piece = next(stream, None)
-                if piece is None:
-                    end.check()
-                    break
-            except Exception as error:  # the clients have no error in common
-                begun = bool(shown.text)
-                raise model_failure(name, model, error, begun=begun) from error
+        try:
+            piece = next(stream, None)
+            if piece is None:
+                end.check()
+                break
+        except Exception as error:  # the clients have no error in common
+            raise model_failure(name, error, begun=bool(text)) from error
         # The pieces of a stream add up to the whole call.
         if part := getattr(piece, "usage_metadata", None):
             reported = add_usage(reported, part)
         cut = cut or is_cut(piece)
         end.see(piece)
-        shown.take(text_of(piece))
-    shown.end()
-    usage = usage_of(reported, prompt, shown.text, resolve_token_counter())
-    return Answer(shown.text, usage, cut)
+        if said := well_formed(text_of(piece)):
+            text += said
+            write(said)
+    usage = usage_of(reported, prompt, text, resolve_token_counter())
+    return Answer(text, usage, cut)
 
 
 def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
@@ -145,7 +113,6 @@ def _not_loaded(name: str, provider: str, error: Exception) -> ChatModelError:
 
 def model_failure(
     name: str,
-    model: BaseChatModel,
     error: Exception,
     *,
     begun: bool,
@@ -155,14 +122,11 @@ def model_failure(
 
     Args:
         name: The model as the user named it.
-        model: Its client, which holds the key.
         error: What its client raised.
         begun: Whether the model had begun its answer.
         overflow_hint: What to do where the prompt was too long for the model.
     """
     what = "broke off" if begun else "did not answer"
     hint = overflow_hint if is_window_overflow(error) else hint_of(error)
-    message = (
-        f"The chat model {name!r} {what}: {said_by(error, secrets_of(model))} {hint}"
-    )
+    message = f"The chat model {name!r} {what}: {said_by(error)} {hint}"
     return ChatModelError(message.strip(), model=name)

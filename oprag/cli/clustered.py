@@ -13,7 +13,7 @@ from langchain_core.vectorstores import VectorStore
 from rich.console import Console
 
 from langchain_oprag import OffsetSentenceSplitter, chunk_store
-from oprag.calls import said_by, secrets_of
+from oprag.calls import keep_secret, said_by
 from oprag.cli.embedding_models import (
     SentenceTransformerEmbeddings,
     load_embedding_model,
@@ -133,6 +133,7 @@ def server_store(url: str, collection: str) -> ServerStore:
     Raises:
         typer.Exit: With code 2: it is no server that is known here.
     """
+    keep_secret(url)
     try:
         place = urlsplit(url)
         known = place.scheme in {"postgres", "postgresql", "http", "https"}
@@ -176,8 +177,8 @@ def index_together(
         ClusterError: The cluster cannot be reached, or could not finish.
         IndexingError: See `index_documents`.
     """
-    _opened(store, lambda: store.make(len(model.embed_query(_PROBE))))
-    _opened(store, lambda: chunk_store(store(model)).some(1))
+    _opened(lambda: store.make(len(model.embed_query(_PROBE))))
+    _opened(lambda: chunk_store(store(model)).some(1))
     try:
         with indexing_bar(console) as bar, quietly():
             report = index_on_ray(
@@ -199,7 +200,7 @@ def index_together(
     return report
 
 
-def _opened(store: ServerStore, ask: Callable[[], object]) -> None:
+def _opened(ask: Callable[[], object]) -> None:
     try:
         ask()
     except (OpragError, typer.Exit):
@@ -208,7 +209,5 @@ def _opened(store: ServerStore, ask: Callable[[], object]) -> None:
         package = (error.name or "").partition(".")[0].replace("_", "-")
         message = f"That --store needs a package: pip install {package}."
         raise told(message) from error
-    except Exception as error:  # noqa: BLE001 -- any client's, with a password maybe
-        said = said_by(error, secrets_of(store.url))
-        message = f"The --store cannot be opened: {said}"
-        raise told(message) from None
+    except Exception as error:
+        raise told(f"The --store cannot be opened: {said_by(error)}") from error

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from oprag.calls import ReplyFilter, said_by, secrets_of
+from oprag.calls import said_by, without_secrets
 from oprag.cli.telling import note
 from oprag.errors import OpragError, OpragWarning
 from oprag.indexing import FailedDocument, IndexingReport
@@ -80,4 +80,4 @@ def failure_of(failed: FailedDocument) -> str:
     """Say why a document failed, without secrets."""
     own = isinstance(failed.error, OpragError)
     said = in_options(str(failed.error)) if own else said_by(failed.error)
-    return ReplyFilter(secrets_of()).whole(said)
+    return without_secrets(said)

@@ -15,6 +15,7 @@ from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field, ValidationError
 
+from oprag.calls import without_secrets
 from oprag.context import NOTHING_FOUND, Widen
 from oprag.errors import BudgetTooSmallError, OpragError
 
@@ -202,9 +203,9 @@ class _Server(FastMCP):
             cause = error.__cause__
             if isinstance(cause, ValidationError):
                 raise ToolError(await self._mistakes(name, arguments, cause)) from error
-            if isinstance(cause, (ToolError, OpragError)):
-                raise ToolError(str(cause)) from error
-            raise
+            own = isinstance(cause, (ToolError, OpragError))
+            said = str(cause if own else error)
+            raise ToolError(without_secrets(said)) from error
 
     async def _mistakes(
         self, name: str, arguments: dict[str, Any], error: ValidationError

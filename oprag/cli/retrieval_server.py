@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from langchain_oprag import OrderPreservingRetriever, as_passages
-from oprag.calls import said_by
+from oprag.calls import keep_secret, said_by, without_secrets
 from oprag.cli.librarian import ClosedError, Librarian
 from oprag.cli.library import Library
 from oprag.cli.telling import note
@@ -74,6 +74,7 @@ def make_app(
         token_budget: Tokens that the contents of an answer may take together.
         widen: See `OrderPreservingRetriever`.
     """
+    keep_secret(api_key)
 
     async def retrieval(request: Request) -> Response:
         try:
@@ -107,7 +108,8 @@ def _answer(status: int, content: object) -> Response:
 
 
 def _error(status: int, code: int, message: str) -> Response:
-    return _answer(status, {"error_code": code, "error_msg": message})
+    said = without_secrets(message)
+    return _answer(status, {"error_code": code, "error_msg": said})
 
 
 async def _not_here(_: Request, error: Exception) -> Response:

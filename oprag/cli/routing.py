@@ -13,7 +13,8 @@ from langchain_core.runnables import RunnableLambda
 from langchain_core.runnables.utils import AddableDict
 
 from langchain_oprag import SelfRouteChain
-from oprag.cli.chat_models import Shown, model_failure
+from oprag.calls import well_formed
+from oprag.cli.chat_models import model_failure
 from oprag.cli.retrieving import ordered_passages
 from oprag.cli.searching import Search
 from oprag.context import Order
@@ -70,18 +71,19 @@ def stream_routed_answer(
     ends = _Ends()
     output = AddableDict()
     question = found.retrieved.question
-    shown = Shown(model, write)
+    text = ""
     try:
         for piece in chain.stream(question, {"callbacks": [ends]}):
             output += AddableDict(piece)
-            shown.take(piece.get("answer") or "")
+            if said := well_formed(piece.get("answer") or ""):
+                text += said
+                write(said)
     except (RungFailedError, ContextWindowError) as error:
-        failure = _failure(name, model, error, begun=bool(shown.text))
+        failure = _failure(name, error, begun=bool(text))
         raise failure from error
-    shown.end()
     read = ordered_passages(output["context"], order=order, merge=order == "document")
     return RoutedAnswer(
-        shown.text,
+        text,
         ends.cut,
         [passage.citation for passage in read],
         output["route"],
@@ -135,14 +137,12 @@ def _chain(
     )
 
 
-def _failure(
-    name: str, model: BaseChatModel, error: Exception, *, begun: bool
-) -> Exception:
+def _failure(name: str, error: Exception, *, begun: bool) -> Exception:
     """The same in terms of the command line."""
     failed = error if isinstance(error, RungFailedError) else error.__cause__
     if isinstance(failed, RungFailedError) and isinstance(failed.__cause__, Exception):
         return model_failure(
-            name, model, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
+            name, failed.__cause__, begun=begun, overflow_hint=_OVERFLOW_HINT
         )
     if isinstance(error, ContextWindowError):
         message = (

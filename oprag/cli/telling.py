@@ -23,7 +23,6 @@ def note(message: str) -> None:
 
 
 def _one_line(message: str) -> str:
-    """The last place where a secret of the environment is taken out of a message."""
-    from oprag.calls import ReplyFilter, secrets_of
+    from oprag.calls import well_formed, without_secrets
 
-    return ReplyFilter(secrets_of()).whole(" ".join(message.split()))
+    return without_secrets(well_formed(" ".join(message.split())))

@@ -22,7 +22,6 @@
     ├── RoutingError (RuntimeError)           Self-Route cannot go on
     │   └── RungFailedError                   the model failed for good at a step
     ├── LongReadingError (RuntimeError)       a long reader's model gave no answer
-    ├── RedactedError (RuntimeError)          what a client raised, without secrets
     ├── InvalidOptionError (ValueError)       an option has no such value
     ├── TokenizerError (ValueError)           a tokenizer cannot be used or loaded
     ├── SentenceDataError (LookupError)       no trained sentence model is installed
@@ -78,7 +77,6 @@ __all__ = [
     "OpragWarning",
     "PositionError",
     "PositionWarning",
-    "RedactedError",
     "RoutingError",
     "RungFailedError",
     "SentenceDataError",
@@ -270,7 +268,7 @@ class RoutingError(OpragError, RuntimeError):
 class RungFailedError(RoutingError):
     """The model failed for good at a step; it had refused at those before.
 
-    The failure itself is the `__cause__`, or a `RedactedError` for it.
+    The failure itself is the `__cause__`.
     """
 
     rung: str
@@ -282,7 +280,7 @@ class RungFailedError(RoutingError):
 class LongReadingError(OpragError, RuntimeError):
     """The model of a long reader failed for good, or its reply was empty.
 
-    A failure itself is the `__cause__`, or a `RedactedError` for it.
+    A failure itself is the `__cause__`.
     """
 
     call: str
@@ -291,23 +289,6 @@ class LongReadingError(OpragError, RuntimeError):
     """What the call before it gave; None without one."""
     usage: dict[str, Any]
     """The usage up to here, as `Ledger.to_dict` returns it."""
-
-
-class RedactedError(OpragError, RuntimeError):
-    """Stands for an error of a client that has a secret in its words.
-
-    It is the `__cause__` of ours, so that no traceback shows the secret. Its message
-    has the client's class and its words, with `***` in the place of secrets.
-    """
-
-    kinds: tuple[str, ...]
-    """Names of the classes of what was raised, the most special first."""
-    said: str
-    """What the client said, in one short sentence."""
-    status_code: int | None
-    """The HTTP status; None without one."""
-    code: str | None
-    """The provider's code for what happened; None without one."""
 
 
 class InvalidOptionError(OpragError, ValueError):

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
-from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.calls import redacted, secrets_of
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.errors import IndexingError, InvalidOptionError, OpragWarning, warn_user
 from oprag.indexing.names import GivenNames
@@ -273,8 +271,7 @@ class Run:
     def fail(self, name: str, error: Exception, *, beside: bool = False) -> None:
         """Note that one is not, or (`beside`) that its old chunks are there too."""
         entry = UndeletedDocument if beside else FailedDocument
-        shown = redacted(error, self.secrets)
-        self._failed.append(entry(name, shown))
+        self._failed.append(entry(name, error))
         self._beside.discard(name)
         if isinstance(error, REFUSALS):
             return
@@ -283,24 +280,16 @@ class Run:
         if len(self._in_a_row) == _IN_A_ROW:
             # They were written with these, and are not tried any more.
             self._failed += [
-                UndeletedDocument(one, shown) for one in sorted(self._beside)
+                UndeletedDocument(one, error) for one in sorted(self._beside)
             ]
             what = f"{_IN_A_ROW} documents in a row failed, and the run was stopped. "
             raise self._error(what)
 
-    @cached_property
-    def secrets(self) -> tuple[str, ...]:
-        """What no error may tell."""
-        return secrets_of(self._writer.embedding, self._writer.written)
-
     def _error(self, what: str) -> IndexingError:
-        message = what + self._failures()
+        message = what + failures(self._failed)
         error = IndexingError(message, store=self._store.name, report=self.report())
         error.__cause__ = self._failed[-1].error
         return error
-
-    def _failures(self) -> str:
-        return failures(self._failed, self._writer.embedding, self._writer.written)
 
     def _remove(self) -> Requests:
         for key, name in sorted(self._going().items(), key=lambda item: item[1]):
@@ -324,7 +313,7 @@ class Run:
         if 2 * len(going) > len(before) and not everything:
             if self._options.remove_missing:
                 if self._failed:  # there will be no report
-                    warn_user(self._failures(), OpragWarning)
+                    warn_user(failures(self._failed), OpragWarning)
                 raise too_many(sorted(going.values()), len(before))
             for name in going.values():
                 self.fail(name, emptied(name, len(going), len(before)))

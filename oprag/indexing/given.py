@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias, TypeVar
 
-from oprag.calls import redacted, secrets_of
 from oprag.documents import check_entries, check_entry, count_files, read_folder
 from oprag.errors import (
     DuplicateDocumentError,
@@ -161,7 +160,7 @@ def wanted_document(
     except (OpragError, Warning):  # concern all documents
         raise
     except Exception as error:  # noqa: BLE001 -- splitters may ask any service
-        return FailedDocument(name, redacted(error, secrets_of(framework.splitter)))
+        return FailedDocument(name, error)
     return WantedDocument(name, chunks)
 
 

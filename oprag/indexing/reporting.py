@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from oprag.calls import said_by, secrets_of
+from oprag.calls import said_by
 from oprag.errors import (
     DuplicateDocumentError,
     InvalidOptionError,
     MissingPositionError,
     OpragError,
-    RedactedError,
     UnreadableFileError,
     UnsupportedMetadataError,
 )
@@ -35,7 +34,7 @@ class FailedDocument(NamedTuple):
     name: str
     """The document's own name."""
     error: Exception
-    """What happened, as it was raised; a `RedactedError` if there is a secret in it."""
+    """What happened, as it was raised."""
 
     def __repr__(self) -> str:
         """Without what the error says: a server may have repeated a key in it."""
@@ -147,19 +146,15 @@ def _listed(names: Sequence[str]) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def failures(failed: Sequence[FailedDocument], *clients: object) -> str:
+def failures(failed: Sequence[FailedDocument]) -> str:
     """Say which documents failed, and how the last one did.
 
     Args:
         failed: At least one.
-        *clients: The embedding and the store, whose keys are not told.
     """
     error = failed[-1].error
-    said = str(error)
-    if not isinstance(error, RedactedError):
-        own = isinstance(error, OpragError)
-        words = said if own else said_by(error, secrets_of(*clients))
-        said = f"{type(error).__name__}: {words}"
+    words = str(error) if isinstance(error, OpragError) else said_by(error)
+    said = f"{type(error).__name__}: {words}"
     beside = [one.name for one in failed if isinstance(one, UndeletedDocument)]
     lost = [one.name for one in failed if not isinstance(one, UndeletedDocument)]
     parts = []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.calls import carried, redacted
+from oprag.calls import carried
 from oprag.documents import ChunkStore, StoredChunk
 from oprag.indexing.deciding import Pending, Run, Steps
 from oprag.indexing.plan import IndexingPlan, WantedChunk, WantedDocument, plan
@@ -133,7 +133,7 @@ class _PartRun(Run):
 
     def fail(self, name: str, error: Exception, *, beside: bool = False) -> None:
         entry = UndeletedDocument if beside else FailedDocument
-        self.written.append(entry(name, carried(redacted(error, self.secrets))))
+        self.written.append(entry(name, carried(error)))
 
     def waits(self, pending: Pending, outcome: str) -> bool:
         waits = super().waits(pending, outcome)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Unpack
 
-from oprag.calls import hiding_secrets
 from oprag.documents import ChunkStore
 from oprag.errors import OpragWarning, warn_user
 from oprag.indexing.deciding import Steps, indexing_steps
@@ -98,10 +97,9 @@ def write_part(
         IndexingError: The store cannot be indexed into.
         InvalidOptionError: The same, or an option has no such value.
     """
-    with hiding_secrets(writer.embedding, writer.written):
-        steps = part_steps(documents, store, writer, RunOptions(**options))
-        part: WrittenPart = _ended(steps, store, writer)
-        return part
+    steps = part_steps(documents, store, writer, RunOptions(**options))
+    part: WrittenPart = _ended(steps, store, writer)
+    return part
 
 
 async def aupdate_index(
@@ -132,7 +130,6 @@ async def aupdate_index(
 class _Running(NamedTuple):
     steps: Steps
     told: Progress
-    clients: tuple[object, object]
 
     def ended(self, report: IndexingReport) -> IndexingReport:
         """Tell the end, and warn whoever called `index_documents`."""
@@ -141,7 +138,7 @@ class _Running(NamedTuple):
         if report.skipped and not (stored or report.failed or report.empty):
             warn_user(no_text_message(report), OpragWarning)
         if report.failed:
-            warn_user(failures(report.failed, *self.clients), OpragWarning)
+            warn_user(failures(report.failed), OpragWarning)
         if report.kept:
             warn_user(kept_message(report), OpragWarning)
         if report.foreign:
@@ -161,11 +158,9 @@ def _run(
 ) -> Iterator[_Running]:
     """A run that has not begun, and what is to be done when it ends in any way."""
     told = Progress(show_progress, documents)
-    clients = (writer.embedding, writer.written)
     steps = make_steps(documents, store, writer, told, RunOptions(**options))
     try:
-        with hiding_secrets(*clients):
-            yield _Running(steps, told, clients)
+        yield _Running(steps, told)
     finally:
         steps.close()
         told.close()

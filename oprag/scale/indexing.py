@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from oprag.calls import said_by, secrets_of
+from oprag.calls import said_by
 from oprag.errors import ClusterError, invalid_option, warn_user
 from oprag.indexing import (
     Counted,
@@ -153,8 +153,7 @@ def index_on_ray(
             )
         )
         skipped = WrittenPart(fed.skipped, added=0, deleted=0)
-        secrets = secrets_of(target.writer.embedding, target.writer.written)
-        with closing(_parts(ray, dataset, address, secrets)) as parts:
+        with closing(_parts(ray, dataset, address)) as parts:
             return update_from_parts(
                 Counted(itertools.chain([skipped], parts), lambda: fed.total),
                 target.store,
@@ -181,9 +180,7 @@ def _pool(
     }
 
 
-def _parts(
-    ray: Any, dataset: Any, address: str, secrets: Sequence[str]
-) -> Generator[WrittenPart, None, None]:
+def _parts(ray: Any, dataset: Any, address: str) -> Generator[WrittenPart, None, None]:
     """What the writers did, in the order of the documents."""
     told: set[Any] = set()
     batches = iter(dataset.iter_batches(batch_size=None, batch_format="pyarrow"))
@@ -202,7 +199,7 @@ def _parts(
         # Ray's message is a traceback; what a worker raised stands at its end.
         last = RuntimeError(str(error).strip().rpartition("\n")[2])
         message = (
-            f"The cluster could not finish the run: {said_by(last, secrets)} What is "
+            f"The cluster could not finish the run: {said_by(last)} What is "
             "written stays; index again when the cause is mended."
         )
         raise ClusterError(message, address=address) from error

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from oprag.calls import carried, redacted, secrets_of
+from oprag.calls import carried
 from oprag.errors import IndexingError, InvalidOptionError, OpragError, OpragWarning
 from oprag.indexing import (
     REFUSALS,
@@ -151,7 +151,7 @@ class Embedder(_Stage):
         except (IndexingError, InvalidOptionError, Warning):  # concern all documents
             raise
         except Exception as error:  # noqa: BLE001 -- any model's, and is reported
-            shown = carried(redacted(error, secrets_of(self._model)))
+            shown = carried(error)
             return Work(FailedDocument(work.given.name, shown))
 
     def _embedded(self, texts: Sequence[str]) -> Iterator[array[float]]:

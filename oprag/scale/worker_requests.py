@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
-from oprag.calls import carried, redacted
+from oprag.calls import carried
 from oprag.errors import ClusterError
 from oprag.evaluation.bench import Bench
 from oprag.evaluation.models import Call, Completion, Model
@@ -87,7 +87,7 @@ class WorkerRequests:
         except _FailedThereError:
             reply = Reply()
         except Exception as error:  # noqa: BLE001 -- the worker raises it
-            reply = Reply(error=carried(redacted(error, ())))
+            reply = Reply(error=carried(error))
         self._reply(wanted.number, reply)
         self._open.pop(wanted.number)
         self._under_way.pop(wanted.number, None)

@@ -19,8 +19,7 @@ files = secrets.files
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("command", secrets.COMMANDS)
-@pytest.mark.parametrize("script", secrets.SCRIPTS)
+@pytest.mark.parametrize(("command", "script"), secrets.CASES)
 @pytest.mark.parametrize("user", ["", f"anna:{secrets.PASSWORD}@"])
 def test_no_command_shows_or_keeps_a_secret(files, command, script, user, monkeypatch):
     secrets.check_command(files, command, script, monkeypatch, user)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 from typing import Any
 
-from oprag.calls import TokenUsage
+from oprag.calls import TokenUsage, without_secrets
 from oprag.cli.play.session import Session, Step
 from oprag.cli.telling import note
 from oprag.errors import OpragError
@@ -62,7 +62,7 @@ class Answering:
         try:
             self._answer(step)
         except OpragError as error:
-            self.problem = error.message
+            self.problem = without_secrets(error.message)
         except Exception as error:  # noqa: BLE001 -- else the page waits for ever
             note(f"The question could not be answered: {error!r}")
             self.problem = "The question could not be answered; the terminal says why."

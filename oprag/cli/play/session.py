@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import NamedTuple
 
+from oprag.calls import without_secrets
 from oprag.cli.candidates import Candidates, candidates_of
 from oprag.cli.index import Index
 from oprag.cli.index_telling import failed_line
@@ -164,7 +165,7 @@ class Session:
             try:
                 self._prepare(given, as_named=as_named)
             except (OpragError, OSError) as error:
-                said = str(error)
+                said = without_secrets(str(error))
             except Exception as error:  # noqa: BLE001 -- else the page waits for ever
                 note(f"The files could not be indexed: {error!r}")
                 said = "The files could not be indexed; the terminal says why."
@@ -229,7 +230,7 @@ class Session:
             )
             return
         except OpragError as error:
-            self.step, self.problem = None, error.message
+            self.step, self.problem = None, without_secrets(error.message)
             return
         self.problem = ""
         self.step = step = Step(options, found, desk)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from oprag.calls import hiding_secrets, said_by
+from oprag.calls import said_by
 from oprag.errors import UnreadableFileError
 from oprag.evaluation.data.rows import TableRows
 from oprag.evaluation.errors import DatasetUnavailableError
@@ -27,11 +27,10 @@ def hub_file(repository: str, name: str) -> Path:
         MissingDependencyError: `datasets` is not installed.
     """
     hub = require("huggingface_hub", extra="eval", purpose=_PURPOSE)
-    with hiding_secrets():
-        try:
-            return Path(hub.hf_hub_download(repository, name, repo_type="dataset"))
-        except _failures(hub) as error:
-            raise _failed(f"{repository}/{name}", error) from error
+    try:
+        return Path(hub.hf_hub_download(repository, name, repo_type="dataset"))
+    except _failures(hub) as error:
+        raise _failed(f"{repository}/{name}", error) from error
 
 
 def hub_table(repository: str, *, config: str | None, split: str) -> TableRows:
@@ -49,11 +48,10 @@ def hub_table(repository: str, *, config: str | None, split: str) -> TableRows:
     datasets = require("datasets", extra="eval", purpose=_PURPOSE)
     hub = require("huggingface_hub", extra="eval", purpose=_PURPOSE)
     name = "/".join(part for part in (repository, config, split) if part)
-    with hiding_secrets():
-        try:
-            table = datasets.load_dataset(repository, config, split=split)
-        except _failures(hub) as error:
-            raise _failed(name, error) from error
+    try:
+        table = datasets.load_dataset(repository, config, split=split)
+    except _failures(hub) as error:
+        raise _failed(name, error) from error
     return TableRows(name, table)
 
 

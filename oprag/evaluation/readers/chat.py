@@ -8,18 +8,16 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.messages.ai import UsageMetadata
 
 from oprag.calls import (
-    ReplyFilter,
     TokenUsage,
-    hiding_secrets,
     hint_of,
     is_transient,
     is_window_overflow,
     retry_after,
     said_by,
-    secrets_of,
     text_of,
     well_formed,
     without_reasoning,
+    without_secrets,
 )
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion, Model
@@ -65,7 +63,6 @@ class ChatModel(Model):
         fields = type(client).model_fields
         names = {*fields, *(field.alias for field in fields.values())}
         self._limit = next((name for name in _LIMITS if name in names), _LIMITS[0])
-        self._secrets = secrets_of(client)
         self._retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception(is_transient),
             stop=tenacity.stop_after_attempt(attempts),
@@ -76,27 +73,25 @@ class ChatModel(Model):
     async def complete(self, call: Call) -> Completion:
         """Reply to one call; a reasoning block in front of the reply is left out.
 
-        Prompt and reply are text that every file takes, and the reply holds no secret:
-        see `oprag.calls.ReplyFilter`.
+        Prompt and reply are text that every file takes, and the reply holds no secret
+        of the environment.
 
         Raises:
             ChatModelError: It failed for good, or all it may write went into its
                 reasoning. Says so where the prompt is longer than the model's
-                window. What the client raised is the `__cause__`, or
-                a `RedactedError` for it.
+                window. What the client raised is the `__cause__`.
         """
         most = call.max_output_tokens
         limit = {} if most is None else {self._limit: most}
         prompt = well_formed(call.prompt)
-        with hiding_secrets(self._client):
-            try:
-                # A copy: calls that are under way at once have each its own count.
-                message: AIMessage = await self._retrying.copy()(
-                    self._client.ainvoke, [HumanMessage(prompt)], **limit
-                )
-            except Exception as error:  # the clients have no error in common
-                raise self._failure(error) from error
-        text = ReplyFilter(self._secrets).whole(text_of(message))
+        try:
+            # A copy: calls that are under way at once have each its own count.
+            message: AIMessage = await self._retrying.copy()(
+                self._client.ainvoke, [HumanMessage(prompt)], **limit
+            )
+        except Exception as error:  # the clients have no error in common
+            raise self._failure(error) from error
+        text = without_secrets(well_formed(text_of(message)))
         usage = usage_of(message.usage_metadata, call.prompt, text, self._count)
         text = without_reasoning(text, _REASONING)
         if not text.strip() and is_cut(message):
@@ -109,7 +104,7 @@ class ChatModel(Model):
         return Completion(text, usage)
 
     def _failure(self, error: Exception) -> ChatModelError:
-        said = said_by(error, self._secrets)
+        said = said_by(error)
         if is_window_overflow(error):
             what = "was not asked: the prompt is too long for its window"
             hint = "Give --window, the tokens that it takes, or smaller budgets."

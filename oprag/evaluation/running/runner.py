@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from oprag.calls import said_by
+from oprag.calls import said_by, without_secrets
 from oprag.errors import (
     BudgetTooSmallError,
     InvalidOptionError,
@@ -267,7 +267,7 @@ def _too_small(tasks: Sequence[Task], bench: Bench) -> Iterator[str]:
 
 def _message(error: Exception) -> str:
     if isinstance(error, OpragError):
-        return error.message
+        return without_secrets(error.message)
     return f"{type(error).__name__}: {said_by(error)}"
 
 

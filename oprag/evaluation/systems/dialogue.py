@@ -73,9 +73,6 @@ class BenchModel(PromptedModel):
         """Name the model."""
         return self._bench.model.name
 
-    def llm(self, prompt: str) -> None:
-        """Return no client: what models raise here is of oprag."""
-
     async def carry_out(self, dialogue: Dialogue[_ResultT]) -> _ResultT:
         """Do what a dialogue asks for; return its result.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 
 import pytest
 import tenacity
@@ -15,10 +14,6 @@ from oprag.evaluation.asking import read_reply
 from oprag.evaluation.errors import ChatModelError
 from oprag.evaluation.models import Call, Completion
 from oprag.evaluation.readers.chat import ChatModel, _Waits
-from oprag.evaluation.running.run_directory import RunDirectory
-from oprag.evaluation.running.runner import Plan, run
-from oprag.evaluation.systems.retrieved import dos_rag
-from tests.evaluation.small import bench_of, set_of_four
 from tests.support.openai_server import (
     Failure,
     Reply,
@@ -185,33 +180,6 @@ def test_a_reply_that_was_cut_within_its_reasoning_is_an_error_and_no_refusal():
 def test_a_failure_of_the_programme_itself_is_not_asked_again():
     assert not is_transient(TypeError("no"))
     assert not is_transient(ValueError("no"))
-
-
-@pytest.mark.parametrize("place", ["client", "environment"])
-def test_a_key_that_the_server_repeats_reaches_no_file_and_no_message(
-    place, tmp_path, monkeypatch
-):
-    other = "token-of-another-service"
-    if place == "environment":
-        monkeypatch.setenv("OTHER_API_KEY", other)
-    repeated = KEY if place == "client" else other
-
-    def refuse(request):
-        assert request.headers["authorization"] == f"Bearer {KEY}"
-        return Failure(401, f"Incorrect API key provided: {repeated}.")
-
-    directory = RunDirectory(tmp_path)
-    directory.begin({})
-    with ScriptedServer(refuse) as server:
-        bench = bench_of(model(server))
-        plan = Plan([dos_rag()], [100], set_of_four().questions)
-        report = asyncio.run(run(plan, bench, directory))
-
-    assert len(report.errors) == 4
-    assert "provided: ***." in report.errors[0]["message"]
-    assert json.loads(directory.errors_path.read_text().splitlines()[0])
-    for path in tmp_path.rglob("*"):
-        assert repeated not in path.read_text(errors="replace")
 
 
 def test_an_address_is_told_without_the_password_in_it(monkeypatch):
