@@ -186,7 +186,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever, SharedOptions):
         options = self._options_for(self.k, self._search(self._fetch({}, {}, None)))
         name = type(self).__name__
         stores = searched_stores(name, self.base_retriever)
-        return Verification(name, stores, options, widens=self.widen is not None)
+        return Verification(name, stores, options)
 
     def _get_relevant_documents(
         self,

@@ -54,11 +54,6 @@ class Neighbourhood:
         """Whether there is one index."""
         return self._index is not None
 
-    def has_links(self, ids: Sequence[str]) -> bool:
-        """Say whether any of these nodes names the one before or behind it."""
-        nodes = nodes_by_id(self._index, ids)
-        return any(node.prev_node or node.next_node for node in nodes)
-
     def widened(
         self, hits: Sequence[NodeWithScore], widening: Widening
     ) -> tuple[list[NodeWithScore], Neighbours]:

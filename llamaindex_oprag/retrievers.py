@@ -173,11 +173,7 @@ class OrderPreservingRetriever(Verifiable, WrappingRetriever):
 
         name = type(self).__name__
         stores = searched_stores(name, self.base_retriever)
-        options, around = self._bound_options(), self._neighbourhood()
-        if around is None:
-            return Verification(name, stores, options)
-        linked = around.has_links
-        return Verification(name, stores, options, widens=True, linked=linked)
+        return Verification(name, stores, self._bound_options())
 
     def _reading_on(self, seen: Seen) -> Self:
         """A copy for one retrieval: its `_evidence` is then what is not in `seen`."""

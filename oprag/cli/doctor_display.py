@@ -115,16 +115,16 @@ def _proofs(diagnosis: Diagnosis) -> Iterator[Text]:
     for what, count in counts.items():
         if count:
             yield Text(f"  {count:8,}  {what}")
-    complete = sum(document.complete for document in proofs.documents)
     yield Text(
-        f"  {complete:,} of {len(proofs.documents):,} documents are there without a gap"
+        f"  {proofs.complete:,} of {proofs.documents:,} documents are there "
+        "without a gap"
     )
 
 
 _REPAIRED = frozenset(
     {
         *("missing_position", "unscoped_position", "ambiguous_position"),
-        *("conflicting_text", "invalid_span", "order_mismatch", "incomplete"),
+        *("conflicting_text", "invalid_span", "incomplete"),
         *("wrong_position", "unrecorded_position", "unstamped"),
     }
 )
@@ -136,7 +136,7 @@ _OTHERWISE = (
     (
         {
             *("duplicate", "incomplete", "ambiguous_place", "not_found"),
-            *("cut_text", "altered_text", "gap", "unproved_text"),
+            *("altered_text", "unproved_text"),
         },
         "index the documents again, where a repair does not help",
     ),

@@ -55,7 +55,7 @@ from oprag.context.unknown import (
     refuse_beside,
     refuse_unknown,
 )
-from oprag.context.widening import Neighbour, Widening, check_widening, unwidened
+from oprag.context.widening import Neighbour, Widening, check_widening
 
 __all__ = [
     "ALONE",
@@ -122,7 +122,6 @@ __all__ = [
     "too_small",
     "unfilled_message",
     "unnamed",
-    "unwidened",
     "warn",
     "with_texts",
 ]

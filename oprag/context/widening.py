@@ -302,16 +302,6 @@ def _unplaced(metadata: Mapping[str, Any]) -> InvalidOptionError:
     return InvalidOptionError(message, option="widen", value=None)
 
 
-def unwidened(hits: Iterable[Hit]) -> InvalidOptionError | None:
-    """Return what is said of chunks of which none tells what stands beside it."""
-    first: Hit | None = None
-    for number, hit in enumerate(hits):
-        if _place(number, hit.metadata) is not None:
-            return None
-        first = first or hit
-    return None if first is None else _unplaced(first.metadata)
-
-
 def _place(number: int, metadata: Mapping[str, Any]) -> _Place | None:
     key = chunk_key(metadata)
     if key is None:

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Container, Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from typing import Any, NamedTuple
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.diagnosing.report import Findings
-from oprag.documents import StoredChunk, is_own, stored_hit
+from oprag.documents import StoredChunk, stored_hit
 from oprag.errors import (
     AmbiguousPositionError,
-    ConflictingTextError,
-    InvalidSpanError,
+    InvalidOptionError,
     MissingPositionError,
     OpragError,
     PositionError,
-    UnscopedPositionError,
+    named,
 )
-from oprag.metadata import (
-    CHAR_END,
-    CHUNK_INDEX,
-    DOC_VERSION,
-    N_CHUNKS,
-    SPANS,
-    TOKEN_COUNTER,
-    version_text,
-)
+from oprag.metadata import CHAR_END, DOC_VERSION, version_text
 from oprag.positions import (
     DocumentKey,
     PositionKeys,
@@ -40,7 +31,7 @@ from oprag.positions import (
     without_duplicates,
 )
 
-_WORDS = re.compile(r"(?<!^)(?=[A-Z])")
+_CAPITALS = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Examined(NamedTuple):
@@ -61,6 +52,13 @@ def examine(chunk: StoredChunk | Hit) -> Examined:
     """Read a stored chunk, or a hit that an adapter made of a framework object."""
     if isinstance(chunk, Hit):
         return Examined(_id_of(chunk.subject), chunk, chunk.metadata)
+    if not isinstance(chunk, StoredChunk):
+        message = (
+            f"chunks holds {named(chunk)}, no StoredChunk. Take diagnose of "
+            "langchain_oprag or llamaindex_oprag, which read what these frameworks "
+            "return."
+        )
+        raise InvalidOptionError(message, option="chunks", value=chunk)
     node = read_node(chunk.metadata)
     next_id = None if node is None else node.next_id
     return Examined(chunk.id, stored_hit(chunk), chunk.metadata, next_id)
@@ -162,12 +160,14 @@ def check_group(
     findings: Findings,
     *,
     position_keys: PositionKeys | None,
-    held: Container[int],
-    sampled: bool,
 ) -> list[Chunk] | None:
     """Note what is wrong with the positions of one document.
 
-    Of the chunks in `held` the recorded span holds the text in the source.
+    Args:
+        chunks: All of the store.
+        group: Which of them are of the document.
+        findings: Takes what is wrong.
+        position_keys: As retrieval takes it.
 
     Returns:
         Its chunks as retrieval reads them, in the order of the store; None where it
@@ -176,17 +176,27 @@ def check_group(
     hits = [chunks[i].hit for i in group.members]
     read = read_group(hits, group.name, position_keys)
     if isinstance(read, PositionError):
-        kind = _WORDS.sub("_", type(read).__name__.removesuffix("Error")).lower()
+        kind = _CAPITALS.sub("_", type(read).__name__.removesuffix("Error")).lower()
         for at in _concerned(read, hits, group.name, position_keys):
-            detail = _detail(read, hits[at])
+            detail = read.message.partition(". ")[0]
+            if isinstance(read, MissingPositionError):
+                detail = keys_of(hits[at])
             findings.add(kind, group.members[at], group.name, detail)
         return None
-    if position_keys is None:  # others say nothing of where a chunk ends
-        _check_spans(read, group, findings, held)
-    _check_order(read, group, findings)
-    if not sampled and not any(is_own(hit.metadata) for hit in hits):
-        _check_numbers(hits, group, findings)  # of our own, see check_documents
+    seen = set()
+    for index, chunk in zip(group.members, read, strict=True):
+        place = (chunk.metadata.get(DOC_VERSION), chunk.position, chunk.text)
+        if place in seen:
+            numbers = chunk.span or chunk.position or ()
+            detail = f"at {'-'.join(map(str, numbers))}"
+            findings.add("duplicate", index, group.name, detail)
+        seen.add(place)
     return read
+
+
+def keys_of(hit: Hit) -> str:
+    """Return the names of its metadata keys, for people."""
+    return f"keys: {', '.join(sorted(map(str, hit.metadata))) or 'none'}"
 
 
 def _concerned(
@@ -194,83 +204,12 @@ def _concerned(
     hits: Sequence[Hit],
     name: str,
     position_keys: PositionKeys | None,
-) -> list[int]:
+) -> Sequence[int]:
     """Numbers of the chunks that an error is about; all where it names none."""
     if isinstance(error, MissingPositionError):
         lenient = read_places(hits, name, position_keys, {})
         without = [i for i, chunk in enumerate(lenient) if chunk.position is None]
         return without or [error.rank]
     if isinstance(error, AmbiguousPositionError):
-        return list(error.ranks)
-    return list(range(len(hits)))
-
-
-def _detail(error: PositionError, hit: Hit) -> str:
-    """What is wrong with one chunk, or with the document that it is of."""
-    if isinstance(error, MissingPositionError):
-        return f"keys: {', '.join(sorted(map(str, hit.metadata))) or 'none'}"
-    if isinstance(error, AmbiguousPositionError):
-        return f"position {', '.join(map(str, error.position))}"
-    if isinstance(error, ConflictingTextError):
-        (a, b), (c, d) = error.spans
-        return f"first at {a}-{b} and {c}-{d}"
-    if isinstance(error, UnscopedPositionError):
-        return f"by {', '.join(error.keys)}"
-    if isinstance(error, InvalidSpanError):
-        return f"first from {error.start} to {error.end}"
-    return error.message
-
-
-def _check_spans(
-    chunks: Sequence[Chunk], group: Group, findings: Findings, held: Container[int]
-) -> None:
-    seen = set()
-    for index, chunk in zip(group.members, chunks, strict=True):
-        place = (chunk.metadata.get(DOC_VERSION), chunk.position, chunk.text)
-        if place in seen:
-            findings.add("duplicate", index, group.name, _at(chunk))
-        seen.add(place)
-        merged = SPANS in chunk.metadata
-        if chunk.span and not chunk.exact and not merged and index not in held:
-            start, end = chunk.span
-            detail = f"{_at(chunk)}: {end - start} characters, text {len(chunk.text)}"
-            ours = TOKEN_COUNTER in chunk.metadata
-            kind = "cut_text" if ours else "length_mismatch"
-            findings.add(kind, index, group.name, detail)
-
-
-def _check_order(chunks: Sequence[Chunk], group: Group, findings: Findings) -> None:
-    """Compare offsets with chunk numbers, where there are both."""
-    numbered = [
-        (chunk.position, number, index)
-        for index, chunk in zip(group.members, chunks, strict=True)
-        if chunk.span is not None
-        and chunk.position is not None
-        and (number := as_number(chunk.metadata.get(CHUNK_INDEX))) is not None
-    ]
-    if len(numbered) < len(chunks) or len({n for _, n, _ in numbered}) < len(chunks):
-        return  # numbers that start anew in every part say nothing here
-    highest = -1
-    for position, number, index in sorted(numbered):
-        if number < highest:
-            detail = f"chunk_index {number} at {position}, after {highest}"
-            findings.add("order_mismatch", index, group.name, detail)
-        highest = max(highest, number)
-
-
-def _check_numbers(hits: Sequence[Hit], group: Group, findings: Findings) -> None:
-    """Whether the chunks are as many as `n_chunks` says, each number there once."""
-    totals = [as_number(hit.metadata.get(N_CHUNKS)) for hit in hits]
-    numbers = [as_number(hit.metadata.get(CHUNK_INDEX)) for hit in hits]
-    if all(total is None for total in totals):
-        return
-    expected = max(total for total in totals if total is not None)
-    if set(totals) != {expected} or set(numbers) != set(range(expected)):
-        there = len({number for number in numbers if number is not None})
-        detail = f"{there} different numbers, n_chunks {expected}"
-        findings.add("incomplete", group.members[0], group.name, detail)
-
-
-def _at(chunk: Chunk) -> str:
-    place = chunk.span or chunk.position or ()
-    return f"at {'-'.join(str(number) for number in place)}"
+        return error.ranks
+    return range(len(hits))

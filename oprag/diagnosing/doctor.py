@@ -8,42 +8,43 @@ right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from typing import NamedTuple, TypedDict
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from operator import gt
+from typing import NamedTuple
 
-from oprag.chunk import Hit, Span
+from oprag.chunk import Hit
 from oprag.context import knows_its_options
-from oprag.diagnosing.checks import (
-    Examined,
-    Group,
-    check_group,
-    examine,
-    group_chunks,
-    read_group,
-)
-from oprag.diagnosing.comparing import Comparison
+from oprag.diagnosing.checks import Group, check_group, group_chunks, keys_of
 from oprag.diagnosing.keys import count_keys
-from oprag.diagnosing.naming import Sources
-from oprag.diagnosing.planning import Change
-from oprag.diagnosing.proving import ProvedDocument
-from oprag.diagnosing.repairing import Repair, id_of, planned_of
+from oprag.diagnosing.proving import ProvedDocument, prove
+from oprag.diagnosing.repairing import Change, plan_changes
 from oprag.diagnosing.report import (
-    DAMAGE,
     EMPTY,
+    EXAMPLES,
     Diagnosis,
     Example,
     Findings,
     Options,
+    Proofs,
     Verdict,
 )
-from oprag.diagnosing.sampling import Sample
-from oprag.diagnosing.settling import Planned
-from oprag.diagnosing.spooled import Spooled
-from oprag.diagnosing.suggesting import suggest
+from oprag.diagnosing.sampling import Sample, take_sample
+from oprag.diagnosing.sources import Sources
+from oprag.diagnosing.spooled import IN_MEMORY, Spooled
+from oprag.diagnosing.suggesting import agrees, suggest
 from oprag.diagnosing.wholeness import check_documents
 from oprag.documents import SourceLike, StoredChunk
 from oprag.positions import DocumentKey, PositionKeys
+
+_PROBLEMS = {
+    "moved": "wrong_position",
+    "placed": "unrecorded_position",
+    "ambiguous": "ambiguous_place",
+    "not_found": "not_found",
+}
 
 
 class RepairPlan(NamedTuple):
@@ -55,9 +56,10 @@ class RepairPlan(NamedTuple):
     changes: Sequence[Change]
     """One per chunk that is written, the chunks of a document together."""
     unproved: Sequence[Example]
-    """All chunks that stay without a proved place, in the order of the store; then
-    those that nothing is written on, as their document could not be read after it
-    (`kept_readable`), or its damage not be seen (`damaged`)."""
+    """All chunks that stay without a proved place, and those that nothing is written
+    on, as their document could not be read after it (`kept_readable`), or its damage
+    not be seen (`damaged`): the chunks of a document together, those without a source
+    last."""
     diagnosis: Diagnosis
     """The index before the repair."""
 
@@ -82,8 +84,8 @@ def diagnose(
             `file_name`, `url` or `title`; chunks without such a name by their text,
             where one document alone holds it and the documents can be listed.
         sample: Chunks to look at, the first ones; None for all. Of documents of which
-            these say too little (one chunk without a position, pages alone) the others
-            are looked for in all that `chunks` gives.
+            these say too little (one chunk without a position, pages alone) all
+            chunks are looked at.
         position_keys: As retrieval takes it, where the index needs it.
         document_key: The same.
 
@@ -94,28 +96,21 @@ def diagnose(
     Raises:
         InvalidOptionError: `sample` is no such number, or `documents` holds no texts.
     """
-    taken = Sample(chunks, sample)
-    taken.read_on(partial(read_group, position_keys=position_keys), document_key)
-    return diagnose_sample(
-        taken, documents, position_keys=position_keys, document_key=document_key
+    taken = take_sample(
+        chunks, sample, position_keys=position_keys, document_key=document_key
     )
+    return diagnose_sample(taken, documents, position_keys, document_key)
 
 
 def diagnose_sample(
     taken: Sample,
-    documents: SourceLike | None,
-    *,
-    position_keys: PositionKeys | None,
-    document_key: DocumentKey | None,
+    documents: SourceLike | None = None,
+    position_keys: PositionKeys | None = None,
+    document_key: DocumentKey | None = None,
 ) -> Diagnosis:
     """Examine chunks of an index that were taken already; see `diagnose`."""
-    return _examined(
-        taken.chunks,
-        None if documents is None else Sources(documents),
-        position_keys=position_keys,
-        document_key=document_key,
-        sampled=not taken.is_all(),
-    )
+    sources = None if documents is None else Sources(documents)
+    return _Examination(taken, sources, position_keys, document_key).diagnosis
 
 
 def plan_repair(
@@ -131,12 +126,13 @@ def plan_repair(
     a position that the source disproves; they get the name of their document. Where
     the source holds not one chunk of a document, that stays as it is altogether; so do
     chunks of others beside those that oprag indexed, as the document is there twice.
-    Where all chunks of a document are proved, the first of each part gets the length
-    and hash of the part's text (`oprag.metadata.text_stamp`), if it has none. Once
-    the changes are written, a second plan is empty; so is that of an index whose
-    repair was broken off and done again. Where a document can be read, with
-    `exact=False` at least, and could not be after it, it stays as it is. So does one
-    that is damaged and would not be whole after it, or would lose what tells so.
+    Where all chunks of a document are proved, the first gets the length and hash of
+    the text (`oprag.metadata.text_stamp`), if it has none. Reserved keys of results
+    (`oprag_…`) are removed. Once the changes are written, a second plan is empty; so
+    is that of an index whose repair was broken off and done again. Where a document
+    can be read, with `exact=False` at least, and could not be after it, it stays as it
+    is. So does one that is damaged and would not be whole after it, or would lose what
+    shows so.
 
     Args:
         chunks: All chunks of the index, each with its id in the store.
@@ -148,121 +144,136 @@ def plan_repair(
         InvalidOptionError: `documents` holds no texts.
     """
     sources = Sources(documents)
-    keys: _Keys = {"position_keys": position_keys, "document_key": document_key}
-    stored = Sample(chunks, None).chunks
-    repair = Repair(stored)
-    diagnosis = _examined(stored, sources, **keys, seen=repair.add)
-
-    def planned(now: Sequence[StoredChunk]) -> list[Planned]:
-        return planned_of(list(map(examine, now)), sources, **keys)
-
-    def is_damaged(now: Sequence[StoredChunk]) -> bool:
-        found = _examined(list(map(examine, now)), None, **keys)
-        return found.verdict == "damaged"
-
-    changes, left = repair.settled(planned, is_damaged)
-    unproved = Spooled(repair.unproved())
-    held = {each.chunk for each in left}
-    told = {each.chunk for each in unproved if each.chunk in held}
-    for each in left:
-        if each.chunk not in told:
-            unproved.append(each)
-    return RepairPlan(changes, unproved.whole(), diagnosis)
-
-
-class _Keys(TypedDict):
-    position_keys: PositionKeys | None
-    document_key: DocumentKey | None
-
-
-def _examined(
-    chunks: Sequence[Examined],
-    sources: Sources | None,
-    *,
-    position_keys: PositionKeys | None,
-    document_key: DocumentKey | None,
-    sampled: bool = False,
-    seen: Callable[[ProvedDocument], None] = lambda _: None,
-) -> Diagnosis:
-    """Say everything that is found; each document that has a source is `seen`."""
-    findings = Findings(partial(id_of, chunks))
-    compared = Comparison(
-        chunks,
-        sources,
-        findings,
-        position_keys=position_keys,
-        document_key=document_key,
-        seen=seen,
+    found = _Examination(
+        take_sample(chunks, None), sources, position_keys, document_key
     )
-    groups = group_chunks(chunks, document_key)
-    ordered = bool(chunks)
-    for group in groups:
-        fits = _check(chunks, group, findings, compared, position_keys, sampled=sampled)
-        ordered = ordered and fits
-    whole = check_documents(chunks, findings, sampled=sampled)
-    verdict: Verdict = "ordered"
-    options = Options()
-    if not ordered or position_keys is not None or document_key is not None:
-        verdict, options = _with_options(
-            chunks,
-            compared.spans,
+    changes, unproved = Spooled[Change](), Spooled[Example]()
+    for name, numbers in found.groups.items():
+        group = [found.chunks[i] for i in numbers]
+        damaged = any(found.damaged[i] for i in numbers)
+        planned, why = plan_changes(
+            name, group, sources, position_keys, damaged=damaged
+        )
+        for change in planned:
+            changes.append(change)
+        for i in sorted(why):
+            unproved.append(Example(found.id_of(numbers[i]), name, why[i]))
+    for i in found.without:
+        unproved.append(Example(found.id_of(i), "", "no_source"))
+    return RepairPlan(
+        changes if len(changes) > IN_MEMORY else tuple(changes),
+        unproved if len(unproved) > IN_MEMORY else tuple(unproved),
+        found.diagnosis,
+    )
+
+
+class _Examination:
+    """All that is found of the chunks of a store, one document after the other."""
+
+    def __init__(
+        self,
+        taken: Sample,
+        sources: Sources | None,
+        position_keys: PositionKeys | None,
+        document_key: DocumentKey | None,
+    ) -> None:
+        self.chunks = chunks = taken.chunks
+        self.groups: Mapping[str, Sequence[int]] = {}
+        """Numbers of the chunks of each document that has a source, by its name."""
+        self.without: Sequence[int] = ()
+        """Numbers of the chunks without a source, if sources were given."""
+        self._keys = position_keys, document_key
+        self._findings = Findings(len(chunks), self.id_of)
+        self._starts = array("q", [-1]) * len(chunks)
+        """Where each chunk begins in its source, where that is proved; else -1."""
+        proofs = None if sources is None else self._compare(sources)
+        groups = group_chunks(chunks, document_key)
+        ordered = bool(chunks)
+        for group in groups:
+            ordered = self._is_ordered(group) and ordered
+        whole = check_documents(chunks, self._findings, sampled=not taken.is_all)
+        self.damaged = bytes(map(gt, self._findings.damaged, whole))
+        """1 for each chunk that keeps its document from being read whole."""
+        verdict, options = self._verdict(ordered=ordered)
+        self.diagnosis = Diagnosis(
+            "damaged" if any(self.damaged) else verdict,
+            options,
+            len(chunks),
+            not taken.is_all,
+            sum(bool(group.key) for group in groups),
+            count_keys(chunks),
+            self._findings.problems() if chunks else (EMPTY,),
+            proofs,
+        )
+
+    def id_of(self, number: int) -> str:
+        """Return the store's id of a chunk, or its number."""
+        return self.chunks[number].id or str(number)
+
+    def _compare(self, sources: Sources) -> Proofs:
+        position_keys, document_key = self._keys
+        self.groups, self.without = sources.group(self.chunks, document_key)
+        for place, i in enumerate(self.without):
+            shown = place < EXAMPLES
+            hit = self.chunks[i].hit
+            sought = sources.sought(hit, document_key) if shown else ""
+            self._findings.add("no_source", i, "", sought)
+        counts: Counter[str] = Counter(no_source=len(self.without))
+        for name, numbers in self.groups.items():
+            group = [self.chunks[i] for i in numbers]
+            for document in prove(name, group, sources, position_keys):
+                counts.update(document.verdicts)
+                counts["documents"] += 1
+                counts["complete"] += document.placement.order is not None
+                members = [numbers[at] for at in document.members]
+                self._note(name, document, members)
+        return Proofs(**{field.name: counts[field.name] for field in fields(Proofs)})
+
+    def _note(self, name: str, document: ProvedDocument, numbers: list[int]) -> None:
+        """Note what the source says of one version of a document."""
+        spans = [location.span for location in document.placement.locations]
+        found = zip(numbers, document.verdicts, spans, document.holds, strict=True)
+        for i, verdict, span, holds in found:
+            if span is not None:
+                self._starts[i] = span.start
+            kind = _PROBLEMS.get(verdict)
+            if document.foreign:
+                kind = "other_source"
+            elif verdict == "ambiguous" and holds:
+                kind = "unproved_position"
+            elif holds is False and verdict != "moved":
+                self._findings.add("wrong_position", i, name)
+            if kind is not None:
+                detail = f"it stands at {span[0]}-{span[1]}" if span else ""
+                self._findings.add(kind, i, name, detail)
+
+    def _is_ordered(self, group: Group) -> bool:
+        """Ask the rules of retrieval of one document; whether they and proofs agree."""
+        if not group.key:
+            for i in group.members:
+                detail = keys_of(self.chunks[i].hit)
+                self._findings.add("missing_document", i, "", detail)
+            return False
+        position_keys, _ = self._keys
+        read = check_group(
+            self.chunks, group, self._findings, position_keys=position_keys
+        )
+        if read is None:
+            return False
+        positions = [chunk.position or () for chunk in read]
+        return agrees(positions, [self._starts[i] for i in group.members])
+
+    def _verdict(self, *, ordered: bool) -> tuple[Verdict, Options]:
+        position_keys, document_key = self._keys
+        given = position_keys is not None or document_key is not None
+        if ordered and not given:
+            return "ordered", Options()
+        found = suggest(
+            self.chunks,
+            self._starts,
             position_keys=position_keys,
             document_key=document_key,
-            ordered=ordered,
         )
-    if not findings.numbers(DAMAGE) <= whole:
-        verdict = "damaged"
-    return Diagnosis(
-        verdict,
-        options,
-        len(chunks),
-        sampled,
-        sum(bool(group.key) for group in groups),
-        count_keys(chunks),
-        findings.problems() if chunks else (EMPTY,),
-        compared.proofs,
-    )
-
-
-def _check(
-    chunks: Sequence[Examined],
-    group: Group,
-    findings: Findings,
-    compared: Comparison,
-    position_keys: PositionKeys | None,
-    *,
-    sampled: bool,
-) -> bool:
-    """Ask the rules of retrieval of one document; whether they and the proofs agree."""
-    if not group.key:
-        for i in group.members:
-            keys = ", ".join(sorted(map(str, chunks[i].hit.metadata)))
-            findings.add("missing_document", i, "", f"keys: {keys or 'none'}")
-        return False
-    read = check_group(
-        chunks,
-        group,
-        findings,
-        position_keys=position_keys,
-        held=compared.held,
-        sampled=sampled,
-    )
-    return read is not None and compared.agrees(read, group.members)
-
-
-def _with_options(
-    chunks: Sequence[Examined],
-    spans: Sequence[Span | None],
-    *,
-    position_keys: PositionKeys | None,
-    document_key: DocumentKey | None,
-    ordered: bool,
-) -> tuple[Verdict, Options]:
-    """The verdict where options were given, or are needed."""
-    found = suggest(
-        chunks, spans, document_key=document_key, position_keys=position_keys
-    )
-    if found is None or (found == Options() and not ordered):
-        return "not ordered", Options()
-    given = position_keys is not None or document_key is not None
-    return "ordered with options" if given or found != Options() else "ordered", found
+        if found is None or (found == Options() and not ordered):
+            return "not ordered", Options()
+        return "ordered with options", found

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from oprag.chunk import Chunk, Span
 from oprag.diagnosing.checks import Examined, read_places
-from oprag.diagnosing.naming import Sources
+from oprag.diagnosing.sources import Sources
 from oprag.documents import by_version
 from oprag.locating import Location, Order, Placement, cover_by_place, place, squeeze
 from oprag.metadata import CHUNK_INDEX, N_CHUNKS
@@ -18,11 +18,10 @@ _ORDINALS = (CHUNK_INDEX, "split_id")
 
 
 class ProvedDocument(NamedTuple):
-    """One document, its chunks, and where its source says that they stand."""
+    """One version of a document: its chunks, and where its source has them."""
 
-    name: str
     members: list[int]
-    """Numbers of its chunks, in the order of the store."""
+    """Numbers of its chunks among those of the document."""
     placement: Placement
     verdicts: list[str]
     """One per chunk: `proved`, `moved`, `placed`, `ambiguous`, `not_found`, `blank`;
@@ -36,56 +35,51 @@ class ProvedDocument(NamedTuple):
     @property
     def foreign(self) -> bool:
         """Whether the source holds not one chunk, so that it proves nothing."""
-        return "not_found" in self.verdicts and {*self.verdicts} <= {
-            "not_found",
-            "blank",
-        }
+        kinds = {*self.verdicts}
+        return "not_found" in kinds and kinds <= {"not_found", "blank"}
 
 
 def prove(
+    name: str,
     chunks: Sequence[Examined],
-    groups: Iterable[tuple[str, Sequence[int]]],
     sources: Sources,
-    *,
     position_keys: PositionKeys | None,
-) -> Iterator[ProvedDocument]:
-    """Prove the places of all chunks whose source is known, one document at a time.
+) -> list[ProvedDocument]:
+    """Prove the places of the chunks of one document.
 
     Args:
-        chunks: All of them.
-        groups: Names and the numbers of their chunks; see `Sources.group`.
+        name: By which `sources` know it.
+        chunks: All its chunks.
         sources: The full texts.
         position_keys: Where the recorded positions are.
+
+    Returns:
+        One for each version, which covers the source alone.
     """
-    for name, numbers in groups:
-        members = [chunks[i] for i in numbers]
-        versions = by_version(chunk.hit.metadata for chunk in members)
-        for places in versions.values():  # each version covers the source alone
-            group = [members[at] for at in places]
-            recorded = read_places(
-                [chunk.hit for chunk in group], name, position_keys, {}
-            )
-            orders = list(_orders(group))
-            own = [numbers[at] for at in places]
-            read = [
-                _proved(name, own, source, recorded, orders)
-                for source in sources.texts(name)
-            ]
-            yield max(read, key=_fit)  # the first of equals
+    found = []
+    for members in by_version(chunk.hit.metadata for chunk in chunks).values():
+        group = [chunks[i] for i in members]
+        recorded = read_places([each.hit for each in group], name, position_keys, {})
+        orders = list(_orders(group))
+        read = [
+            _proved(members, source, recorded, orders) for source in sources.texts(name)
+        ]
+        found.append(max(read, key=_fit))  # the first of equals
+    return found
 
 
 def _proved(
-    name: str,
-    members: list[int],
-    source: str,
-    recorded: Sequence[Chunk],
-    orders: Sequence[Order],
+    members: list[int], source: str, recorded: Sequence[Chunk], orders: Sequence[Order]
 ) -> ProvedDocument:
     placement = place(source, [chunk.text for chunk in recorded], orders)
     placement = _undisputed(source, recorded, placement, numbered=orders[0].recorded)
-    verdicts = _compared(source, recorded, placement.locations)
+    shifts = _shifts(recorded, placement.locations)
+    verdicts = [
+        _verdict(source, chunk, location, shifts)
+        for chunk, location in zip(recorded, placement.locations, strict=True)
+    ]
     holds = [_holds(source, chunk) for chunk in recorded]
-    return ProvedDocument(name, members, placement, verdicts, holds, source)
+    return ProvedDocument(members, placement, verdicts, holds, source)
 
 
 def _undisputed(
@@ -163,16 +157,6 @@ def _linked(group: Sequence[Examined]) -> list[int] | None:
             return None  # the links go round
         order.append(after)
     return order if len(order) == len(group) else None
-
-
-def _compared(
-    source: str, recorded: Sequence[Chunk], locations: Sequence[Location]
-) -> list[str]:
-    shifts = _shifts(recorded, locations)
-    return [
-        _verdict(source, chunk, location, shifts)
-        for chunk, location in zip(recorded, locations, strict=True)
-    ]
 
 
 def _holds(source: str, chunk: Chunk) -> bool | None:

@@ -1,172 +1,303 @@
-"""A repair of any number of documents: settled a few at a time."""
+"""What a repair writes: proved positions, and nothing else.
+
+Every chunk of a document that is known gets the document's key and name, so that a
+document stays one. `char_start` and `char_end` are written where the source proves
+them; `chunk_index`, `n_chunks` and the length and hash of the text where the chunks
+cover the source without a gap, so that all are known to be there.
+"""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, MutableSequence, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any, NamedTuple
 
-from oprag.diagnosing.checks import Examined, chunk_numbers
-from oprag.diagnosing.naming import Sources
-from oprag.diagnosing.planning import Change, changes_of
+from oprag.chunk import Span
+from oprag.diagnosing.checks import Examined, examine
 from oprag.diagnosing.proving import ProvedDocument, prove
-from oprag.diagnosing.report import Example
-from oprag.diagnosing.settling import Judge, Plan, Planned, settle
-from oprag.diagnosing.spooled import Spooled
-from oprag.documents import StoredChunk, is_own
-from oprag.metadata import DOC_KEY, DOC_VERSION, document_key
-from oprag.positions import DocumentKey, PositionKeys
+from oprag.diagnosing.sources import Sources
+from oprag.diagnosing.wholeness import readability
+from oprag.documents import POSITION_KEYS, StoredChunk, read_versions, replaced
+from oprag.errors import OpragError
+from oprag.locating import squeeze
+from oprag.metadata import (
+    CHAR_END,
+    CHAR_START,
+    CHUNK_INDEX,
+    DOC_KEY,
+    DOC_URI,
+    DOC_VERSION,
+    N_CHUNKS,
+    STAMP_KEYS,
+    TEXT_HASH,
+    TEXT_LENGTH,
+    document_key,
+    text_stamp,
+    version_of_hashes,
+    version_text,
+    without_reserved_keys,
+)
+from oprag.positions import NODE_CONTENT, PART_KEYS, PositionKeys, as_number, rewritten
 
-_AT_ONCE = 2_000
-"""Chunks that are settled together, at least; what belongs together is."""
+_ROUNDS = 5
+"""Plans that are made for one repair; the second one is usually empty."""
 
-_UNPROVED = ("", "no_source", "other_source", "ambiguous", "not_found", "blank")
-"""Why a chunk has no proved place; nothing where it has one."""
-
-_TAKING = "kept_readable"
+_UNPROVED = frozenset({"ambiguous", "not_found", "blank"})
 
 
-def planned_of(
+class Change(NamedTuple):
+    """What a repair writes on one chunk."""
+
+    id: str
+    """The store's id of the chunk."""
+    document: str
+    """Name of its document."""
+    metadata: Mapping[str, Any]
+    """The chunk's metadata as the store keeps it now."""
+    update: Mapping[str, Any]
+    """Keys to set; None for those to remove."""
+
+
+def plan_changes(
+    name: str,
     chunks: Sequence[Examined],
     sources: Sources,
-    *,
     position_keys: PositionKeys | None,
-    document_key: DocumentKey | None,
-) -> list[Planned]:
-    """Return what is to be written, once for each version of a document."""
-    groups, _ = sources.group(chunks, document_key)
-    proved = list(prove(chunks, groups, sources, position_keys=position_keys))
-    versioned = {each.name for each in proved if _is_versioned(chunks, each)}
-    return [
-        Planned(
-            document.name,
-            [id_of(chunks, i) for i in document.members],
-            changes_of(chunks, document)
-            if _is_versioned(chunks, document) or document.name not in versioned
-            else [],
-            document.source,
-        )
-        for document in proved
-    ]
+    *,
+    damaged: bool,
+) -> tuple[list[Change], dict[int, str]]:
+    """Plan the repair of one document until nothing is left to plan.
 
-
-def id_of(chunks: Sequence[Examined], number: int) -> str:
-    """Return the store's id of a chunk, or its number."""
-    return chunks[number].id or str(number)
-
-
-def _is_versioned(chunks: Sequence[Examined], document: ProvedDocument) -> bool:
-    return DOC_VERSION in chunks[document.members[0]].hit.metadata
-
-
-class Repair:
-    """What a first look at all documents says of their repair.
-
-    A repair of one document may touch another one only by a `doc_key` that chunks of
-    both have, or get. So documents that share one are settled together, and nothing is
-    kept of the others but a few bytes for each chunk.
+    What a plan writes may prove more, or show more to be false: a chunk that no longer
+    counts from the start of a page is compared with the whole text.
 
     Args:
-        chunks: All of the index.
+        name: By which `sources` know it.
+        chunks: All its chunks.
+        sources: The full texts.
+        position_keys: Where the recorded positions are.
+        damaged: Whether the chunks show that the document is.
+
+    Returns:
+        What is written; and why a chunk stays without a proved place, or nothing is
+        written on it, by its number among `chunks`.
     """
-
-    def __init__(self, chunks: Sequence[Examined]) -> None:
-        self._chunks = chunks
-        self._of = array("i", [-1]) * len(chunks)
-        self._why = bytearray([1]) * len(chunks)
-        self._documents: list[tuple[str, str]] = []
-        self._parents: dict[str, str] = {}
-        self._changed: set[str] = set()
-
-    def add(self, document: ProvedDocument) -> None:
-        """Note one document that has a source."""
-        key = document_key(document.name)
-        for i, verdict in zip(document.members, document.verdicts, strict=True):
-            self._of[i] = len(self._documents)
-            why = verdict if verdict in _UNPROVED else ""
-            self._why[i] = _UNPROVED.index(
-                "other_source" if why and document.foreign else why
-            )
-            metadata = self._chunks[i].stored
-            if is_own(metadata):
-                self._join(key, metadata[DOC_KEY])
-        self._join(key, key)
-        self._documents.append((key, document.name))
-        if changes_of(self._chunks, document):
-            self._changed.add(key)
-
-    def unproved(self) -> Iterator[Example]:
-        """Yield the chunks that have no proved place, in the order of the store."""
-        for i, why in enumerate(self._why):
-            if why:
-                name = self._documents[self._of[i]][1] if self._of[i] >= 0 else ""
-                yield Example(id_of(self._chunks, i), name, _UNPROVED[why])
-
-    def settled(
-        self, plan: Plan, is_damaged: Judge
-    ) -> tuple[Sequence[Change], list[Example]]:
-        """Return what is written, and the chunks that nothing is; see `settle`.
-
-        Each chunk with why.
-        """
-        changes = Spooled[Change]()
-        left: list[Example] = []
-        for numbers in self._batches():
-            together = [_stored(self._chunks[i]) for i in sorted(numbers)]
-            found = settle(together, plan, is_damaged)
-            for change in found.changes:
-                changes.append(change)
-            for held, why in ((found.hiding, "damaged"), (found.taking, _TAKING)):
-                left += [Example(each.id, each.document, why) for each in held]
-        ranks: dict[str, int] = {}
-        for _, name in self._documents:
-            ranks.setdefault(name, len(ranks))
-        places = array("I", (ranks.get(c.document, len(ranks)) for c in changes))
-        left.sort(key=lambda each: (each.detail, ranks.get(each.document, len(ranks))))
-        if any(after < before for before, after in pairwise(places)):
-            order = sorted(range(len(places)), key=places.__getitem__)
-            changes = Spooled(changes[i] for i in order)
-        return changes.whole(), left
-
-    def _batches(self) -> Iterator[Sequence[int]]:
-        changed = {self._root(key) for key in self._changed}
-        parts: dict[str, MutableSequence[int]] = {}
-        for i in range(len(self._of)) if changed else ():
-            key = self._key(i)
-            root = self._root(key) if key in self._parents else ""
-            if root in changed:
-                parts.setdefault(root, chunk_numbers()).append(i)
-        batch = chunk_numbers()
-        for part in parts.values():
-            batch.extend(part)
-            if len(batch) >= _AT_ONCE:
-                yield batch
-                batch = chunk_numbers()
-        if batch:
-            yield batch
-
-    def _key(self, i: int) -> str:
-        if self._of[i] >= 0:
-            return self._documents[self._of[i]][0]
-        metadata = self._chunks[i].stored
-        return str(metadata[DOC_KEY]) if is_own(metadata) else ""
-
-    def _join(self, key: str, other: str) -> None:
-        self._parents.setdefault(key, key)
-        self._parents.setdefault(other, other)
-        self._parents[self._root(other)] = self._root(key)
-
-    def _root(self, key: str) -> str:
-        while (parent := self._parents[key]) != key:
-            self._parents[key] = self._parents[parent]
-            key = parent
-        return key
+    now = list(chunks)
+    why: dict[int, str] = {}
+    texts: set[str] = set()
+    for number in range(_ROUNDS):
+        proved = prove(name, now, sources, position_keys)
+        if not number:
+            texts = {squeeze(document.source) for document in proved}
+            why = _unproved(proved)
+        planned = list(_renewals(name, now, proved))
+        for i, stored in planned:
+            now[i] = examine(StoredChunk(now[i].hit.text, stored, now[i].id))
+        if not planned:
+            break
+    updates = {
+        i: update
+        for i, (old, new) in enumerate(zip(chunks, now, strict=True))
+        if (update := _difference(old.stored, new.stored))
+    }
+    harm = _harm(name, chunks, now, texts, damaged=damaged) if updates else ""
+    if harm:
+        return [], {**dict.fromkeys(updates, harm), **why}
+    changes = [
+        Change(chunks[i].id, name, chunks[i].stored, update)
+        for i, update in updates.items()
+    ]
+    return changes, why
 
 
-def _stored(chunk: Examined) -> StoredChunk:
-    source = chunk.hit.source
-    return (
-        source
-        if isinstance(source, StoredChunk)
-        else StoredChunk(chunk.hit.text, chunk.stored, chunk.id)
+def _unproved(proved: Sequence[ProvedDocument]) -> dict[int, str]:
+    return {
+        i: "other_source" if document.foreign else verdict
+        for document in proved
+        for i, verdict in zip(document.members, document.verdicts, strict=True)
+        if verdict in _UNPROVED
+    }
+
+
+def _harm(
+    name: str,
+    before: Sequence[Examined],
+    after: Sequence[Examined],
+    texts: set[str],
+    *,
+    damaged: bool,
+) -> str:
+    """Why a document stays as it is; empty for nothing.
+
+    It does where it could be read, with `exact=False` at least, and could not be after
+    the repair, or only less exactly. So it does where it is damaged, or would lose a
+    stamp, unless its chunks give its source after it: places that fit a text that was
+    cut are no places of the text that was indexed.
+    """
+    old, new = _as_stored(before), _as_stored(after)
+    if damaged or not _stamps(before) <= _stamps(after):
+        try:
+            text, _ = read_versions(name, new, exact=False)
+        except OpragError:
+            return "damaged"
+        if squeeze(text.text) not in texts:
+            return "damaged"
+    worse = readability(name, new) < readability(name, old)
+    return "kept_readable" if worse else ""
+
+
+def _as_stored(chunks: Sequence[Examined]) -> list[StoredChunk]:
+    return [StoredChunk(chunk.hit.text, chunk.stored, chunk.id) for chunk in chunks]
+
+
+def _stamps(chunks: Sequence[Examined]) -> set[tuple[str, str]]:
+    metadatas = [chunk.hit.metadata for chunk in chunks]
+    return {(k, str(m[k])) for m in metadatas for k in STAMP_KEYS if k in m}
+
+
+def _renewals(
+    name: str, chunks: Sequence[Examined], proved: Sequence[ProvedDocument]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Numbers of chunks, and the metadata that a store is to keep of them.
+
+    None for those that are right already, whose source seems to be another text, or
+    that are without a version beside others that have one: oprag indexed these.
+    """
+    versioned = {
+        DOC_VERSION in chunks[document.members[0]].hit.metadata for document in proved
+    }
+    for document in proved:
+        known = DOC_VERSION in chunks[document.members[0]].hit.metadata
+        if document.foreign or (True in versioned and not known):
+            continue
+        for i, stored in _renewed_version(name, chunks, document):
+            if stored != chunks[i].stored:
+                yield i, stored
+
+
+def _renewed_version(
+    name: str, chunks: Sequence[Examined], document: ProvedDocument
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    group = [chunks[i] for i in document.members]
+    names = {DOC_KEY: document_key(name), DOC_URI: name}
+    if _is_whole(name, group):
+        for i, chunk in zip(document.members, group, strict=True):
+            yield i, _stored(chunk, names)
+        return
+    order = document.placement.order
+    numbers = {at: number for number, at in enumerate(order or ())}
+    keep = order is None and _numbers_agree(group, document)
+    one_source = len({chunk.hit.document for chunk in group}) == 1
+    for at in order or range(len(group)):
+        entry: dict[str, str | int] = {**names}
+        if order is not None:
+            entry[CHUNK_INDEX], entry[N_CHUNKS] = numbers[at], len(group)
+        if numbers.get(at) == 0:
+            entry |= _stamp(group, document)
+        span = document.placement.locations[at].span
+        offsets: tuple[int | None, int | None] | None = span if one_source else None
+        if span is not None:
+            entry[CHAR_START], entry[CHAR_END] = span
+        gone = span is None and document.holds[at] is False
+        if gone:
+            offsets = (None, None)
+        stored = _stored(group[at], entry, keep=keep, gone=gone, offsets=offsets)
+        yield document.members[at], stored
+
+
+def _is_whole(name: str, group: Sequence[Examined]) -> bool:
+    """Whether the chunks are a whole text by its own hash, whatever the source is.
+
+    No place is to be repaired then: a source that differs was changed since, and in one
+    that does not, places count from the start of the text and not of a page.
+    """
+    stamps = sum(TEXT_HASH in chunk.stored for chunk in group)
+    try:
+        found, _ = read_versions(name, _as_stored(group), exact=False)
+    except OpragError:
+        return False
+    return stamps > 0 and (found.exact or stamps >= len(found.parts))
+
+
+def _stamp(group: Sequence[Examined], document: ProvedDocument) -> dict[str, str | int]:
+    """Length and hash of the source, if the first chunk does not have them already.
+
+    A version that was recorded has to be of that text.
+    """
+    order = document.placement.order or []
+    spans = [document.placement.locations[i].span for i in order]
+    exact, reach = True, 0
+    for i, place in zip(order, spans, strict=True):
+        span = place or Span(0, 0)
+        text = document.source[span.start : span.end]
+        exact = exact and span.start <= reach and text == group[i].hit.text
+        reach = max(reach, span.end)
+    exact = exact and reach == len(document.source)
+    stamp = text_stamp(document.source, exact=exact)
+    first = group[order[0]].hit.metadata
+    recorded = version_text(first.get(DOC_VERSION))
+    if recorded not in ("", version_of_hashes([str(stamp[TEXT_HASH])])):
+        return {}
+    unmoved = tuple(map(first.get, (CHAR_START, CHAR_END))) == spans[0]
+    has_it = all(first.get(key) == stamp[key] for key in (TEXT_LENGTH, TEXT_HASH))
+    return {} if has_it and unmoved else stamp
+
+
+def _numbers_agree(group: Sequence[Examined], document: ProvedDocument) -> bool:
+    """Whether the chunk numbers that are there follow the proved places."""
+    numbered = sorted(
+        (number, location.span)
+        for chunk, location in zip(group, document.placement.locations, strict=True)
+        if location.span is not None
+        and (number := as_number(chunk.hit.metadata.get(CHUNK_INDEX))) is not None
     )
+    return all(
+        first[0] < second[0] and first[1] <= second[1]
+        for first, second in pairwise(numbered)
+    )
+
+
+def _stored(
+    chunk: Examined,
+    entry: Mapping[str, str | int],
+    *,
+    keep: bool = False,
+    gone: bool = False,
+    offsets: tuple[int | None, int | None] | None = None,
+) -> dict[str, Any]:
+    """The metadata that say what `entry` does; a node of LlamaIndex's, too."""
+    stored = _renewed(chunk.stored, entry, keep=keep, gone=gone)
+    content = chunk.stored.get(NODE_CONTENT)
+    if chunk.stored is not chunk.hit.metadata and isinstance(content, str):
+        node = _renewed(chunk.hit.metadata, entry, keep=keep, gone=gone)
+        text = rewritten(content, node, offsets)
+        if json.loads(text) != json.loads(content):
+            stored[NODE_CONTENT] = text
+    return stored
+
+
+def _renewed(
+    metadata: Mapping[str, Any],
+    entry: Mapping[str, str | int],
+    *,
+    keep: bool,
+    gone: bool,
+) -> dict[str, Any]:
+    if CHAR_START not in entry and not gone and CHUNK_INDEX not in entry:
+        return {**without_reserved_keys(metadata), **entry}
+    renewed = replaced(metadata, entry)
+    if gone or CHAR_START not in entry:
+        stale = {*POSITION_KEYS} - entry.keys()
+        renewed = {key: value for key, value in renewed.items() if key not in stale}
+    if any(key in metadata for key in PART_KEYS):
+        # It counted from the start of a part, and other chunks still may.
+        renewed.pop("start_index", None)
+    numbers = (CHUNK_INDEX, N_CHUNKS) if keep else ()
+    return renewed | {key: metadata[key] for key in numbers if key in metadata}
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """What to set, and None for what to remove, to make the one the other."""
+    changed = {k: v for k, v in new.items() if k not in old or old[k] != v}
+    return {**changed, **dict.fromkeys(key for key in old if key not in new)}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import reduce
-from operator import or_
-from typing import Any, Literal, NamedTuple
-
-from oprag.diagnosing.chunk_numbers import Numbers
+from typing import Any, Literal
 
 Verdict = Literal["ordered", "ordered with options", "not ordered", "damaged"]
 
 Framework = Literal["langchain", "llamaindex", "plain"]
+
+
+KeyRole = Literal["document", "position", "end", "part", "section"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class KeyUse:
     """One metadata key that says something about document or position."""
 
     key: str
-    role: Literal["document", "position", "end", "part", "section"]
+    role: KeyRole
     chunks: int
     """Chunks that carry it with a value."""
     usable: int
@@ -55,10 +55,9 @@ class Problem:
     examples: tuple[Example, ...]
     """At most five, in the order of the store."""
     serious: bool = True
-    """Whether order, or a whole document, is impossible with it. A span that is not as
-    long as its text is not serious, as white space may differ (but for chunks of
-    oprag's own splitters); nor is one that the source neither proves nor disproves, nor
-    what only the exact text of a whole document lacks."""
+    """Whether order, or a whole document, is impossible with it. A place that the
+    source neither proves nor disproves is not serious, nor what only the exact text of
+    a whole document lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,37 +67,25 @@ class Options:
     position_keys: tuple[str, ...] | None = None
     document_key: str | None = None
 
-    def code(self, framework: Framework = "langchain") -> str:
-        """Return one line of Python that passes them."""
-        given = {
-            "langchain": ["vectorstore=vectorstore"],
-            "llamaindex": [],
-            "plain": ["texts", "metadatas"],
-        }[framework]
+    def keywords(self) -> str:
+        """Return them as Python passes them."""
+        given = []
         if self.position_keys is not None:
             first, *more = self.position_keys
             given.append(f"position_keys={[first, *more] if more else first!r}")
         if self.document_key is not None:
             given.append(f"document_key={self.document_key!r}")
-        name = {
-            "langchain": "OrderPreservingRetriever",
-            "llamaindex": "OrderPreservingPostprocessor",
-            "plain": "order_context",
+        return ", ".join(given)
+
+    def code(self, framework: Framework = "langchain") -> str:
+        """Return one line of Python that passes them."""
+        call = {
+            "langchain": "OrderPreservingRetriever(vectorstore=vectorstore",
+            "llamaindex": "OrderPreservingPostprocessor(",
+            "plain": "order_context(texts, metadatas",
         }[framework]
-        return f"{name}({', '.join(given)})"
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentProof:
-    """What the source of one document proves of its chunks."""
-
-    document: str
-    """Its name."""
-    chunks: int
-    placed: int
-    """Chunks whose place is proved."""
-    complete: bool
-    """Whether the chunks cover the source without a gap, so that all are there."""
+        between = ", " if self != Options() and not call.endswith("(") else ""
+        return f"{call}{between}{self.keywords()})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +106,10 @@ class Proofs:
     """White space alone, so it stands anywhere."""
     no_source: int
     """No source is known by any name that the chunk carries."""
-    documents: tuple[DocumentProof, ...]
+    documents: int
+    """Documents with a source; several versions of one count each."""
+    complete: int
+    """Those of which the chunks cover the source without a gap: all are there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,23 +165,15 @@ MESSAGES = {
     "invalid_span": "A span is negative, or ends before its start.",
     "conflicting_text": "Overlapping spans have different texts where they overlap: "
     "offsets restart, or were found by a wrong search.",
-    "length_mismatch": "The span is not as long as the text: its white space "
-    "differs, or the text was replaced. Ordered all the same, and never joined.",
-    "order_mismatch": "Offsets and chunk numbers contradict each other.",
-    "cut_text": "The text of a chunk is not as long as its span, as oprag's splitters "
-    "make it: it was cut or replaced.",
     "altered_text": "The chunks of a document do not give the text that was indexed: "
     "one was altered, or exchanged for that of another version.",
-    "gap": "Between the chunks of a document text is missing, though as many are there "
-    "as n_chunks says.",
     "several_versions": "Chunks of several texts of one document are there: it was "
     "indexed again, and what was there before was not removed.",
     "foreign_chunks": "Chunks that something else than oprag wrote of a document that "
     "oprag indexed too: its text is there twice.",
     "indexed_twice": "The same text is there by two names of one file.",
     "duplicate": "The same text stands at the same position again: indexed twice.",
-    "incomplete": "Fewer chunks of one version are there than n_chunks says, or "
-    "numbers repeat.",
+    "incomplete": "Chunks of a document are missing, or their numbers repeat.",
     "unstamped": "Indexed before the length and hash of a text were written: its order "
     "is right, and nothing shows that it is whole.",
     "inexact": "Another splitter dropped white space: the order is right, and full "
@@ -200,8 +182,7 @@ MESSAGES = {
     "altered: the order is right, and full documents are refused.",
     "lost_name": "These chunks do not name their document: doc_uri is missing, or "
     "doc_key is not its key. Citations and full texts need it, and remove_missing "
-    "passes them over. Take a wrong doc_uri off, and repair the index from the full "
-    "texts.",
+    "passes them over. Repair the index from the full texts.",
     "no_source": "No source is known by a name that these chunks carry.",
     "wrong_position": "The recorded position is not where the source has the text.",
     "unrecorded_position": "The source proves a position that is not recorded.",
@@ -218,75 +199,48 @@ MESSAGES = {
 EMPTY = Problem("empty", MESSAGES["empty"], 0, 0, ())
 """What is found of no chunks."""
 
-_NOT_SERIOUS = (
-    *("length_mismatch", "unproved_position", "unstamped", "inexact"),
-    "lost_name",
-)
-DAMAGE = frozenset({"cut_text", "altered_text", "gap", "incomplete"})
+_NOT_SERIOUS = (*("unproved_position", "unstamped", "inexact", "lost_name"),)
+DAMAGE = frozenset({"altered_text", "incomplete"})
 """What makes an index damaged, where it keeps a document from being read whole."""
 
 
-class _Found(NamedTuple):
-    number: int
-    document: str
-    detail: str
-
-
-class _Kind:
-    """What there is of one kind of problem: counts, and the first examples."""
-
-    def __init__(self) -> None:
-        self.numbers = Numbers()
-        self.documents: set[str] = set()
-        self.first: list[_Found] = []
-
-    def add(self, found: _Found) -> None:
-        self.numbers.add(found.number)
-        if found.document:
-            self.documents.add(found.document)
-        insort(self.first, found)
-        del self.first[EXAMPLES:]
-
-
 class Findings:
-    """Gathers problems.
+    """Gathers problems: counts, and the first examples of each kind.
 
     Args:
-        id_of: The store's id of a chunk, or its number, by its number.
+        number: Of chunks.
+        id_of: Returns the store's id of a chunk, by its number.
     """
 
-    def __init__(self, id_of: Callable[[int], str]) -> None:
+    def __init__(self, number: int, id_of: Callable[[int], str]) -> None:
         self._id_of = id_of
-        self._found: dict[str, _Kind] = {}
+        self._chunks = defaultdict[str, bytearray](lambda: bytearray(number))
+        self._documents = defaultdict[str, set[str]](set)
+        self._first = defaultdict[str, list[tuple[int, str, str]]](list)
+        self.damaged = bytearray(number)
+        """1 for each chunk with a problem of `DAMAGE`."""
 
-    def add(self, kind: str, index: int, document: str, detail: str = "") -> None:
-        """Note that a chunk has a problem of a kind of `MESSAGES`, by its number."""
-        found = _Found(index, document, detail)
-        self._found.setdefault(kind, _Kind()).add(found)
-
-    def numbers(self, kinds: Iterable[str]) -> Numbers:
-        """Return the numbers of the chunks that have a problem of one of the kinds."""
-        found = (self._found[kind].numbers for kind in kinds if kind in self._found)
-        return reduce(or_, found, Numbers())
+    def add(self, kind: str, number: int, document: str, detail: str = "") -> None:
+        """Note that a chunk has a problem of a kind of `MESSAGES`."""
+        self._chunks[kind][number] = 1
+        if kind in DAMAGE:
+            self.damaged[number] = 1
+        if document:
+            self._documents[kind].add(document)
+        insort(self._first[kind], (number, document, detail))
+        del self._first[kind][EXAMPLES:]
 
     def problems(self) -> tuple[Problem, ...]:
         """Return all of them, by kind."""
         return tuple(
-            self._problem(kind, self._found[kind])
-            for kind in MESSAGES
-            if kind in self._found
-        )
-
-    def _problem(self, kind: str, found: _Kind) -> Problem:
-        examples = [
-            Example(self._id_of(item.number), item.document, item.detail)
-            for item in found.first
-        ]
-        return Problem(
-            kind,
-            MESSAGES[kind],
-            len(found.numbers),
-            len(found.documents),
-            tuple(examples),
-            serious=kind not in _NOT_SERIOUS,
+            Problem(
+                kind,
+                message,
+                self._chunks[kind].count(1),
+                len(self._documents[kind]),
+                tuple(Example(self._id_of(i), *said) for i, *said in self._first[kind]),
+                serious=kind not in _NOT_SERIOUS,
+            )
+            for kind, message in MESSAGES.items()
+            if kind in self._chunks
         )

@@ -8,25 +8,21 @@ store gives the chunks, or numbers that run on without a gap.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, permutations
 
-from oprag.chunk import Chunk, Span
+from oprag.chunk import Chunk
 from oprag.diagnosing.checks import Examined, Group, group_chunks, read_group
-from oprag.diagnosing.keys import numeric_keys
 from oprag.diagnosing.report import Options
 from oprag.errors import PositionError
 from oprag.metadata import N_CHUNKS, TOKEN_COUNT
-from oprag.positions import DocumentKey, PositionKeys
+from oprag.positions import DocumentKey, PositionKeys, as_number
 
 _LIKE_A_POSITION = re.compile(
     r"index|idx|seq|order|ordinal|pos|offset|start|begin|chunk|num|line|para|part|page"
     r"|slide|row|section|chapter|verse|act|scene|time",
     re.IGNORECASE,
 )
-_COUNTS = (N_CHUNKS, TOKEN_COUNT)
-"""Own numbers that say no position."""
-
 _LIKE_A_NAME = re.compile(
     r"doc|file|source|path|url|uri|title|name|book|work|article", re.IGNORECASE
 )
@@ -34,23 +30,28 @@ _LIKE_A_NAME = re.compile(
 
 def suggest(
     chunks: Sequence[Examined],
-    spans: Sequence[Span | None],
+    starts: Sequence[int],
     *,
-    document_key: DocumentKey | None,
     position_keys: PositionKeys | None,
+    document_key: DocumentKey | None,
 ) -> Options | None:
-    """Return the first options that order all documents, and as `spans` prove it."""
+    """Return the first options that order all documents.
+
+    Args:
+        chunks: All of the store.
+        starts: Where each chunk begins in its source, where that is proved; else -1.
+        position_keys: The only ones to try; None for all that look like one.
+        document_key: The same.
+    """
     if not chunks:
         return None
-    names = [document_key] if document_key else [None, *_name_keys(chunks)]
-    for name in names:
+    for name in [document_key] if document_key else [None, *_name_keys(chunks)]:
         groups = group_chunks(chunks, name)
-        if any(not group.key for group in groups):
-            continue
-        tried = [position_keys] if position_keys else _position_keys(chunks)
-        for keys in tried:
-            if _orders(chunks, spans, groups, keys):
-                return Options(_plain(keys), name if isinstance(name, str) else None)
+        if all(group.key for group in groups):
+            for keys in [position_keys] if position_keys else _position_keys(chunks):
+                if all(_orders(chunks, starts, group, keys) for group in groups):
+                    said = name if isinstance(name, str) else None
+                    return Options(_plain(keys), said)
     return None
 
 
@@ -62,77 +63,65 @@ def _plain(keys: PositionKeys | None) -> tuple[str, ...] | None:
 
 def _name_keys(chunks: Sequence[Examined]) -> list[str]:
     """Keys that hold a text on every chunk, the same one on several."""
-    first = chunks[0].hit.metadata if len(chunks) > 1 else {}
-    return sorted(
-        key
-        for key, value in first.items()
-        if _text(value) and _LIKE_A_NAME.search(key) and _repeats(chunks, key)
-    )
-
-
-def _repeats(chunks: Iterable[Examined], key: str) -> bool:
-    """Whether all have a text there, and two the same."""
-    seen: set[str] | None = set()
+    names = {key for key in chunks[0].hit.metadata if _LIKE_A_NAME.search(str(key))}
+    seen: dict[str, set[str]] = {key: set() for key in names}
+    repeated = set()
     for chunk in chunks:
-        value = chunk.hit.metadata.get(key)
-        if not isinstance(value, str) or not value:
-            return False
-        if seen is not None:
-            if value in seen:
-                seen = None  # the others need no more than a text
-            else:
-                seen.add(value)
-    return seen is None
-
-
-def _text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
+        for key in list(names):
+            value = chunk.hit.metadata.get(key)
+            if not isinstance(value, str) or not value:
+                names.remove(key)
+            elif key not in repeated and value in seen[key]:
+                repeated.add(key)
+                seen[key].clear()
+            elif key not in repeated:
+                seen[key].add(value)
+    return sorted(names & repeated)
 
 
 def _position_keys(chunks: Sequence[Examined]) -> Iterator[PositionKeys | None]:
+    """The known ones; then keys with a number on every chunk, and pairs of them."""
     yield None
-    keys = [
+    keys = sorted(
         key
-        for key in numeric_keys(chunks)
-        if _LIKE_A_POSITION.search(key) and key not in _COUNTS
-    ]
+        for key in chunks[0].hit.metadata
+        if _LIKE_A_POSITION.search(str(key)) and key not in (N_CHUNKS, TOKEN_COUNT)
+    )
+    for chunk in chunks:
+        keys = [k for k in keys if as_number(chunk.hit.metadata.get(k)) is not None]
     yield from keys
-    for scope in keys:
-        yield from ([scope, key] for key in keys if key != scope)
+    yield from map(list, permutations(keys, 2))
 
 
 def _orders(
     chunks: Sequence[Examined],
-    spans: Sequence[Span | None],
-    groups: Sequence[Group],
+    starts: Sequence[int],
+    group: Group,
     keys: PositionKeys | None,
 ) -> bool:
-    for group in groups:
-        read = read_group([chunks[i].hit for i in group.members], group.name, keys)
-        if isinstance(read, PositionError):
-            return False
-        proved = [spans[i] for i in group.members]
-        if keys is not None and not _supported(read, proved):
-            return False
-    return True
+    read = read_group([chunks[i].hit for i in group.members], group.name, keys)
+    if isinstance(read, PositionError):
+        return False
+    return keys is None or _supported(read, [starts[i] for i in group.members])
 
 
-def _supported(chunks: Sequence[Chunk], proved: Sequence[Span | None]) -> bool:
+def _supported(chunks: Sequence[Chunk], starts: Sequence[int]) -> bool:
     """Whether something besides the checks speaks for this order."""
     positions = [chunk.position or () for chunk in chunks]
-    known = [
-        (span, position)
-        for span, position in zip(proved, positions, strict=True)
-        if span is not None
-    ]
-    if known:
-        return _ascending([position for _, position in sorted(known)])
+    if any(start >= 0 for start in starts):
+        return agrees(positions, starts)
     if _ascending(positions):
         return True
     numbers = sorted(position[0] for position in positions if len(position) == 1)
     return len(numbers) == len(positions) and all(
         second - first == 1 for first, second in pairwise(numbers)
     )
+
+
+def agrees(positions: Sequence[tuple[float, ...]], starts: Sequence[int]) -> bool:
+    """Whether positions follow one another as the proved starts do (-1: unproved)."""
+    proved = sorted((s, p) for s, p in zip(starts, positions, strict=True) if s >= 0)
+    return _ascending([position for _, position in proved])
 
 
 def _ascending(positions: Sequence[tuple[float, ...]]) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from typing import Any, NamedTuple, overload
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined, chunk_numbers
-from oprag.diagnosing.chunk_numbers import Numbers
 from oprag.diagnosing.report import DAMAGE, Findings
 from oprag.documents import (
     StoredChunk,
@@ -46,28 +45,28 @@ class _Judgement(NamedTuple):
 
 def check_documents(
     chunks: Sequence[Examined], findings: Findings, *, sampled: bool
-) -> Numbers:
+) -> bytearray:
     """Note what is wrong with whole documents, or there of them besides.
 
     The judge of a text is the one that reads it later (`oprag.documents`), over the
     same chunks: those that have the key of the document's name, as the store keeps it.
 
     Returns:
-        Numbers of the chunks of all documents that can be read, even if chunks of
-        another version or size of them are damaged; none of a sample.
+        1 for each chunk of a document that can be read, even if chunks of another
+        version or size of it are damaged; 0 for all of a sample.
     """
     groups = own_documents(chunk.stored for chunk in chunks)
     _check_copies(chunks, groups, findings)
     _check_names(chunks, findings)
-    told = findings.numbers(DAMAGE)
-    readable = Numbers()
+    readable = bytearray(len(chunks))
     for name, members in groups.items():
         own = [
             StoredChunk(c.hit.text, c.stored) for c in map(chunks.__getitem__, members)
         ]
         _check_versions(name, members, own, findings)
-        if not sampled and _check_texts(name, members, own, findings, told):
-            readable.update(members)
+        if not sampled and _check_texts(name, members, own, findings):
+            for i in members:
+                readable[i] = 1
     return readable
 
 
@@ -137,47 +136,38 @@ def _check_copies(
     if not groups:
         return
     copies = StoredCopies(_NumberedHits(chunks))
-    told = Numbers()
+    known = set[str]()
     for name, members in groups.items():
         found = copies.of(name, [chunks[i].hit for i in members])
         for hit in found.foreign:
             other = document_name(hit.metadata) or name
             detail = "" if other == name else f"as {other}"
             findings.add("foreign_chunks", hit.source, name, detail)
-        renamed = [hit for hit in found.renamed if hit.source not in told]
-        for hit in renamed:
-            other, detail = str(hit.metadata[DOC_URI]), f"the same text as {name}"
-            findings.add("indexed_twice", hit.source, other, detail)
-        if renamed:
-            told.update(members)
+        for hit in found.renamed:
+            other = str(hit.metadata[DOC_URI])
+            if other not in known:
+                detail = f"the same text as {name}"
+                findings.add("indexed_twice", hit.source, other, detail)
+                known.add(name)
 
 
 def _check_texts(
-    name: str,
-    members: Sequence[int],
-    own: Sequence[StoredChunk],
-    findings: Findings,
-    told: Container[int],
+    name: str, members: Sequence[int], own: Sequence[StoredChunk], findings: Findings
 ) -> bool:
     """Note what keeps a document, or a version of it, from being read whole.
-
-    Not again of the chunks in `told`.
 
     Returns:
         Whether it can be read, at least with `exact=False`.
     """
     versions = by_version(chunk.metadata for chunk in own)
-    known = any(i in told for i in members)
     for places in versions.values():
         judged = _judged(name, [own[at] for at in places])
-        damage = judged.kind in DAMAGE
-        noted = damage and any(members[at] in told for at in places)
-        if judged.kind and not noted:
+        damaged = any(findings.damaged[members[at]] for at in places)
+        if judged.kind and not (damaged and judged.kind in DAMAGE):
             findings.add(judged.kind, members[places[0]], name, judged.detail)
-        known = known or damage
     if len(versions) > 1:  # each may be whole, and yet none of them the document
         judged = _judged(name, own)
-        if not judged.readable and not known:
+        if not judged.readable and not any(findings.damaged[i] for i in members):
             findings.add(judged.kind, members[0], name, judged.detail)
     return judged.readable
 
@@ -230,7 +220,7 @@ def _kind_of(error: OpragError, chunks: Sequence[StoredChunk]) -> str:
     ):
         return "incomplete"
     if _are_ours(chunks):
-        return "gap" if lacking else "altered_text"
+        return "incomplete" if lacking else "altered_text"
     if not any(TEXT_HASH in chunk.metadata for chunk in chunks):
         return "unstamped"
     # Another splitter may have dropped more than white space.

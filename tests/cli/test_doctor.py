@@ -512,8 +512,7 @@ def test_damage_and_foreign_chunks_are_told_with_what_to_do(tmp_path):
 
     assert result.exit_code == 1
     assert ": damaged (" in result.output
-    assert "cut_text: 1 chunks in 1 documents" in result.output
-    assert "at 100-200: 100 characters, text 40" in result.output
+    assert "altered_text: 1 chunks in 1 documents" in result.output
     foreign = [m for m in metadatas if m["source"] == name]
     assert f"foreign_chunks: {len(foreign):,} chunks" in result.output
     assert "index_documents(…, replace='all')" in result.output

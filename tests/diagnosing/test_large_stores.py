@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oprag.diagnosing import Diagnosis, diagnose, plan_repair
-from oprag.diagnosing.chunk_numbers import Numbers
 from oprag.diagnosing.doctor import diagnose_sample
-from oprag.diagnosing.sampling import Sample
+from oprag.diagnosing.sampling import take_sample
 from oprag.diagnosing.spooled import IN_MEMORY, Spooled
 from oprag.documents import StoredChunk, StoredCopies, stored_hit
 from oprag.metadata import STAMP_KEYS, document_key
@@ -26,9 +25,7 @@ LETTERS = "abcdefghij" * 100
 
 
 def examined(chunks, in_memory: int, documents=None) -> Diagnosis:
-    taken = Sample(chunks, None, in_memory=in_memory)
-    keys = {"position_keys": None, "document_key": None}
-    return diagnose_sample(taken, documents, **keys)
+    return diagnose_sample(take_sample(chunks, None, in_memory=in_memory), documents)
 
 
 def many(documents: int, seed: int = 0) -> Iterator[StoredChunk]:
@@ -85,7 +82,8 @@ def test_ten_times_the_chunks_take_the_same_memory_but_for_some_for_each_documen
 def test_a_file_gives_back_what_was_put_in_and_the_metadata_that_no_file_takes():
     chunks = stored()
     odd = chunks[1]._replace(metadata={**chunks[1].metadata, "function": lambda: None})
-    taken = Sample(iter([chunks[0], odd, *chunks[2:]]), None, in_memory=1).chunks
+    given = iter([chunks[0], odd, *chunks[2:]])
+    taken = take_sample(given, None, in_memory=1).chunks
 
     assert [chunk.hit.source for chunk in taken] == [chunks[0], odd, *chunks[2:]]
     assert taken[-1].id == chunks[-1].id
@@ -93,18 +91,6 @@ def test_a_file_gives_back_what_was_put_in_and_the_metadata_that_no_file_takes()
         taken[len(chunks)]
     assert taken[1:3] == [taken[1], taken[2]]
     assert not Spooled()
-
-
-@given(st.sets(st.integers(0, 300)), st.sets(st.integers(0, 300)))
-def test_a_set_of_bits_is_a_set(some, others):
-    a, b = Numbers(some), Numbers(others)
-
-    assert (len(a), a <= b, len(a | b)) == (
-        len(some),
-        some <= others,
-        len(some | others),
-    )
-    assert {i for i in range(400) if i in a} == some
 
 
 def test_names_that_end_alike_are_found_among_many_of_one_file_name():

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, MutableSequence, Sequence
+from functools import lru_cache
 
 from oprag.chunk import Hit
 from oprag.diagnosing.checks import Examined, chunk_numbers
-from oprag.documents import SourceLike, document_source, is_own
+from oprag.documents import (
+    SourceLike,
+    document_source,
+    is_own,
+    is_own_name_lost,
+    name_of_key,
+)
 from oprag.errors import DocumentNotFoundError, InvalidOptionError
 from oprag.locating import held, squeeze
 from oprag.metadata import DOC_KEY
+from oprag.metadata import document_key as key_of
 from oprag.positions import DocumentKey, known_document
 
 _NAMES = ("file_path", "source", "file_name", "filename", "url", "title")
 """Keys that may hold a name that the source knows, where the identity is another."""
 
-_KEPT = 50_000_000
-"""Characters of full texts that are kept, those read last."""
+_KEPT = 64
+"""Documents whose texts are kept, those read last."""
 _AT_ONCE = 20_000
 """Chunks without a name that are looked for at once."""
 _LISTED = 3
@@ -37,47 +45,40 @@ class Sources:
     def __init__(self, documents: SourceLike) -> None:
         self._source = document_source(documents)
         self._known: dict[str, bool] = {}
-        self._texts: dict[str, tuple[str, ...]] = {}
-        self._kept = 0
-
-    def texts(self, name: str) -> tuple[str, ...]:
-        """Return the texts that a document may be, the likeliest first."""
-        if name not in self._texts:
-            self._keep(name, self._find(name))
-        return self._texts[name]
+        self.texts = lru_cache(_KEPT)(self._find)
+        """From a name to the texts that a document may be, the likeliest first."""
 
     def group(
         self, chunks: Sequence[Examined], document_key: DocumentKey | None
-    ) -> tuple[list[tuple[str, MutableSequence[int]]], Sequence[int]]:
+    ) -> tuple[dict[str, MutableSequence[int]], MutableSequence[int]]:
         """Group chunks by the document they are from.
 
-        Chunks without a name that is known are looked for in all texts, where these
-        can be listed; they belong to a document if no other holds their text. Those
-        that oprag indexed stay with the document that they name.
+        Chunks that oprag indexed stay with the document that they name. Others without
+        a name that is known are looked for in all texts, where these can be listed;
+        they belong to a document if no other holds their text.
 
         Returns:
-            Names and the numbers of their chunks in the order of `chunks`, the
-            documents by first chunk; and the chunks that none was found for.
+            The numbers of the chunks of each document, in the order of `chunks`, and
+            those of the chunks that none was found for.
         """
         names: dict[str, int] = {}
-        found = array("q")
-        nameless = chunk_numbers()
+        found, nameless = array("q"), chunk_numbers()
         for i, chunk in enumerate(chunks):
-            name = self._name(chunk.hit, document_key)
+            name = self._name(chunk, document_key)
             found.append(-1 if name is None else names.setdefault(name, len(names)))
             if name is None and not is_own(chunk.hit.metadata):
                 nameless.append(i)
         for i, holder in self._by_text(chunks, nameless):
             found[i] = names.setdefault(holder, len(names))
-        groups: dict[int, MutableSequence[int]] = {}
+        listed = list(names)
+        groups: dict[str, MutableSequence[int]] = {}
         without = chunk_numbers()
         for i, number in enumerate(found):
             if number < 0:
                 without.append(i)
             else:
-                groups.setdefault(number, chunk_numbers()).append(i)
-        listed = list(names)
-        return [(listed[number], groups[number]) for number in groups], without
+                groups.setdefault(listed[number], chunk_numbers()).append(i)
+        return groups, without
 
     def sought(self, hit: Hit, document_key: DocumentKey | None) -> str:
         """Say by what names a chunk's source was looked for, and what names there are.
@@ -86,42 +87,31 @@ class Sources:
         """
         tried = dict.fromkeys(_names(hit, document_key))
         tried.pop(str(hit.metadata.get(DOC_KEY)), None)  # says nothing to people
-        names = [repr(name) for name in tried]
-        wanted = f"looked for {' and '.join(names)}" if names else "names no document"
+        names = " and ".join(map(repr, tried))
+        wanted = f"looked for {names}" if names else "names no document"
         there = sorted(self._source.names())
         if not there:
             return wanted
         more = f" and {len(there) - _LISTED:,} more" if len(there) > _LISTED else ""
         return f"{wanted}; given are {', '.join(map(repr, there[:_LISTED]))}{more}"
 
-    def _name(self, hit: Hit, document_key: DocumentKey | None) -> str | None:
+    def _name(self, chunk: Examined, key: DocumentKey | None) -> str | None:
         """Return the first of a chunk's names that the source knows."""
-        for name in _names(hit, document_key):
+        own = name_of_key(chunk.stored) is not None or is_own_name_lost(chunk.stored)
+        for name in _names(chunk.hit, key):
+            if own and key_of(name) != chunk.stored[DOC_KEY]:
+                continue
             if name not in self._known:
                 self._known[name] = bool(self.texts(name))
             if self._known[name]:
                 return name
         return None
 
-    def _keep(self, name: str, texts: tuple[str, ...]) -> None:
-        """Keep the texts that were read last, as the next chunks may be of them."""
-        self._texts[name] = texts
-        self._kept += sum(map(len, texts))
-        while self._kept > _KEPT and len(self._texts) > 1:
-            oldest = self._texts.pop(next(iter(self._texts)))
-            self._kept -= sum(map(len, oldest))
-
     def _find(self, name: str) -> tuple[str, ...]:
         readings = getattr(self._source, "readings", None)
         try:
             return tuple(readings(name)) if readings else (self._source.get(name),)
         except DocumentNotFoundError:
-            return ()
-
-    def _listed_texts(self, name: str) -> tuple[str, ...]:
-        try:
-            return self.texts(name)
-        except InvalidOptionError:  # a file of a folder that is no text
             return ()
 
     def _by_text(
@@ -133,12 +123,15 @@ class Sources:
             pieces = [squeeze(chunks[i].hit.text) for i in some]
             holders: list[list[str]] = [[] for _ in some]
             for name in sorted(self._source.names()) if any(pieces) else ():
-                texts = self._listed_texts(name)
+                try:
+                    texts = self.texts(name)
+                except InvalidOptionError:  # a file of a folder that is no text
+                    continue
                 for at in set().union(*(held(squeeze(text), pieces) for text in texts)):
                     holders[at] = [*holders[at][:1], name]  # more than one is enough
-            for i, names in zip(some, holders, strict=True):
-                if len(names) == 1:
-                    yield i, names[0]
+            for i, found in zip(some, holders, strict=True):
+                if len(found) == 1:
+                    yield i, found[0]
 
 
 def _names(hit: Hit, document_key: DocumentKey | None) -> Iterator[str]:
