@@ -1,5 +1,6 @@
 """Which document a chunk is of and where it stands, read out of any metadata."""
 
+from oprag.positions.errors import not_located
 from oprag.positions.keys import (
     PART_KEYS,
     SCHEMES,
@@ -15,7 +16,6 @@ from oprag.positions.keys import (
     read_documents,
 )
 from oprag.positions.llamaindex_nodes import NODE_CONTENT, read_node, rewritten
-from oprag.positions.missing import not_located
 from oprag.positions.parts import (
     Part,
     SourceText,

@@ -118,28 +118,19 @@ def as_number(value: Any) -> int | None:
     """
     if type(value) is int:
         return value if 0 <= value <= HIGHEST else None
+    if value is None or isinstance(value, bool):
+        return None
     if isinstance(value, float):
         return int(value) if value.is_integer() and 0 <= value <= HIGHEST else None
     if isinstance(value, str):
         digits = value.strip()
         fits = len(digits) <= _LONGEST_NUMBER and digits.isascii()
         return int(digits) if fits and digits.isdigit() else None
-    if isinstance(value, bool):
-        return None
     try:
         number = operator.index(value)
     except TypeError:
         return None
     return number if 0 <= number <= HIGHEST else None
-
-
-def as_numbers(values: Sequence[Any]) -> list[int | None]:
-    """Do what `as_number` does for each value."""
-    # Mostly all are plain numbers, which is soon said of all together.
-    plain = None not in values and {*map(type, values)} == {int}
-    if plain and min(values) >= 0 and max(values) <= HIGHEST:
-        return [*values]
-    return [*map(as_number, values)]
 
 
 def look_up(metadata: Mapping[str, Any], subject: Any, key: Any) -> Any:
@@ -254,7 +245,7 @@ def read_documents(
     found = [_document(hit, keys) for hit in hits]
     for rank, hit in enumerate(hits):
         if found[rank] is None and (not any(found) or has_position(hit, position_keys)):
-            error = _missing(hit, rank, document_key, position_keys)
+            error = _missing(hit, rank, document_key)
             if problems is None:
                 raise error
             problems.setdefault(_unnamed(hit)[0], error)
@@ -345,34 +336,6 @@ def has_position(hit: Hit, position_keys: PositionKeys | None) -> bool:
     )
 
 
-_OF_THE_FRAMEWORK = frozenset(
-    {
-        *("id", "id_", "type", "text", "page_content", "mimetype", "text_template"),
-        *("metadata_template", "metadata_separator", "metadata_seperator"),
-    }
-)
-"""Attributes that every document and node has."""
-
-
-def what_was_found(hit: Hit) -> str:
-    """Name the metadata keys of a chunk, and the attributes of its object."""
-    keys = ", ".join(sorted(map(str, hit.metadata))) or "none"
-    found = f"Metadata keys found: {keys}."
-    if hit.subject is None:
-        return found
-    # Of a plain object and of a pydantic model: what it holds itself.
-    own = getattr(hit.subject, "__dict__", {})
-    names = [
-        name
-        for name, value in own.items()
-        if not name.startswith("_")
-        and name not in _OF_THE_FRAMEWORK
-        and isinstance(value, (str, int, float))
-    ]
-    listed = f": {', '.join(sorted(names))}" if names else ""
-    return f"{found} Its attributes were looked at too{listed}."
-
-
 def _first_name(values: Any) -> str | None:
     for value in values:
         if value is not None and (name := str(value)) not in NO_NAME:
@@ -381,30 +344,16 @@ def _first_name(values: Any) -> str | None:
 
 
 def _missing(
-    hit: Hit,
-    rank: int,
-    document_key: DocumentKey | None,
-    position_keys: PositionKeys | None,
+    hit: Hit, rank: int, document_key: DocumentKey | None
 ) -> MissingDocumentError:
-    wanted = (
-        f"document_key={document_key!r} gives nothing on it"
-        if document_key is not None
-        else "none of the known keys (doc_key, file_path, source, ref_doc_id, "
-        "document_id, doc_id, file_id, artifact_id, url, …) names one"
-    )
-    nor, way_out = (
-        "",
-        "document_key= to name the key, attribute or function that holds it",
-    )
-    if not has_position(hit, position_keys):
-        nor = " Nor has it a position."
-        way_out = (
-            "document_key= and position_keys= to name the keys, attributes or "
-            "functions that hold the two"
-        )
+    if document_key is None:
+        wanted = "none of the known keys (source, file_path, document_id, …) names one"
+    else:
+        wanted = f"document_key={document_key!r} gives nothing on it"
+    keys = tuple(sorted(map(str, hit.metadata)))
     message = (
         f"The chunk at rank {rank} does not say which document it belongs to: "
-        f"{wanted}.{nor} {what_was_found(hit)} Pass {way_out}."
+        f"{wanted}. Metadata keys found: {', '.join(keys) or 'none'}. Give "
+        "document_key=, the key, attribute or function that names the document."
     )
-    found = tuple(sorted(map(str, hit.metadata)))
-    return MissingDocumentError(message, rank=rank, keys=found)
+    return MissingDocumentError(message, rank=rank, keys=keys)

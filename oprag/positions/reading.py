@@ -1,67 +1,84 @@
-"""Where each chunk stands in its document, read out of any metadata.
+"""Read the place of each chunk in its document out of any metadata.
 
-The chunks of one document are read together, because only together they show
-whether a key orders them: the first scheme of `SCHEMES` that *every* one of them
-carries is used, so a document never mixes characters with ordinals.
+The chunks of a document are read together, because only together they show whether a
+key orders them: the first scheme of `SCHEMES` that *every* one of them carries is used,
+so a document never mixes characters with ordinals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from itertools import repeat
-from operator import add
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from oprag.chunk import Chunk, Hit, Span
 from oprag.errors import OpragError, PositionError, UnscopedPositionError
 from oprag.metadata import HASH, SPANS
+from oprag.positions.errors import invalid_span, no_position, unscoped
 from oprag.positions.keys import (
     ATTRIBUTES,
+    HIGHEST,
     PART_KEYS,
     SCHEMES,
+    SECTION_KEYS,
     PositionKeys,
     Scheme,
     as_list,
     as_number,
-    as_numbers,
     look_up,
 )
-from oprag.positions.missing import no_position, only_a_label
 from oprag.positions.place import is_unchanged, placed
-from oprag.positions.validity import (
-    invalid_span,
-    refuse_frames,
-    refuse_negative,
-    refuse_sections,
-)
 
 _CHARACTERS = [scheme.start for scheme in SCHEMES if scheme.characters]
 """Keys that say at which character a chunk begins."""
-
 _BY_CHARACTERS = 3
 """Numbers of a position that counts characters: part, start, end."""
+
 _Position: TypeAlias = tuple[float, ...]
 _Place: TypeAlias = tuple[_Position | None, Span | None, int | None]
+"""Position, span and part of a chunk."""
+_NOWHERE: _Place = (None, None, None)
 
 
-# Of a tuple of all fields, thousands for each query: sooner than by their names.
-_AS_CHUNK: Callable[[Iterable[Any]], Chunk] = partial(tuple.__new__, Chunk)
-_AS_SPAN: Callable[[Iterable[int]], Span] = partial(tuple.__new__, Span)
+class _Document:
+    """The hits of one document.
 
+    Args:
+        key: Key of the document.
+        hits: Best first.
+        ranks: Of each.
+    """
 
-class _Places(NamedTuple):
-    """Where the chunks of a document stand, each without a position None in all."""
+    def __init__(self, key: str, hits: Sequence[Hit], ranks: Sequence[int]) -> None:
+        self.key, self.hits, self.ranks = key, hits, ranks
+        self._there = set().union(*[hit.metadata for hit in hits])
 
-    positions: Sequence[_Position | None]
-    spans: Sequence[Span | None]
-    parts: Sequence[int | None]
+    def values(self, key: str) -> Sequence[Any]:
+        """The value of a key on each hit; "" for the framework's own offsets."""
+        if not key:
+            return [h.offsets if h.offsets is None else h.offsets[0] for h in self.hits]
+        if key in ATTRIBUTES or "." in key:
+            return [look_up(hit.metadata, hit.subject, key) for hit in self.hits]
+        if key not in self._there:
+            return [None] * len(self.hits)
+        return [hit.metadata.get(key) for hit in self.hits]
 
+    def parts(self, keys: Sequence[str]) -> Sequence[int | None] | None:
+        """Part of every chunk by the first key that all of them have.
 
-def _nowhere(hits: Sequence[Hit]) -> _Places:
-    nothing = [None] * len(hits)
-    return _Places(nothing, nothing, nothing)
+        A list of None when no chunk names a part; None when some do and none of the
+        keys has a number on every chunk, so that the offsets' scope is unknown.
+        """
+        named = False
+        for key in keys:
+            if self._there.isdisjoint((key, key.partition(".")[0])):
+                continue
+            values = self.values(key)
+            named = named or any(value is not None for value in values)
+            numbers = [*map(as_number, values)]
+            if None not in numbers:
+                return numbers
+        return None if named else [None] * len(self.hits)
 
 
 def read_chunks(
@@ -98,37 +115,17 @@ def read_chunks(
     groups: dict[str, list[int]] = {}
     for index, (key, _) in enumerate(documents):
         groups.setdefault(key, []).append(index)
-    chunks: list[Chunk | None] = [None] * len(hits)
-    for key, indexes in groups.items():
-        members = [hits[index] for index in indexes]
-        places = _all_places(members, indexes, key, position_keys, problems)
-        named = [documents[index] for index in indexes]
-        for index, chunk in zip(
-            indexes, _as_chunks(members, indexes, named, places), strict=True
-        ):
-            chunks[index] = chunk
-    return [chunk for chunk in chunks if chunk is not None]
-
-
-def _as_chunks(
-    hits: Sequence[Hit],
-    ranks: Sequence[int],
-    documents: Sequence[tuple[str, str]],
-    places: _Places,
-) -> list[Chunk]:
-    fields = zip(
-        [hit.text for hit in hits],
-        [key for key, _ in documents],
-        ranks,
-        *places,
-        [hit.score for hit in hits],
-        repeat(None),
-        [name for _, name in documents],
-        [hit.metadata for hit in hits],
-        [hit.source for hit in hits],
-        strict=False,  # what is repeated has no end
-    )
-    return list(map(_AS_CHUNK, fields))
+    found: dict[int, _Place] = {}
+    for key, ranks in groups.items():
+        document = _Document(key, [hits[rank] for rank in ranks], ranks)
+        places = _with_results(document, position_keys, problems)
+        found.update(zip(ranks, places, strict=True))
+    named = enumerate(zip(hits, documents, strict=True))
+    return [
+        # Hundreds for each query: by place, which is sooner than by name.
+        Chunk(h.text, key, r, *found[r], h.score, None, name, h.metadata, h.source)
+        for r, (h, (key, name)) in named
+    ]
 
 
 def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
@@ -137,245 +134,239 @@ def read_by_others(hits: Sequence[Hit]) -> list[list[Hit]]:
     A key counts if every chunk has it, so that what is retrieved decides which does.
     """
     subsets = []
+    document = _Document("", hits, range(len(hits)))
     for scheme in SCHEMES:
-        usable = [
-            hit
-            for hit, value in zip(hits, _raw(hits, scheme.start), strict=True)
-            if as_number(value) is not None
-        ]
+        pairs = zip(hits, map(as_number, document.values(scheme.start)), strict=True)
+        usable = [hit for hit, number in pairs if number is not None]
         if 0 < len(usable) < len(hits):
             subsets.append(usable)
     return subsets
 
 
-def _all_places(hits: Sequence[Hit], ranks: Sequence[int], *how: Any) -> _Places:
-    """The places of results as written, if all others have characters too."""
+def _with_results(document: _Document, *how: Any) -> list[_Place]:
+    """Keep the places written on results, if all others have characters too."""
+    hits = document.hits
     ours = [HASH in hit.metadata for hit in hits]
     if True not in ours:
-        return _places(hits, ranks, *how)
-    found: list[_Place | None] = [
-        placed(hit.metadata, hit.text) if its else None
+        return _places(document, *how)
+    written = [
+        placed(hit.metadata, hit.text)
         for hit, its in zip(hits, ours, strict=True)
+        if its
     ]
-    if all(place is None or place[0] is not None for place in found):
+    if all(position is not None for position, _, _ in written):
         others = [number for number, its in enumerate(ours) if not its]
+        read: list[_Place] = []
         if others:
-            read = _places([hits[n] for n in others], [ranks[n] for n in others], *how)
-            for number, place in zip(others, zip(*read, strict=True), strict=True):
-                found[number] = place
-        lengths = {len(place[0]) for place in found if place and place[0] is not None}
+            beside, ranks = zip(
+                *[(hits[n], document.ranks[n]) for n in others], strict=True
+            )
+            read = _places(_Document(document.key, beside, ranks), *how)
+        lengths = {len(position) for position, _, _ in (*written, *read) if position}
         if lengths <= {_BY_CHARACTERS}:
-            return _Places(*map(list, zip(*filter(None, found), strict=True)))
-    places = _places(hits, ranks, *how)
-    return _Places(
-        places.positions,
-        [
-            span if not its or is_unchanged(hit.metadata, hit.text) else None
-            for span, hit, its in zip(places.spans, hits, ours, strict=True)
-        ],
-        places.parts,
-    )
+            of_results, of_others = iter(written), iter(read)
+            return [next(of_results if its else of_others) for its in ours]
+    return [
+        (position, span if is_unchanged(hit.metadata, hit.text) else None, part)
+        if its
+        else (position, span, part)
+        for (position, span, part), hit, its in zip(
+            _places(document, *how), hits, ours, strict=True
+        )
+    ]
 
 
 def _places(
-    hits: Sequence[Hit],
-    ranks: Sequence[int],
-    document: str,
+    document: _Document,
     position_keys: PositionKeys | None,
     problems: dict[str, OpragError] | None,
-) -> _Places:
+) -> list[_Place]:
     try:
         if position_keys is None:
-            places = _known_places(hits, ranks, document)
+            places = _known_places(document)
         else:
-            places = _named_places(hits, position_keys)
-        if None in places.positions:
-            partial, *_ = _partial_places(hits, document, position_keys)
-            raise no_position(hits, ranks, partial, document, position_keys)
+            places = _named_places(document.hits, position_keys)
+        if _NOWHERE in places:
+            partial = _partial_places(document, position_keys)
+            rows = zip(document.hits, document.ranks, partial, strict=True)
+            lacking = [(hit, rank) for hit, rank, place in rows if place is _NOWHERE]
+            raise no_position(lacking, document.key, position_keys)
     except PositionError as error:
-        if len({hit.text for hit in hits}) > 1:
+        if len({hit.text for hit in document.hits}) > 1:
             if problems is None:
                 raise
-            problems.setdefault(document, error)
+            problems.setdefault(document.key, error)
             if isinstance(error, UnscopedPositionError):
-                return _nowhere(hits)
-        return _partial_places(hits, document, position_keys)
+                return [_NOWHERE] * len(document.hits)
+        return _partial_places(document, position_keys)
     return places
 
 
 def _partial_places(
-    hits: Sequence[Hit], document: str, position_keys: PositionKeys | None
-) -> _Places:
+    document: _Document, position_keys: PositionKeys | None
+) -> list[_Place]:
     """Places of the chunks that have one."""
     if position_keys is not None:
-        return _named_places(hits, position_keys)
+        return _named_places(document.hits, position_keys)
     for scheme in SCHEMES:
         try:
-            places = _read_scheme(hits, scheme, document, lenient=True)
+            places = _by_scheme(document, scheme, partly=True)
         except PositionError:
             continue
-        if places and any(position is not None for position in places.positions):
+        if places and any(place is not _NOWHERE for place in places):
             return places
-    return _parts_alone(hits)
+    return _by_part(document)
 
 
-def _known_places(hits: Sequence[Hit], ranks: Sequence[int], document: str) -> _Places:
+def _known_places(document: _Document) -> list[_Place]:
     for scheme in SCHEMES:
-        places = _read_scheme(hits, scheme, document)
-        if places and None not in places.positions:
+        places = _by_scheme(document, scheme)
+        if places is not None:
             return places
-    places = _parts_alone(hits)
-    for rank, hit in zip(ranks, hits, strict=True):
-        label = hit.metadata.get("page_label")
-        if None in places.positions and label is not None and as_number(label) is None:
-            raise only_a_label(document, rank, hit, label)
-    return places
+    return _by_part(document)
 
 
-def _read_scheme(
-    hits: Sequence[Hit], scheme: Scheme, document: str, *, lenient: bool = False
-) -> _Places | None:
-    """Places by one scheme; None where the chunks do not follow it."""
-    values = _raw(hits, scheme.start)
-    starts = as_numbers(values)
-    if None in starts and (not lenient or not any(s is not None for s in starts)):
-        if scheme.characters and not lenient:
-            refuse_negative(values, document)
+def _by_part(document: _Document) -> list[_Place]:
+    parts = document.parts(PART_KEYS) or [None] * len(document.hits)
+    return [_NOWHERE if part is None else ((part,), None, part) for part in parts]
+
+
+def _by_scheme(
+    document: _Document, scheme: Scheme, *, partly: bool = False
+) -> list[_Place] | None:
+    """Places by one scheme; None where not all chunks, or `partly` none, follow it."""
+    values = document.values(scheme.start)
+    starts = [*map(as_number, values)]
+    lacking = starts.count(None)
+    if lacking == len(starts) or (lacking and not partly):
+        if scheme.characters and not partly:
+            _refuse_negative(values, document.key)
         return None
-    parts = _parts(hits, scheme.parts)
+    parts = document.parts(scheme.parts)
     if parts is None:
         return None
     if scheme.start == "start_index":
-        refuse_sections(hits, parts, document)
+        _refuse_sections(document, parts)
     if not scheme.start:
-        refuse_frames(hits, starts, parts, document)
-    if None in starts:
-        parts = [
-            None if start is None else part
-            for start, part in zip(starts, parts, strict=True)
-        ]
-    if not scheme.characters:
-        positions = [
-            None if start is None else (part or 0, start)
-            for start, part in zip(starts, parts, strict=True)
-        ]
-        return _Places(positions, [None] * len(hits), parts)
-    return _places_of_spans(hits, scheme, starts, parts, None if lenient else document)
-
-
-def _places_of_spans(
-    hits: Sequence[Hit],
-    scheme: Scheme,
-    starts: Sequence[int | None],
-    parts: Sequence[int | None],
-    document: str | None,
-) -> _Places:
-    """Places of spans; one that cannot be is an error, if the document is named."""
-    values = _ends(hits, scheme)
-    begins = [start for start in starts if start is not None]
-    lengths = [len(hit.text) for hit in hits]
-    if len(begins) == len(hits):
-        reach = [*map(add, begins, lengths)]
-        if values == reach or (scheme.end is None and {*values} == {None}):
-            # Mostly so, and sooner than one by one.
-            return _by_spans(parts, begins, reach)
-    found = [
-        None if start is None else _span_at(start, end, hit, document)
-        for hit, start, end in zip(hits, starts, values, strict=True)
+        _refuse_frames(document, starts, parts)
+    name = None if partly else document.key
+    return [
+        _NOWHERE if start is None else _place(hit, scheme, start, part, name)
+        for hit, start, part in zip(document.hits, starts, parts, strict=True)
     ]
-    return _Places(
-        [
-            None if span is None else (part or 0, *span)
-            for span, part in zip(found, parts, strict=True)
-        ],
-        found,
-        parts,
-    )
 
 
-def _by_spans(
-    parts: Sequence[int | None], starts: Sequence[int], ends: Sequence[int]
-) -> _Places:
-    before = [part or 0 for part in parts]
-    positions = list(zip(before, starts, ends, strict=True))
-    spans = list(map(_AS_SPAN, zip(starts, ends, strict=True)))
-    return _Places(positions, spans, parts)
+def _place(
+    hit: Hit, scheme: Scheme, start: int, part: int | None, document: str | None
+) -> _Place:
+    """The place of a text; an end that cannot be one is an error of a `document`."""
+    if not scheme.characters:
+        return (part or 0, start), None, part
+    end = _end(hit, scheme, start)
+    if end is not None:
+        return (part or 0, start, end), Span(start, end), part
+    if document is None:
+        return _NOWHERE
+    raise invalid_span(document, start, _written_end(hit, scheme))
 
 
-def _raw(hits: Sequence[Hit], key: str) -> list[Any]:
-    if not key:
-        return [None if hit.offsets is None else hit.offsets[0] for hit in hits]
-    if "." in key:
-        return [look_up(hit.metadata, None, key) for hit in hits]
-    values = [hit.metadata.get(key) for hit in hits]
-    # Objects of one class all have the attribute, or none has.
-    if key in ATTRIBUTES and hasattr(hits[0].subject, key):
-        return [look_up(hit.metadata, hit.subject, key) for hit in hits]
-    return values
+def _end(hit: Hit, scheme: Scheme, start: int) -> int | None:
+    """The end of a text; its start where the recorded end disagrees with its length.
 
-
-def _ends(hits: Sequence[Hit], scheme: Scheme) -> list[Any]:
-    if not scheme.start:
-        return [None if hit.offsets is None else hit.offsets[1] for hit in hits]
-    if scheme.end is None:
-        return [None] * len(hits)
-    return [hit.metadata.get(scheme.end) for hit in hits]
-
-
-def _span_at(start: int, value: Any, hit: Hit, document: str | None) -> Span | None:
-    """The span of the text; empty where the recorded end disagrees with its length."""
-    reach = start + len(hit.text)
-    end = reach if value is None else as_number(value)
-    if end is None or end < start:
-        if document is None:
-            return None
-        raise invalid_span(document, start, value)
-    joined = SPANS in hit.metadata  # over gaps, which say where it ends
-    return Span(start, end if end == reach or joined else start)
-
-
-def _parts(hits: Sequence[Hit], keys: tuple[str, ...]) -> list[int | None] | None:
-    """Part of every chunk by the first key that all of them have.
-
-    A list of None when no chunk names a part; None when some do and none of the
-    keys has a number on every chunk, so that the offsets' scope is unknown.
+    None where the recorded end cannot be one.
     """
-    named = False
-    there = set().union(*[hit.metadata for hit in hits])
-    for key in keys:
-        if key not in there and key.partition(".")[0] not in there:
+    reach = start + len(hit.text)
+    written = _written_end(hit, scheme)
+    end = reach if written is None else as_number(written)
+    if end is None or end < start:
+        return None
+    # A text that was joined over gaps is shorter than its span.
+    return end if end == reach or SPANS in hit.metadata else start
+
+
+def _written_end(hit: Hit, scheme: Scheme) -> Any:
+    if not scheme.start:
+        return None if hit.offsets is None else hit.offsets[1]
+    return None if scheme.end is None else hit.metadata.get(scheme.end)
+
+
+def _refuse_negative(values: Sequence[Any], document: str) -> None:
+    """Refuse a negative start; -1 alone means "not found" and is missing.
+
+    So is what no column of 64 bits holds, such as minus infinity.
+    """
+    for value in values:
+        if type(value) in (int, float) and -HIGHEST <= value < 0 and value != -1:
+            raise invalid_span(document, int(value), None)
+
+
+def _refuse_sections(document: _Document, parts: Sequence[int | None]) -> None:
+    """Refuse `start_index` when the chunks come from several sections.
+
+    LangChain copies the metadata of the text that was split into every chunk, so
+    chunks whose section differs were split from different texts, and their
+    offsets count from the start of each. So were chunks of several parents
+    (`doc_id`), unless these are pages.
+    """
+    keys = SECTION_KEYS if parts[0] is not None else (*SECTION_KEYS, "doc_id")
+    columns = {key: document.values(key) for key in keys}
+    differing = [
+        key
+        for key, values in columns.items()
+        if any(value != values[0] for value in values)
+    ]
+    if differing:
+        origin = f"a section (the chunks differ in {', '.join(differing)})"
+        raise unscoped(document.key, "start_index", origin, tuple(differing))
+
+
+def _refuse_frames(
+    document: _Document, starts: Sequence[int | None], parts: Sequence[int | None]
+) -> None:
+    """Refuse framework offsets that are relative to something else.
+
+    Each part is a text of its own, with its own last chunk.
+    """
+    groups: dict[int | None, list[tuple[Hit, int | None]]] = {}
+    for hit, start, part in zip(document.hits, starts, parts, strict=True):
+        groups.setdefault(part, []).append((hit, start))
+    for part, members in groups.items():
+        if part is None and len({hit.document for hit, _ in members}) > 1:
+            origin = "one of several framework documents, which nothing numbers"
+        elif _has_wrong_frame(members):
+            origin = "a parent or an intermediate text"
+        else:
             continue
-        column = [
-            look_up(hit.metadata, None, key) if "." in key else hit.metadata.get(key)
-            for hit in hits
-        ]
-        if all(value is None for value in column):
-            continue
-        named = True
-        numbers = as_numbers(column)
-        if None not in numbers:
-            return numbers
-    return None if named else [None] * len(hits)
+        raise unscoped(document.key, "start_char_idx", origin, ("start_char_idx",))
 
 
-def _parts_alone(hits: Sequence[Hit]) -> _Places:
-    parts = _parts(hits, PART_KEYS) or [None] * len(hits)
-    positions = [None if part is None else (part,) for part in parts]
-    return _Places(positions, [None] * len(hits), parts)
+def _has_wrong_frame(members: Sequence[tuple[Hit, int | None]]) -> bool:
+    """Whether the chunks cannot all be of one text that was split once.
+
+    Such a text has one last chunk, the furthest one, and no chunk stands alone
+    beside it. Chained parsers leave one chunk that looks alone, and many that look
+    like the last.
+    """
+    frames = [hit.frame for hit, _ in members]
+    if "parent" in frames or "last" not in frames:
+        return "parent" in frames
+    last = {start for hit, start in members if hit.frame == "last"}
+    furthest = max(start for _, start in members if start is not None)
+    return "only" in frames or last != {furthest}
 
 
-def _named_places(hits: Sequence[Hit], position_keys: PositionKeys) -> _Places:
+def _named_places(hits: Sequence[Hit], position_keys: PositionKeys) -> list[_Place]:
     keys = as_list(position_keys)
     places: list[_Place] = []
     for hit in hits:
         values = [look_up(hit.metadata, hit.subject, key) for key in keys]
         numbers = [number for value in values for number in _user_numbers(value)]
-        if any(number is None for number in numbers):
-            places.append((None, None, None))
-            continue
         position = tuple(number for number in numbers if number is not None)
-        places.append(_named_place(position, characters=keys[-1] in _CHARACTERS))
-    return _Places(*map(list, zip(*places, strict=True)))
+        if len(position) < len(numbers):
+            places.append(_NOWHERE)
+        else:
+            places.append(_named_place(position, characters=keys[-1] in _CHARACTERS))
+    return places
 
 
 def _named_place(position: _Position, *, characters: bool) -> _Place:

@@ -133,7 +133,7 @@ def test_a_source_in_memory_proves_every_place():
         [SOURCE[:9], SOURCE[26:54]], metadatas, documents={"s": SOURCE}
     )
     assert [passage.spans for passage in passages] == [((0, 9),), ((26, 54),)]
-    with pytest.raises(MissingPositionError, match="does not stand in its text"):
+    with pytest.raises(MissingPositionError, match="is not in its text"):
         order_context(["Other", "text"], metadatas, documents={"s": SOURCE})
 
 

@@ -13,7 +13,6 @@ from langchain_oprag import OrderPreservingCompressor
 from llamaindex_oprag import OrderPreservingPostprocessor
 from oprag import order_context
 from oprag.chunk import Hit
-from oprag.errors import MissingDocumentError, MissingPositionError
 from oprag.positions import read_chunks, read_documents
 
 NUMBERS = range(12)
@@ -173,31 +172,3 @@ def test_so_may_what_names_the_document(key):
 
 class OwnNode(TextNode):
     place: int
-
-
-def test_one_message_names_both_missing_keys_and_says_where_was_looked():
-    metadata = {"block": 4, "book": "b"}
-    node = OwnNode(text="t", metadata=metadata, place=3, embedding=[1.0])
-    scored = NodeWithScore(node=node)
-
-    with pytest.raises(MissingDocumentError) as caught:
-        OrderPreservingPostprocessor().postprocess_nodes([scored])
-    message = caught.value.message
-    assert "Nor has it a position." in message
-    assert "Metadata keys found: block, book." in message
-    assert "Its attributes were looked at too: place." in message
-    assert "Pass document_key= and position_keys= to name" in message
-
-
-def test_where_the_position_is_there_only_the_document_is_asked_for():
-    with pytest.raises(MissingDocumentError) as caught:
-        order_context(["t"], [{"start_index": 4}])
-    assert "position" not in caught.value.message
-    assert "Pass document_key= to name" in caught.value.message
-
-
-def test_a_missing_position_says_that_attributes_were_looked_at():
-    with pytest.raises(MissingPositionError, match="attributes were looked at too"):
-        OrderPreservingCompressor()(
-            [Document(t, id="1", metadata={"source": "a"}) for t in ("a", "b")]
-        )

@@ -1,0 +1,156 @@
+"""Errors about places: what was found, and the one way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from oprag.chunk import Chunk, Hit
+from oprag.errors import (
+    AmbiguousPositionError,
+    ConflictingTextError,
+    InvalidSpanError,
+    MissingPositionError,
+    UnscopedPositionError,
+)
+from oprag.metadata import CITATION, HASH
+from oprag.positions.keys import PART_KEYS, SCHEMES, as_number
+
+_WAY_OUT = "Give the full texts as documents=, and each chunk is found in its text."
+_NO_NUMBER = " (no number)"
+_LISTED = 3
+"""Chunks that an error names."""
+_WHY = {"ambiguous": "is more than once in its text", "not_found": "is not in its text"}
+
+
+def no_position(
+    lacking: Sequence[tuple[Hit, int]], document: str, position_keys: Any
+) -> MissingPositionError:
+    """Return the error for chunks without a position that can be used.
+
+    Args:
+        lacking: The chunks and their ranks. The message names the first, or the first
+            that has something else than a number.
+        document: Key of its document.
+        position_keys: The option.
+    """
+    odd = (each for each in lacking if _NO_NUMBER in _positions_on(each[0]))
+    hit, rank = next(odd, lacking[0])
+    keys = tuple(sorted(map(str, hit.metadata)))
+    found = ", ".join(keys) or "none"
+    message = (
+        f"Document {document!r}: the chunk at rank {rank} has no position that can be "
+        f"used. Metadata keys found: {found}."
+    )
+    useless = _positions_on(hit)
+    if position_keys is not None:
+        message += f" position_keys={position_keys!r} gives no number on it."
+    elif useless:
+        message += f" Not usable for every chunk of the document: {useless}."
+    return MissingPositionError(
+        f"{message} {_WAY_OUT}", document=document, rank=rank, keys=keys
+    )
+
+
+def _positions_on(hit: Hit) -> str:
+    return ", ".join(
+        f"{key}={value!r}{_NO_NUMBER if as_number(value) is None else ''}"
+        for key in (*(scheme.start for scheme in SCHEMES), *PART_KEYS)
+        if key and (value := hit.metadata.get(key)) is not None
+    )
+
+
+def not_located(
+    chunks: Sequence[Chunk], unproved: Sequence[tuple[Chunk, str]], *, known: bool
+) -> MissingPositionError:
+    """Return the error for chunks whose place in their full text cannot be proved.
+
+    Args:
+        chunks: What was retrieved of the document.
+        unproved: The chunks concerned, with why: `not_found` or `ambiguous`.
+        known: Whether the full text of the document is at hand.
+    """
+    first, _ = unproved[0]
+    name = first.name or first.document
+    of = f"{len(unproved)} of its {len(chunks)} retrieved chunks"
+    if known:
+        listed = "; ".join(
+            f"rank {chunk.rank} {_WHY[why]}" for chunk, why in unproved[:_LISTED]
+        )
+        more = "; …" if len(unproved) > _LISTED else ""
+        what = f"the places of {of} cannot be proved ({listed}{more})"
+        do = "Give the text that was indexed, or index the document again."
+    else:
+        what = f"{of} have no position that can be used, and documents= has no exact "
+        what += f"text by the name {name!r}"
+        do = f"Give its text under that name: documents={{{name!r}: text}}."
+    message = f"Document {first.document!r}: {what}. {do}"
+    keys = tuple(sorted(map(str, first.metadata)))
+    return MissingPositionError(
+        message, document=first.document, rank=first.rank, keys=keys
+    )
+
+
+def unscoped(
+    document: str, key: str, origin: str, keys: tuple[str, ...]
+) -> UnscopedPositionError:
+    """Return the error for offsets that are not counted from the document's start.
+
+    Args:
+        document: Key of the document.
+        key: The offsets.
+        origin: What they are counted from.
+        keys: What shows it.
+    """
+    message = (
+        f"Document {document!r}: {key} counts from the start of {origin}, so it does "
+        f"not order the document. {_WAY_OUT}"
+    )
+    return UnscopedPositionError(message, document=document, keys=keys)
+
+
+def invalid_span(document: str, start: int, end: Any) -> InvalidSpanError:
+    """Return the error for a span that cannot be one."""
+    shown = f"start {start}" if end is None else f"span [{start}, {end!r})"
+    message = (
+        f"Document {document!r}: a chunk has the {shown}; a span starts at 0 or later "
+        f"and ends after its start. {_WAY_OUT}"
+    )
+    found = as_number(end)
+    return InvalidSpanError(
+        message, document=document, start=start, end=start if found is None else found
+    )
+
+
+def same_position(first: Chunk, second: Chunk) -> AmbiguousPositionError:
+    """Return the error for two texts at one position."""
+    position = first.position or ()
+    shown = ", ".join(str(number) for number in position)
+    way_out = _WAY_OUT
+    cited = first.metadata.get(CITATION)
+    if HASH in first.metadata and cited == second.metadata.get(CITATION):
+        way_out = (
+            f"They are pieces of one result of oprag ({cited}) that was split again. "
+            "Split it with oprag's splitters, which place the pieces."
+        )
+    message = (
+        f"Document {first.document!r}: the chunks at ranks {first.rank} and "
+        f"{second.rank} have different texts and the same position ({shown}), so their "
+        f"order is not known. {way_out}"
+    )
+    ranks = (first.rank, second.rank)
+    return AmbiguousPositionError(
+        message, document=first.document, position=position, ranks=ranks
+    )
+
+
+def conflicting_texts(first: Chunk, second: Chunk) -> ConflictingTextError:
+    """Return the error for two spans that overlap with different texts."""
+    spans = tuple((c.span[0], c.span[1]) if c.span else (0, 0) for c in (first, second))
+    message = (
+        f"Document {first.document!r}: the chunks at ranks {first.rank} and "
+        f"{second.rank} claim characters {spans[0][0]}-{spans[0][1]} and "
+        f"{spans[1][0]}-{spans[1][1]}, but their texts differ where these overlap: the "
+        f"offsets restart, or are of two versions of the document. {_WAY_OUT}"
+    )
+    return ConflictingTextError(message, document=first.document, spans=spans)
